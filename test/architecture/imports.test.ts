@@ -108,7 +108,7 @@ const core = (folder: string): string => `src/core/${folder}`;
 const contract = core('contract');
 
 /** What every view may import. */
-const below = [contract, 'src/renderer/client', 'src/renderer/state', 'src/renderer/parts'];
+const below = [contract, 'src/renderer/client', 'src/renderer/state', 'src/renderer/parts', 'src/renderer/forms'];
 
 /** The views and their packages. */
 const views: Readonly<Record<string, readonly string[]>> = {
@@ -125,6 +125,8 @@ const views: Readonly<Record<string, readonly string[]>> = {
   inspector: ['lucide-react', 'react'],
   compose: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   timeline: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  jobs: ['lucide-react', 'react'],
+  profiles: ['lucide-react', 'react'],
   boxes: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   handover: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   reviews: ['@tanstack/react-virtual', 'lucide-react', 'react'],
@@ -249,6 +251,11 @@ const law: readonly Row[] = [
     folder: 'src/renderer/parts',
     folders: [contract, 'src/renderer/client', 'src/renderer/state'],
     packages: ['@base-ui/react', '@orpc/client', 'lucide-react', 'react', 'react-markdown', 'remark-gfm', 'shiki'],
+  },
+  {
+    folder: 'src/renderer/forms',
+    folders: [contract, 'src/renderer/client', 'src/renderer/state', 'src/renderer/parts'],
+    packages: [],
   },
   { folder: 'src/renderer/views/actions.ts', folders: below, packages: ['lucide-react'] },
   { folder: 'src/renderer/views/NoCommit.tsx', folders: below, packages: ['lucide-react', 'react'] },

@@ -1,4 +1,4 @@
-const performer = 'For programs that run an agent themselves: they begin, fill and end its turns. The window shows the turns.';
+const performer = 'For programs that run an agent themselves. A person writes into a space or a turn with the forms of the window.';
 const writer = 'For agents and scripts that write their own content. The window imports, forks and edits instead.';
 const seedReads =
   'Read endpoints for other programs, in the shape that those expect. The window reads the same rows by card.get, box.get and box.cards.';
@@ -7,25 +7,11 @@ const texts = 'For programs that render their own timeline. The window shows the
 const fewer = 'The window uses a procedure that returns more: ';
 const machinery = 'Called by Stemma itself or by its hooks, never by a person.';
 
-/** The reason of procedures that a person could use but that have no page in the window yet. */
-export const noPageYet = 'No page yet.';
-
 /** Procedures that the window does not call, each with the reason. */
 export const engineOnly: Readonly<Record<string, string>> = {
   'request.series': `${fewer}usage.series.`,
-  'agent.answer': performer,
-  'agent.begin': performer,
-  'agent.finish': performer,
-  'agent.input': performer,
-  'agent.register': performer,
-  'agent.submit': performer,
-  'agent.suspend': performer,
-  'agent.write': performer,
   'agent.get': `${fewer}handover.list.`,
-  'agent.turns': noPageYet,
   'artifact.put': writer,
-  'artifact.setPolicy': noPageYet,
-  'artifact.stat': `${fewer}artifact.get.`,
   'box.batch': `${fewer}box.list.`,
   'card.batch': `${fewer}box.cards.`,
   'capture.checkpoint': machinery,
@@ -35,19 +21,11 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'compose.shorten': compose,
   'context.checkpoint': writer,
   'context.history': `${fewer}context.graph.`,
-  'context.instantiate': noPageYet,
   'context.materialize': `${fewer}export.context, which also says what is lost.`,
-  'context.summarize': noPageYet,
   'context.tips': `${fewer}context.graph.`,
-  'handover.askExpert': noPageYet,
-  'handover.batch': noPageYet,
-  'handover.delegate': noPageYet,
-  'handover.forkJoin': noPageYet,
-  'handover.launchPrincipal': noPageYet,
-  'handover.packWithInstruction': noPageYet,
+  'handover.packWithInstruction': `${fewer}handover.pack, whose rules pack an instruction and boxes.`,
   'import.detect': `${fewer}library.sessions for what is found, import.run for what is named.`,
   'library.allowWrite': 'The client of the window calls it by itself when a call is refused, after the person agreed.',
-  'profile.find': noPageYet,
   'projects.box': seedReads,
   'projects.boxCards': seedReads,
   'projects.boxes': seedReads,
@@ -56,38 +34,12 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'request.capture': machinery,
   'run.enterSpace': performer,
   'run.get': `${fewer}run.list.`,
-  'run.goals': noPageYet,
-  'run.memories': noPageYet,
-  'run.plans': noPageYet,
   'run.read': performer,
-  'run.setGoals': noPageYet,
-  'run.setMemory': noPageYet,
-  'run.setPlan': noPageYet,
-  'run.start': performer,
   'run.tick': machinery,
-  'runner.agents': noPageYet,
-  'runner.answer': noPageYet,
-  'runner.getPolicy': noPageYet,
-  'runner.list': noPageYet,
-  'runner.log': noPageYet,
-  'runner.setPolicy': noPageYet,
-  'runner.start': noPageYet,
-  'runner.stop': noPageYet,
-  'source.get': noPageYet,
-  'space.join': noPageYet,
-  'space.leave': noPageYet,
-  'space.wait': performer,
-  'space.waits': noPageYet,
-  'template.get': noPageYet,
-  'template.list': noPageYet,
-  'template.put': noPageYet,
   'ticket.list': `${fewer}ticket.overview.`,
   'ticket.startFrom': performer,
   'timeline.block': texts,
   'timeline.render': texts,
-  'turn.ask': noPageYet,
-  'usage.calls': noPageYet,
-  'usage.fillers': noPageYet,
-  'usage.sessions': noPageYet,
+  'usage.sessions': 'For scripts that add up usage by day, model or repository. The window shows the figures of each session with session.list.',
   'turn.compare': `${fewer}turn.compareMany and turn.sides.`,
 };

@@ -22,7 +22,7 @@ export async function importAll(page: Page): Promise<void> {
 export const sessionRow = (page: Page, name: RegExp | string): Locator => page.getByRole('treegrid', { name: 'Sessions' }).getByRole('row', { name });
 
 /** Opens a view of the place Agents. */
-export async function openAgents(page: Page, name: 'Spaces' | 'Handovers' | 'Boxes and cards' | 'Composition'): Promise<void> {
+export async function openAgents(page: Page, name: 'Jobs' | 'Spaces' | 'Handovers' | 'Boxes and cards' | 'Profiles' | 'Composition'): Promise<void> {
   await place(page, 'Agents').click();
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
 }
@@ -106,13 +106,16 @@ export async function openContext(page: Page, commit: Locator): Promise<void> {
 /** The window on a new project without commits, and a way to call the engine beside it. */
 export async function agentsWindow(page: Page, machine: Machine) {
   const dir = machine.path('agents.stemma');
+  const made = await machine.run('call', 'project.create', '--input', JSON.stringify({ dir, name: 'Agents' }));
+  expect(made.code, made.err).toBe(0);
+  const { url, origin, bearer } = await machine.web(dir);
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'stemma-project': encodeURIComponent(dir) };
   const call = async (procedure: string, input: unknown) => {
-    const ran = await machine.run('call', procedure, ...(procedure === 'project.create' ? [] : ['--project', dir]), '--input', JSON.stringify(input));
-    expect(ran.code, ran.err).toBe(0);
-    return JSON.parse(ran.out);
+    const answer = await fetch(`${origin}/api/${procedure.replace('.', '/')}`, { method: 'POST', headers, body: JSON.stringify(input) });
+    const body = await answer.json();
+    expect(answer.status, JSON.stringify(body)).toBe(200);
+    return body;
   };
-  await call('project.create', { dir, name: 'Agents' });
-  const { url } = await machine.web(dir);
   await page.goto(url);
   // The window first opens the project of the command line; a view selected before that would be left again.
   await expect(page).toHaveURL(/project=/);

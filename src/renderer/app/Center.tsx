@@ -74,6 +74,8 @@ const contents: Readonly<Partial<Record<ViewName, string>>> = {
   replay: 'A session plays here step by step, with its files and its context window.',
   compare: 'The differences between two turns appear here.',
   run: 'The request of a turn appears here as a form. You can change it and run it again.',
+  jobs: 'Work that a model or an agent carries out for you appears here.',
+  profiles: 'Profiles and templates, which describe kinds of agents, appear here.',
   timeline: 'Spaces in which people and agents talk appear here.',
   handover: 'Handovers from one agent to another appear here, with what they passed on.',
   boxes: 'Boxes and the cards in them appear here: what one agent gave to another.',

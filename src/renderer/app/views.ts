@@ -8,9 +8,11 @@ import {
   FlaskConical,
   GitCompare,
   GitFork,
+  IdCard,
   Layers,
   ListChecks,
   MessagesSquare,
+  Play,
   Repeat,
   Rows3,
   Settings,
@@ -73,6 +75,7 @@ export const views: readonly ViewDefinition[] = [
   { id: 'replay', title: 'Replay', icon: CirclePlay, keys: 'g r', place: 'replay', needs: 'commit', View: later(() => import('../views/replay')) },
   { id: 'compare', title: 'Compare', icon: GitCompare, keys: 'g d', place: 'chain', needs: 'project', View: later(() => import('../views/diff')) },
   { id: 'run', title: 'Run again', icon: Repeat, keys: 'g a', place: 'chain', needs: 'commit', View: later(() => import('../views/run')) },
+  { id: 'jobs', title: 'Jobs', icon: Play, keys: 'g j', place: 'agents', needs: 'project', View: later(() => import('../views/jobs')) },
   {
     id: 'timeline',
     title: 'Spaces',
@@ -92,6 +95,7 @@ export const views: readonly ViewDefinition[] = [
     View: later(() => import('../views/handover')),
   },
   { id: 'boxes', title: 'Boxes and cards', icon: Boxes, keys: 'g b', place: 'agents', needs: 'project', View: later(() => import('../views/boxes')) },
+  { id: 'profiles', title: 'Profiles', icon: IdCard, keys: 'g p', place: 'agents', needs: 'project', View: later(() => import('../views/profiles')) },
   { id: 'compose', title: 'Composition', icon: Layers, keys: 'g o', place: 'agents', needs: 'commit', View: later(() => import('../views/compose')) },
   {
     id: 'reviews',

@@ -104,25 +104,6 @@ function useForm(spec: FormSpec, onDone: () => void) {
   return { form, values, isChanged, reset, problem, busy, submit, change };
 }
 
-/** A form in place, such as the console of a turn. After it is sent, it starts again. */
-export function InlineForm({ spec, onDone }: { spec: FormSpec; onDone?: () => void }) {
-  const { form, values, problem, busy, submit, change, reset } = useForm(spec, () => {
-    reset();
-    onDone?.();
-  });
-  return (
-    <form ref={form} className="form" aria-label={spec.title} onSubmit={(event) => void submit(event)} noValidate>
-      {spec.intro && <p className="muted">{spec.intro}</p>}
-      <Fields fields={spec.fields} values={values} problem={problem} onChange={change} />
-      <div className="form-foot">
-        <Button type="submit" look="primary" small disabled={busy}>
-          {spec.action}
-        </Button>
-      </div>
-    </form>
-  );
-}
-
 /** A form as a sheet. */
 export function FormSheet({ form: spec, onClose }: { form: FormSpec; onClose: () => void }) {
   const id = useId();

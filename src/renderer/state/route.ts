@@ -9,9 +9,11 @@ export const views = [
   'replay',
   'compare',
   'run',
+  'jobs',
   'timeline',
   'handover',
   'boxes',
+  'profiles',
   'compose',
   'reviews',
   'experiments',
@@ -68,6 +70,13 @@ export interface Route {
   readonly space?: string | undefined;
   readonly box?: string | undefined;
   readonly card?: string | undefined;
+  /** The job that is open. */
+  readonly job?: string | undefined;
+  readonly profile?: string | undefined;
+  /** The open version of a template, `name@version`. */
+  readonly template?: string | undefined;
+  /** What a page with two lists shows: jobs or rules, profiles or templates. Undefined is the first. */
+  readonly kinds?: 'rules' | 'templates' | undefined;
   /** The agent turn that a handover dispatched. */
   readonly turn?: string | undefined;
   /** `pack` opens the form that packs a handover; undefined shows past handovers. */
@@ -100,6 +109,7 @@ export function parseRoute(hash: string): Route {
   const ticket = text('ticket');
   const tickets = text('tickets');
   const settings = text('settings');
+  const kinds = text('kinds');
   return {
     view,
     from: isPage(view) ? views.find((name) => name === text('from') && !isPage(name)) : undefined,
@@ -115,6 +125,10 @@ export function parseRoute(hash: string): Route {
     space: text('space'),
     box: text('box'),
     card: text('card'),
+    job: text('job'),
+    profile: text('profile'),
+    template: text('template'),
+    kinds: kinds === 'rules' || kinds === 'templates' ? kinds : undefined,
     turn: text('turn'),
     handovers: text('handovers') === 'pack' ? 'pack' : undefined,
     ticket: ticket && ticketId.test(ticket) ? ticket : undefined,
@@ -145,6 +159,10 @@ export function formatRoute(route: Route): string {
     'space',
     'box',
     'card',
+    'job',
+    'profile',
+    'template',
+    'kinds',
     'turn',
     'handovers',
     'ticket',

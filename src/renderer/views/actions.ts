@@ -1,25 +1,31 @@
 import {
   Archive,
+  Bookmark,
   BookOpen,
+  CalendarSearch,
   Camera,
   CirclePlay,
   Copy,
   Download,
+  FileDown,
   GitCompare,
   GitCompareArrows,
   GitFork,
   Pencil,
+  Pin,
   Play,
   Repeat,
   Scissors,
   Split,
   Tag,
+  TextQuote,
   Trash2,
 } from 'lucide-react';
 import type { Commit, ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
+import { resolveForm, retentionForm, runForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
-import { copy, editPrompt, go, notify, refreshProject, show } from '../state';
+import { ask, copy, editPrompt, type FormSpec, go, notify, refreshProject, show } from '../state';
 
 /** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
 export function commitActions(
@@ -33,6 +39,7 @@ export function commitActions(
     { name: 'Open', icon: BookOpen, keys: 'Enter', act: () => go({ view: 'context', commit: id, entry: undefined, stop: undefined }) },
     { name: 'Replay', icon: CirclePlay, keys: 'r', act: () => go({ view: 'replay', commit: id, entry: undefined }) },
     { name: 'Run again', icon: Repeat, act: () => go({ view: 'run', commit: id, runs: undefined }) },
+    { name: 'Run here…', icon: CirclePlay, act: () => ask(runForm({ commit: id }, 'Run here')) },
     { name: 'What if: the turns after it', icon: Split, act: () => go({ view: 'run', commit: id, runs: 'after' }) },
     { name: 'Edit & fork', icon: Pencil, keys: 'E', act: () => editOrFork(id) },
     { name: 'Fork…', icon: GitFork, keys: 'f', act: () => show({ kind: 'fork', commit: id, stop: 'compaction' }) },
@@ -62,6 +69,11 @@ export function commitActions(
     'line',
     { name: 'Snapshot', icon: Camera, act: () => done(api.context.snapshot({ id }).then(({ id: made }) => go({ commit: made, entry: undefined }))) },
     { name: 'Compact in your own words…', icon: Scissors, act: () => askSummary(id) },
+    { name: 'Summarize…', icon: TextQuote, act: () => ask(summaryForm(id)) },
+    { name: 'Tags…', icon: Bookmark, act: () => open(tagsForm({ id })) },
+    { name: 'Keep its content…', icon: Pin, act: () => open(retentionForm({ id })) },
+    { name: 'Find a context by time…', icon: CalendarSearch, act: () => open(resolveForm({ id })) },
+    { name: 'Download an imported file…', icon: FileDown, act: () => open(sourceForm({ id })) },
     { name: 'Copy id', icon: Copy, keys: 'y', act: () => void copy(id, 'Copied the id') },
   ];
 }
@@ -75,6 +87,9 @@ async function compareWithOriginal(id: ContextId, parent: ContextId): Promise<vo
   const { children } = await api.context.show({ id: parent });
   go({ view: 'compare', commit: id, against: children.find((child) => child !== id) ?? parent, entry: undefined });
 }
+
+/** Opens a form that needs facts of the engine first. */
+const open = (form: Promise<FormSpec>): void => void form.then(ask, notifyProblem);
 
 const done = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
 

@@ -1,6 +1,7 @@
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { cardFields, cardIn, cardOptions, newCard, notifyProblem, say, valuesOfCard } from '../../parts';
+import { cardFields, cardIn, cardOptions, newCard, valuesOfCard } from '../../forms';
+import { notifyProblem, say } from '../../parts';
 import { ask, type FormSpec, go, notify, picksIn, refreshProject, textIn } from '../../state';
 
 const shown = async (place: { readonly box?: string; readonly card?: string | undefined }, notice: string): Promise<void> => {

@@ -3,13 +3,16 @@ import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, ProblemLine, problemOf } from '../../parts';
-import { useNavigation, useQuery } from '../../state';
+import { ask, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
 import { ComposeTools } from './ComposeTools';
 import { EditLayer } from './EditLayer';
 import { LayerStack } from './LayerStack';
+import { ComposedReply } from './Reply';
+import { sendForm } from './sendForm';
 import { asRecorded, inputOf, type Preview, textToEdit, withText } from './trial';
+import { useSending } from './useSending';
 
 /** The layers of a context and the messages that they become. */
 export function ComposeView({ project }: { project: string }) {
@@ -27,6 +30,7 @@ export function ComposeView({ project }: { project: string }) {
 function Composition({ project, commit }: { project: string; commit: ContextId }) {
   const [trial, setTrial] = useState(asRecorded);
   const [edited, setEdited] = useState<string>();
+  const { sending, send, stop } = useSending();
   const settled = useDeferredValue(trial);
   const recorded = useQuery(`${project} ${commit}`, (signal) => api.compose.preview(inputOf(commit, asRecorded), { signal }));
   const changed = settled !== asRecorded;
@@ -50,14 +54,16 @@ function Composition({ project, commit }: { project: string; commit: ContextId }
         const now = last.current ?? base;
         return (
           <section className="compose" aria-label="Compose">
-            <ComposeTools trial={trial} onChange={setTrial} commit={commit} now={now} />
+            <ComposeTools trial={trial} onChange={setTrial} commit={commit} now={now} onSend={() => ask(sendForm(now.messages, send))} />
             {tried.status === 'failed' && <ProblemLine>{problemOf(tried.error).message}</ProblemLine>}
             <div className="compose-body">
               <LayerStack now={now} trial={trial} onEdit={setEdited} />
               <ComposedMessages base={base} now={now} />
             </div>
+            {sending && <ComposedReply sending={sending} onStop={stop} />}
             {edited !== undefined && (
               <EditLayer
+                project={project}
                 layer={edited}
                 text={textToEdit(trial, edited, base, now)}
                 onClose={() => setEdited(undefined)}

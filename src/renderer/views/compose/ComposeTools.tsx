@@ -1,4 +1,4 @@
-import { Braces, RotateCcw, Scissors } from 'lucide-react';
+import { Braces, RotateCcw, Scissors, Send } from 'lucide-react';
 import { type ContextId, type Process, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, IconButton, MenuButton, notifyProblem, Switch, say } from '../../parts';
@@ -6,8 +6,16 @@ import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
 import { asRecorded, type Preview, type Trial } from './trial';
 
+interface ComposeToolsProps {
+  readonly trial: Trial;
+  readonly onChange: (trial: Trial) => void;
+  readonly commit: ContextId;
+  readonly now: Preview;
+  readonly onSend: () => void;
+}
+
 /** The process, sharing and query of a trial, and the actions Copy and Compact. */
-export function ComposeTools({ trial, onChange, commit, now }: { trial: Trial; onChange: (trial: Trial) => void; commit: ContextId; now: Preview }) {
+export function ComposeTools({ trial, onChange, commit, now, onSend }: ComposeToolsProps) {
   const providers = useQuery('providers', () => api.turn.providers({}));
   const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
   return (
@@ -41,6 +49,9 @@ export function ComposeTools({ trial, onChange, commit, now }: { trial: Trial; o
         onChange={(event) => onChange({ ...trial, query: event.target.value })}
       />
       <IconButton icon={RotateCcw} label="Reset to the recorded context" disabled={trial === asRecorded} onClick={() => onChange(asRecorded)} />
+      <Button icon={Send} look="primary" title="Send these messages to a model, on a new chain" onClick={onSend}>
+        Send…
+      </Button>
       <MenuButton
         label="Copy as JSON"
         button={<Button icon={Braces}>Copy</Button>}

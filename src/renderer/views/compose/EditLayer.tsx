@@ -1,16 +1,21 @@
+import { Save, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Button, Sheet } from '../../parts';
+import { api } from '../../client';
+import { Button, IconButton, ProblemLine, problemOf, Sheet } from '../../parts';
+import { notify, refreshProject } from '../../state';
+import { type SavedBlock, saveBlock, useSavedBlocks } from './blocks';
 import { layerName } from './layers';
 
 interface EditLayerProps {
+  readonly project: string;
   readonly layer: string;
   readonly text: string;
   readonly onClose: () => void;
   readonly onDone: (text: string) => void;
 }
 
-/** A sheet to try another text for a layer. */
-export function EditLayer({ layer, text, onClose, onDone }: EditLayerProps) {
+/** A sheet to try another text for a layer: typed, or from a saved block. */
+export function EditLayer({ project, layer, text, onClose, onDone }: EditLayerProps) {
   const [value, setValue] = useState(text);
   return (
     <Sheet
@@ -19,7 +24,7 @@ export function EditLayer({ layer, text, onClose, onDone }: EditLayerProps) {
       onClose={onClose}
       footer={
         <>
-          <span className="muted grow">This is a trial. Nothing is stored.</span>
+          <span className="muted grow">This is a trial. Only saved blocks are stored.</span>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" onClick={() => onDone(value)}>
             Show the changes
@@ -27,6 +32,7 @@ export function EditLayer({ layer, text, onClose, onDone }: EditLayerProps) {
         </>
       }
     >
+      <SavedBlocks project={project} layer={layer} value={value} onValue={setValue} />
       <textarea
         className="field mono compose-edit"
         aria-label={layerName(layer)}
@@ -35,5 +41,60 @@ export function EditLayer({ layer, text, onClose, onDone }: EditLayerProps) {
         onChange={(event) => setValue(event.target.value)}
       />
     </Sheet>
+  );
+}
+
+interface SavedBlocksProps {
+  readonly project: string;
+  readonly layer: string;
+  readonly value: string;
+  readonly onValue: (text: string) => void;
+}
+
+/** Chooses a saved block for the layer, or saves the text as one. */
+function SavedBlocks({ project, layer, value, onValue }: SavedBlocksProps) {
+  const all = useSavedBlocks(project);
+  const blocks = all.filter((block) => block.layer === layer);
+  const [name, setName] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const chosen = blocks.find((block) => block.name === name);
+  const perform = (work: Promise<unknown>, notice: string): void =>
+    void work.then(refreshProject).then(
+      () => notify(notice),
+      (error: unknown) => setProblem(problemOf(error).message),
+    );
+  const remove = ({ card }: SavedBlock): void => {
+    perform(api.card.delete({ cardId: card.cardId }), 'Block deleted');
+    setName('');
+  };
+  return (
+    <div className="compose-saved">
+      <select
+        className="field grow"
+        aria-label="Saved block"
+        value={chosen?.name ?? ''}
+        onChange={(event) => {
+          const block = blocks.find((one) => one.name === event.target.value);
+          setName(event.target.value);
+          if (block) onValue(block.text);
+        }}
+      >
+        <option value="">{blocks.length === 0 ? 'No saved blocks for this layer' : 'Use a saved block…'}</option>
+        {blocks.map((block) => (
+          <option key={block.card.cardId}>{block.name}</option>
+        ))}
+      </select>
+      {chosen && <IconButton small icon={Trash2} label={`Delete the block ${chosen.name}`} onClick={() => remove(chosen)} />}
+      <input className="field" aria-label="Name of the block" placeholder="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Button
+        small
+        icon={Save}
+        disabled={name.trim() === '' || value.trim() === ''}
+        onClick={() => perform(saveBlock(all, name.trim(), layer, value), 'Block saved')}
+      >
+        Save block
+      </Button>
+      {problem && <ProblemLine>{problem}</ProblemLine>}
+    </div>
   );
 }

@@ -1,10 +1,36 @@
-import { ArrowRightLeft } from 'lucide-react';
+import { ArrowRightLeft, ChevronDown, CircleHelp, GitFork, Play, Send, UserPlus } from 'lucide-react';
 import { api } from '../../client';
-import { Answer, Button, Empty, Switch, say } from '../../parts';
-import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from '../../forms';
+import { Answer, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
+import { ask, go, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { HandoverMap } from './HandoverMap';
 import { Pack } from './Pack';
 import { TurnPane } from './TurnPane';
+
+/** The ways to hand work over. */
+function HandOverMenu() {
+  const from = useNavigation(({ route }) => route.box);
+  const items: readonly MenuEntry[] = [
+    { name: 'Delegate to an agent…', icon: Send, act: () => ask(delegateForm('', from)) },
+    { name: 'Fork and join several tasks…', icon: GitFork, act: () => ask(forkJoinForm()) },
+    { name: 'Launch an agent…', icon: Play, act: () => ask(launchForm()) },
+    { name: 'Ask an expert…', icon: CircleHelp, act: () => ask(expertForm()) },
+    'line',
+    { name: 'Register an agent…', icon: UserPlus, act: () => ask(registerForm()) },
+  ];
+  return (
+    <MenuButton
+      label="Ways to hand over"
+      button={
+        <Button small look="primary">
+          Hand over
+          <ChevronDown size={12} aria-hidden />
+        </Button>
+      }
+      items={items}
+    />
+  );
+}
 
 /** A map of handovers between agents, and a form to pack a box by hand. */
 export function HandoverView({ project }: { project: string }) {
@@ -33,6 +59,8 @@ export function HandoverView({ project }: { project: string }) {
             {say.plural(query.data.agents.length, 'agent')} · {say.plural(query.data.turns.length, 'handover')}
           </span>
         )}
+        <span className="grow" />
+        <HandOverMenu />
       </div>
       {shown === 'pack' ? (
         <Pack key={project} project={project} agents={query.status === 'done' ? query.data.agents : []} />
@@ -46,9 +74,12 @@ export function HandoverView({ project }: { project: string }) {
                   title="No handovers yet"
                   picture={<ArrowRightLeft size={48} strokeWidth={1} />}
                   actions={
-                    <Button look="primary" onClick={() => setShown('pack')}>
-                      Pack a box
-                    </Button>
+                    <>
+                      <Button look="primary" icon={Play} onClick={() => ask(launchForm())}>
+                        Launch an agent
+                      </Button>
+                      <Button onClick={() => setShown('pack')}>Pack a box</Button>
+                    </>
                   }
                 >
                   Handovers between agents appear here, with the cards that each passed on.

@@ -8,6 +8,7 @@ import { PackPreview } from './PackPreview';
 import { ArgumentRows, InheritedBoxes, RuleRows } from './PackRows';
 import { PackTarget } from './PackTarget';
 import { PackTicket } from './PackTicket';
+import { SavedPacks } from './SavedPacks';
 
 const listedBoxes = 1_000;
 
@@ -37,6 +38,7 @@ function PackEditor({ project, agents, ticket }: { project: string; agents: read
   return (
     <div className="pack">
       <form className="pack-form" aria-label="Contents of the box" onSubmit={(event) => event.preventDefault()}>
+        <SavedPacks project={project} form={form} onLoad={setForm} />
         {ticket && <PackTicket ticket={ticket} onBox={(boxId) => change({ boxes: [...form.boxes, boxId] })} />}
         <PackTarget
           form={form}

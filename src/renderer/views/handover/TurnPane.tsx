@@ -6,6 +6,7 @@ import { Answer, Button, Facts, IconButton, Id, say } from '../../parts';
 import { go, useQuery } from '../../state';
 import { type MapTurn, toolNames } from './map';
 import { Packed, type PackedRow } from './Packed';
+import { TurnConsole } from './TurnConsole';
 
 const readContext = async (boxId: string) => {
   const [box, { cards }] = await Promise.all([api.box.get({ boxId }), api.box.cards({ boxId })]);
@@ -54,12 +55,36 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
             turn.error !== undefined && ['Error', turn.error],
           ]}
         />
+        <TurnConsole project={project} turn={turn} />
+        <TurnsOf project={project} turn={turn} />
         <h3>Cards</h3>
         <Answer query={query} what="Cannot load the cards" loading="Loading the cards" lines={4}>
           {({ box, cards }) => <Packed rows={rowsOf(box.cardIds, box.packed?.runs ?? [], cards)} dropped={box.packed?.dropped ?? []} />}
         </Answer>
       </div>
     </aside>
+  );
+}
+
+/** The other turns of the agent. */
+function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
+  const query = useQuery(`${project} turns ${turn.agentId} ${turn.status}`, () => api.agent.turns({ agentId: turn.agentId }));
+  const others = query.status === 'done' ? query.data.filter(({ agentTurnId }) => agentTurnId !== turn.agentTurnId) : [];
+  if (others.length === 0) return null;
+  return (
+    <details>
+      <summary>{say.plural(others.length, 'other turn')} of this agent</summary>
+      <ul className="other-turns">
+        {others.map((other) => (
+          <li key={other.agentTurnId}>
+            <button type="button" className="link-button" onClick={() => go({ turn: other.agentTurnId })}>
+              {say.instant(other.createdAt)}
+            </button>{' '}
+            <span className="muted">{other.status}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -18,6 +18,8 @@ export interface RuleRow {
 
 /** The form for packing a box by hand. */
 export interface PackForm {
+  /** The saved handover that it came from. */
+  readonly name?: string | undefined;
   readonly source: string;
   readonly profile: string;
   readonly args: readonly ArgumentRow[];

@@ -1,9 +1,10 @@
-import { BookOpen, Check, Hand, Inbox, Play, X } from 'lucide-react';
+import { BookOpen, Check, CirclePlay, Hand, Inbox, Play, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
+import { runForm } from '../../forms';
 import { Answer, agentOf, Button, Empty, notifyProblem, Switch, say, statusNames } from '../../parts';
-import { go, show, useKept, useQuery, useTickets } from '../../state';
+import { ask, go, show, useKept, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
 import { Problem, useWriting } from './writing';
@@ -134,6 +135,9 @@ export function Start({ event, here = false, children }: StartProps) {
               </Button>
             </>
           )}
+          <Button small icon={CirclePlay} onClick={() => ask(runForm({ eventId: event.event }, 'Run here'))}>
+            Run here…
+          </Button>
           {event.state === 'waiting' && (
             <Button small icon={Hand} disabled={busy} title={`Record that ${actor} is doing this`} onClick={() => void acknowledge('taken')}>
               Take

@@ -1,7 +1,9 @@
-import { Eraser, PackageCheck, Trash2, Zap } from 'lucide-react';
+import { Eraser, PackageCheck, Shrink, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
+import { budgetForm } from '../../forms';
 import { Button, say } from '../../parts';
+import { ask } from '../../state';
 import { TaskProblem, useTask } from './task';
 
 type Collected = Awaited<ReturnType<typeof api.artifact.gc>>;
@@ -36,6 +38,9 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         </Button>
         <Button icon={Zap} disabled={busy} onClick={() => void drop((signal) => api.artifact.dropCaches({}, { signal })).then(onChanged)}>
           Drop caches
+        </Button>
+        <Button icon={Shrink} disabled={busy} onClick={() => ask(budgetForm(onChanged))}>
+          Shrink to a size…
         </Button>
       </div>
       <div aria-live="polite">

@@ -1,9 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Bot, CircleHelp, Cog, User } from 'lucide-react';
+import { Bot, CircleHelp, Cog, CornerUpLeft, Hourglass, User } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
 import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
 import { Empty, Fold, type Icon, say } from '../../parts';
 import { gapsIn } from './lines';
+import { type MessageNote, waitText } from './space';
 
 const faces: Readonly<Record<EntityType, Icon>> = { human: User, agent: Bot, service: Cog };
 const hues: Readonly<Record<EntityType, string>> = { human: 'kind-user', agent: 'kind-assistant', service: 'kind-tool' };
@@ -17,10 +18,14 @@ interface ChatProps {
   readonly pointed: string | undefined;
   readonly onPoint: (messageId: string | undefined) => void;
   readonly onOpen?: (messageId: string) => void;
+  /** Replies and waits by message, and what makes a reply. */
+  readonly notes?: ReadonlyMap<string, MessageNote> | undefined;
+  readonly nameOf?: (entity: string) => string;
+  readonly onReply?: (message: TimelineMessage) => void;
 }
 
 /** Messages as a chat, with long silences and new messages marked. */
-export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen }: ChatProps) {
+export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen, notes, nameOf, onReply }: ChatProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const gaps = useMemo(() => gapsIn(messages), [messages]);
   const virtual = useVirtualizer({ count: messages.length, getScrollElement: () => scroller.current, estimateSize: () => 72, overscan: 8 });
@@ -55,7 +60,16 @@ export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen 
               <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
                 {gap > 0 && <p className="chat-gap">{silence(gap)} later</p>}
                 {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread">New</p>}
-                <ChatMessage message={message} own={message.sender?.id === selfId} pointed={message.id === pointed} onPoint={point} onOpen={onOpen} />
+                <ChatMessage
+                  message={message}
+                  own={message.sender?.id === selfId}
+                  pointed={message.id === pointed}
+                  onPoint={point}
+                  onOpen={onOpen}
+                  note={notes?.get(message.id)}
+                  nameOf={nameOf ?? String}
+                  onReply={onReply}
+                />
               </li>
             );
           })}
@@ -71,8 +85,11 @@ function ChatMessage(props: {
   pointed: boolean;
   onPoint: (messageId: string | undefined) => void;
   onOpen: ((messageId: string) => void) | undefined;
+  note: MessageNote | undefined;
+  nameOf: (entity: string) => string;
+  onReply: ((message: TimelineMessage) => void) | undefined;
 }) {
-  const { message, own, pointed, onPoint, onOpen } = props;
+  const { message, own, pointed, onPoint, onOpen, note, nameOf, onReply } = props;
   const type = message.sender?.type;
   const Face = type ? faces[type] : CircleHelp;
   return (
@@ -97,15 +114,33 @@ function ChatMessage(props: {
               Show in Context
             </button>
           )}
+          {onReply && (
+            <button type="button" className="link-button chat-open" onClick={() => onReply(message)}>
+              Reply
+            </button>
+          )}
         </header>
+        {note?.replyTo && (
+          <p className="muted chat-origin">
+            <CornerUpLeft size={11} aria-hidden /> To {note.replyTo.name}: {say.firstLine(note.replyTo.text, 80)}
+          </p>
+        )}
         {message.origin && <p className="muted chat-origin">{originText(message.origin)}</p>}
         <Fold text={message.text ?? ''} lines={8}>
           {(shown) => <p className="chat-text">{shown}</p>}
         </Fold>
+        {note?.wait && (
+          <p className="chat-wait" data-open={note.wait.endedAt === null}>
+            <Hourglass size={11} aria-hidden /> {waitText(note.wait, nameOf, clock)}
+          </p>
+        )}
+        {note?.resumed && <p className="chat-wait">Resumed {note.resumed}</p>}
       </div>
     </article>
   );
 }
+
+const clock = (at: string): string => say.when(at);
 
 function originText(origin: NonNullable<TimelineMessage['origin']>): string {
   switch (origin.type) {

@@ -30,7 +30,7 @@ export function TimelineView({ project }: { project: string }) {
           <section className="timeline" aria-label="Timeline">
             <SpaceList spaces={spaces} chosen={chosen} hasContext={commit !== undefined} onNew={() => setIsCreating(true)} />
             {chosen ? (
-              <SpacePage key={chosen.spaceId} project={project} space={chosen} round={round} onChange={reload} />
+              <SpacePage key={chosen.spaceId} project={project} space={chosen} round={round} onChange={reload} known={entities} />
             ) : commit ? (
               <ContextTimeline key={commit} project={project} commit={commit} />
             ) : (

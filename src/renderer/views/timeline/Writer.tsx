@@ -1,43 +1,48 @@
-import { Send } from 'lucide-react';
+import { CornerUpLeft, Send, X } from 'lucide-react';
 import { useState } from 'react';
-import type { Run, Space, Triggered } from '../../../core/contract/index.js';
+import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, notifyProblem } from '../../parts';
+import { Button, IconButton, notifyProblem, say } from '../../parts';
 import { notify, useQuery } from '../../state';
 
+interface WriterProps {
+  readonly space: Space;
+  readonly runs: readonly Run[];
+  /** The message that is replied to. */
+  readonly replyTo: TimelineMessage | undefined;
+  readonly onReplyTo: (message: TimelineMessage | undefined) => void;
+  readonly onPosted: () => void;
+}
+
+const minute = 60_000;
+
 /** Writes a message to a space as one of its members. It shows in advance which runs the message starts. */
-export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly Run[]; onPosted: () => void }) {
+export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProps) {
   const [senderId, setSender] = useState(space.members.find((member) => member.type === 'human')?.entityId ?? space.members[0]?.entityId);
   const [text, setText] = useState('');
   const [wait, setWait] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const [waitFor, setWaitFor] = useState('');
+  const [minutes, setMinutes] = useState(5);
+  const { busy, perform } = usePosting(onPosted);
   const sender = space.members.find((member) => member.entityId === senderId);
   const run = runs.find((one) => one.entityId === senderId && one.status === 'running');
   const waiting = runs.filter((one) => one.status === 'waiting_reply');
+  const reply = replyTo && { replyTo: replyTo.id };
   const triggered = useQuery(
-    senderId === undefined ? null : `${space.spaceId} ${senderId} ${run?.runId ?? ''} ${space.messages} ${waiting.length}`,
-    () => api.space.wouldTrigger({ spaceId: space.spaceId, senderId: senderId ?? '', ...(run && { runId: run.runId }) }),
+    senderId === undefined ? null : `${space.spaceId} ${senderId} ${run?.runId ?? ''} ${space.messages} ${waiting.length} ${replyTo?.id ?? ''}`,
+    () => api.space.wouldTrigger({ spaceId: space.spaceId, senderId: senderId ?? '', ...(run && { runId: run.runId }), ...reply }),
   );
   if (!sender) return null;
 
-  const perform = async (work: () => Promise<string>): Promise<void> => {
-    setBusy(true);
-    try {
-      notify(await work());
-      onPosted();
-    } catch (error) {
-      notifyProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
   const send = (): Promise<void> =>
     perform(async () => {
+      const waiting = wait && { wait: { timeoutMs: minutes * minute, ...(waitFor !== '' && { for: waitFor }) } };
       const { started, resumed } = run
-        ? await api.run.send({ runId: run.runId, spaceId: space.spaceId, text, wait })
-        : await api.space.post({ spaceId: space.spaceId, senderId: sender.entityId, text });
+        ? await api.run.send({ runId: run.runId, spaceId: space.spaceId, text, ...reply, ...waiting })
+        : await api.space.post({ spaceId: space.spaceId, senderId: sender.entityId, text, ...reply, ...waiting });
       setText('');
       setWait(false);
+      onReplyTo(undefined);
       return `Posted. Runs started: ${started.length}${resumed.length > 0 ? `, resumed: ${resumed.length}` : ''}.`;
     });
   const finish = (ended: Run): Promise<void> =>
@@ -55,6 +60,7 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
       }}
     >
       <OpenRuns space={space} runs={runs} disabled={busy} onEnd={(ended) => void finish(ended)} />
+      {replyTo && <ReplyLine message={replyTo} onCancel={() => onReplyTo(undefined)} />}
       <textarea
         className="field"
         aria-label="Message"
@@ -71,11 +77,10 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
       <p className="muted writer-would">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
       <div className="writer-line">
         <SenderChoice space={space} senderId={sender.entityId} onChange={setSender} />
-        {run && (
-          <label className="writer-wait">
-            <input type="checkbox" checked={wait} onChange={(event) => setWait(event.target.checked)} /> Wait for a reply
-          </label>
-        )}
+        <label className="writer-wait">
+          <input type="checkbox" checked={wait} onChange={(event) => setWait(event.target.checked)} /> Wait for a reply
+        </label>
+        {wait && <WaitChoice space={space} senderId={sender.entityId} from={waitFor} onFrom={setWaitFor} minutes={minutes} onMinutes={setMinutes} />}
         <span className="grow" />
         <Button icon={Send} look="primary" type="submit" disabled={busy || text.trim() === ''}>
           Send
@@ -94,6 +99,74 @@ function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: s
         </option>
       ))}
     </select>
+  );
+}
+
+/** Performs one action at a time and reports how it ended. */
+function usePosting(onPosted: () => void) {
+  const [busy, setBusy] = useState(false);
+  const perform = async (work: () => Promise<string>): Promise<void> => {
+    setBusy(true);
+    try {
+      notify(await work());
+      onPosted();
+    } catch (error) {
+      notifyProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, perform };
+}
+
+/** The message that is replied to. */
+const ReplyLine = ({ message, onCancel }: { message: TimelineMessage; onCancel: () => void }) => (
+  <p className="writer-reply">
+    <CornerUpLeft size={12} aria-hidden />
+    <span className="ellipsis grow">
+      Reply to {message.sender?.name ?? 'Unknown'}: {say.firstLine(message.text ?? '', 90)}
+    </span>
+    <IconButton small icon={X} label="Do not reply to this message" onClick={onCancel} />
+  </p>
+);
+
+interface WaitChoiceProps {
+  readonly space: Space;
+  readonly senderId: string;
+  readonly from: string;
+  readonly onFrom: (entityId: string) => void;
+  readonly minutes: number;
+  readonly onMinutes: (minutes: number) => void;
+}
+
+/** Whose answer ends the wait, and after how many minutes it ends without one. */
+function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitChoiceProps) {
+  return (
+    <>
+      <select className="field" aria-label="Whose answer ends the wait" value={from} onChange={(event) => onFrom(event.target.value)}>
+        <option value="">from anyone who replies</option>
+        {space.members
+          .filter(({ entityId }) => entityId !== senderId)
+          .map((member) => (
+            <option key={member.entityId} value={member.entityId}>
+              from {member.name}
+            </option>
+          ))}
+      </select>
+      <label className="writer-wait">
+        for
+        <input
+          className="field timeline-budget"
+          type="number"
+          aria-label="Minutes to wait"
+          min={1}
+          max={1_440}
+          value={minutes}
+          onChange={(event) => onMinutes(Math.max(1, Math.min(1_440, Number(event.target.value) || 1)))}
+        />
+        minutes
+      </label>
+    </>
   );
 }
 

@@ -1,7 +1,6 @@
 import { api } from '../client';
+import { say, textOfContent } from '../parts';
 import type { FormOption } from '../state';
-import { textOfContent } from './cards';
-import { firstLine, plural, shortId } from './numbers';
 
 const most = 1_000;
 
@@ -12,7 +11,7 @@ export async function cardOptions(): Promise<readonly FormOption[]> {
     .filter((card) => card.deletedAt === undefined && !card.expired)
     .map((card) => ({
       value: card.cardId,
-      name: `${firstLine(textOfContent(card.content), 70) || 'No text'} · ${card.type} · ${shortId(card.cardId)}`,
+      name: `${say.firstLine(textOfContent(card.content), 70) || 'No text'} · ${card.type} · ${say.shortId(card.cardId)}`,
     }));
 }
 
@@ -21,7 +20,7 @@ export async function boxOptions(): Promise<readonly FormOption[]> {
   const { boxes } = await api.box.list({ limit: most });
   return boxes.map((box) => ({
     value: box.boxId,
-    name: `${firstLine(box.head ?? 'Empty', 60)} · ${plural(box.cards, 'card')} · ${shortId(box.boxId)}`,
+    name: `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`,
   }));
 }
 
@@ -33,7 +32,7 @@ export async function profileOptions(): Promise<readonly FormOption[]> {
 /** The agents that have turns or are registered. */
 export async function agentOptions(): Promise<readonly FormOption[]> {
   const { agents } = await api.handover.map({});
-  return agents.map(({ agentId, displayName, status }) => ({ value: agentId, name: `${displayName} · ${status} · ${shortId(agentId)}` }));
+  return agents.map(({ agentId, displayName, status }) => ({ value: agentId, name: `${displayName} · ${status} · ${say.shortId(agentId)}` }));
 }
 
 /** The providers that can answer with a model, without the recording. */

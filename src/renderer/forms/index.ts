@@ -1,0 +1,13 @@
+// forms: what each form of the window asks and which procedure it calls. A form is data (`state/forms.ts`), drawn by `parts/Form.tsx`.
+// Views open them with `ask`.
+// Nothing here draws anything.
+export { cardFields, cardIn, newCard, valuesOfCard } from './card';
+export { budgetForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
+export { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from './handover';
+export { cardOptions, providerOptions } from './options';
+export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
+export { profileData, profileForm } from './profile';
+export { runForm } from './run';
+export { forgetMemory, goalsForm, joinForm, leaveSpace, memoryForm, planForm, serviceForm } from './space';
+export { instantiateForm, templateForm } from './template';
+export { beginTurn, stepForm, stepNames, stepsOf } from './turn';

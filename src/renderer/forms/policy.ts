@@ -1,0 +1,166 @@
+import type { PolicyRule } from '../../core/contract/index.js';
+import { api } from '../client';
+import { type FormSpec, type FormValues, givenIn, isYes, notify, numberIn, refreshProject, textIn } from '../state';
+import { profileOptions } from './options';
+import { listed } from './profile';
+import { limitsIn, performerFields, performerIn, usualPerformer } from './run';
+
+/** What a rule can be for. */
+export const ruleKinds = {
+  agent: 'Turns of an agent or a profile',
+  space: 'Runs that messages of a space start',
+  ticketType: 'Starts that tickets of a type ask for',
+  plan: 'Runs that a plan starts when it is due',
+  experiment: 'Runs of an experiment',
+} as const;
+export type RuleKind = keyof typeof ruleKinds;
+
+/** What a rule is for: its kind and its name. */
+export function targetOf(rule: PolicyRule): { readonly kind: RuleKind; readonly name: string } {
+  const [kind, name] = Object.entries(rule.for)[0] as [RuleKind, string];
+  return { kind, name };
+}
+
+const suggestions = async (kind: FormValues['kind']) => {
+  switch (kind) {
+    case 'space':
+      return (await api.space.list({})).map(({ spaceId, name }) => ({ value: spaceId, name: name ?? spaceId }));
+    case 'experiment':
+      return (await api.experiment.list({})).map(({ experimentId, title }) => ({ value: experimentId, name: title }));
+    default:
+      return profileOptions();
+  }
+};
+
+const forOf = (kind: RuleKind, name: string): PolicyRule['for'] => ({ [kind]: name }) as unknown as PolicyRule['for'];
+
+function valuesOfRule(rule: PolicyRule): FormValues {
+  const { kind, name } = targetOf(rule);
+  const { performer, limits = {}, who, parallel, tools, otherTools } = rule;
+  const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
+  return {
+    ...usualPerformer,
+    ...('agent' in performer
+      ? {
+          by: 'agent',
+          agent: performer.agent,
+          folder: performer.folder,
+          permissions: performer.permissions ?? 'default',
+          model: performer.model ?? '',
+        }
+      : { by: 'model', provider: performer.provider, model: performer.model ?? '' }),
+    calls: number(limits.calls),
+    minutes: number(limits.minutes),
+    tokens: number(limits.tokens),
+    cost: number(limits.cost),
+    kind,
+    name,
+    who: who ?? '',
+    parallel: number(parallel),
+    allTools: tools === undefined,
+    tools: (tools ?? []).join(', '),
+    otherTools: otherTools ?? 'ask',
+  };
+}
+
+const newRule = (kind: RuleKind, name: string): FormValues => ({
+  ...usualPerformer,
+  kind,
+  name,
+  who: '',
+  parallel: '',
+  allTools: true,
+  tools: '',
+  otherTools: 'ask',
+});
+
+function ruleIn(values: FormValues): PolicyRule {
+  const [who, parallel] = [givenIn(values, 'who'), numberIn(values, 'parallel')];
+  const limits = limitsIn(values);
+  return {
+    for: forOf(textIn(values, 'kind') as RuleKind, textIn(values, 'name')),
+    performer: performerIn(values),
+    ...(who && { who }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(parallel !== undefined && { parallel }),
+    ...(!isYes(values, 'allTools') && { tools: listed(textIn(values, 'tools')) }),
+    otherTools: textIn(values, 'otherTools') as 'ask' | 'stop',
+  };
+}
+
+/** Allows something to start by itself, or changes what is allowed. `place` is the rule that changes. */
+export function ruleForm(
+  given: { readonly kind: RuleKind; readonly name: string } | { readonly rule: PolicyRule; readonly place: number },
+  onDone: () => void,
+): FormSpec {
+  const isNew = !('rule' in given);
+  const at = isNew ? 'rules.0.' : `rules.${given.place}.`;
+  return {
+    title: isNew ? 'Allow to start by itself' : 'Edit what may start',
+    intro: 'Nothing runs by itself unless a rule allows it. A rule applies on this machine while the app or “stemma serve” is open.',
+    fields: [
+      {
+        name: 'kind',
+        label: 'What may start',
+        kind: 'choice',
+        options: Object.entries(ruleKinds).map(([value, name]) => ({ value, name })),
+      },
+      {
+        name: 'name',
+        label: 'Which one',
+        required: true,
+        field: `${at}for`,
+        options: () => suggestions(isNew ? given.kind : targetOf(given.rule).kind),
+        hint: 'The name of the profile, plan or type of ticket; the id of the agent, space or experiment.',
+      },
+      { name: 'who', label: 'Only for', field: `${at}who`, hint: 'One agent of the space or one person of the ticket. Leave it empty for all.' },
+      ...performerFields(at),
+      { name: 'parallel', label: 'Most jobs at the same time', kind: 'number', field: `${at}parallel` },
+      { name: 'allTools', label: 'Offer every tool of Stemma', kind: 'check', shown: ({ by }) => by !== 'agent' },
+      { name: 'tools', label: 'Tools', field: `${at}tools`, shown: ({ by, allTools }) => by !== 'agent' && allTools !== true },
+      {
+        name: 'otherTools',
+        label: 'When it calls another tool',
+        kind: 'choice',
+        shown: ({ by }) => by !== 'agent',
+        options: [
+          { value: 'ask', name: 'Ask me' },
+          { value: 'stop', name: 'Stop the job' },
+        ],
+      },
+    ],
+    start: isNew ? newRule(given.kind, given.name) : valuesOfRule(given.rule),
+    action: isNew ? 'Allow' : 'Save',
+    submit: async (values) => {
+      const policy = await api.runner.getPolicy({});
+      const rule = ruleIn(values);
+      await api.runner.setPolicy({ ...policy, rules: isNew ? [rule, ...policy.rules] : policy.rules.with(given.place, rule) });
+      await refreshProject();
+      onDone();
+      notify(isNew ? 'Allowed' : 'Saved');
+    },
+  };
+}
+
+/** Sets the limits that hold for every rule. */
+export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
+  const policy = await api.runner.getPolicy({});
+  const { calls, minutes, tokens, cost } = policy.limits ?? {};
+  const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
+  return {
+    title: 'Usual limits',
+    intro: 'These limits hold for jobs that a rule without limits of its own starts.',
+    fields: [
+      ...performerFields().filter(({ name }) => ['calls', 'minutes', 'tokens', 'cost'].includes(name)),
+      { name: 'parallel', label: 'Most jobs at the same time', kind: 'number', placeholder: '4' },
+    ],
+    start: { calls: number(calls), minutes: number(minutes), tokens: number(tokens), cost: number(cost), parallel: number(policy.parallel) },
+    action: 'Save',
+    submit: async (values) => {
+      const parallel = numberIn(values, 'parallel');
+      await api.runner.setPolicy({ rules: policy.rules, limits: limitsIn(values), ...(parallel !== undefined && { parallel }) });
+      onDone();
+      notify('Saved');
+    },
+  };
+}

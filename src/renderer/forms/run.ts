@@ -1,0 +1,137 @@
+import type { PermissionMode, Runtime, Work } from '../../core/contract/index.js';
+import { api } from '../client';
+import { type FormField, type FormOption, type FormSpec, type FormValues, givenIn, numberIn, startJob, textIn } from '../state';
+import { providerOptions } from './options';
+
+const byAgent = ({ by }: FormValues): boolean => by === 'agent';
+const byModel = ({ by }: FormValues): boolean => by !== 'agent';
+
+/** The command-line agents of this machine that can work. */
+async function programOptions(): Promise<readonly FormOption[]> {
+  const all = await api.runner.agents({});
+  return all.filter(({ problem }) => problem === null).map(({ agent, title }) => ({ value: agent, name: title }));
+}
+
+const permissionOptions: readonly { readonly value: PermissionMode; readonly name: string }[] = [
+  { value: 'default', name: 'Ask before each change and command' },
+  { value: 'acceptEdits', name: 'Change files in its folder, ask before commands' },
+  { value: 'plan', name: 'Only read' },
+  { value: 'bypassPermissions', name: 'Never ask' },
+];
+
+/** The fields that say who works and within which limits. `at` is where the performer is in the procedure's input. */
+export const performerFields = (at = ''): readonly FormField[] => [
+  {
+    name: 'by',
+    label: 'Who works',
+    kind: 'choice',
+    options: [
+      { value: 'model', name: "A model with Stemma's own tools" },
+      { value: 'agent', name: 'A command-line agent on this machine' },
+    ],
+  },
+  {
+    name: 'provider',
+    label: 'Provider',
+    kind: 'choice',
+    options: providerOptions,
+    placeholder: 'Choose a provider',
+    required: true,
+    shown: byModel,
+    field: `${at}performer.provider`,
+    hint: 'Providers are added in Settings.',
+  },
+  {
+    name: 'agent',
+    label: 'Agent',
+    kind: 'choice',
+    options: programOptions,
+    placeholder: 'Choose an agent',
+    required: true,
+    shown: byAgent,
+    field: `${at}performer.agent`,
+    hint: 'Only agents that are installed on this machine are listed.',
+  },
+  {
+    name: 'folder',
+    label: 'Folder',
+    required: true,
+    shown: byAgent,
+    field: `${at}performer.folder`,
+    hint: 'The agent works in this folder: an absolute path.',
+  },
+  {
+    name: 'permissions',
+    label: 'Without asking, it may',
+    kind: 'choice',
+    options: permissionOptions,
+    shown: byAgent,
+    field: `${at}performer.permissions`,
+    hint: 'Questions of the agent appear in Jobs, and nothing runs before you answer.',
+  },
+  { name: 'model', label: 'Model', field: `${at}performer.model`, hint: 'Leave it empty to use the usual one.' },
+  { name: 'calls', label: 'Most model calls', kind: 'number', field: `${at}limits.calls`, placeholder: '50' },
+  { name: 'minutes', label: 'Most minutes', kind: 'number', field: `${at}limits.minutes`, placeholder: '30' },
+  {
+    name: 'tokens',
+    label: 'Most tokens',
+    kind: 'number',
+    field: `${at}limits.tokens`,
+    hint: 'Input and output together, as the provider counts them.',
+  },
+  {
+    name: 'cost',
+    label: 'Most cost in US dollars',
+    kind: 'number',
+    field: `${at}limits.cost`,
+    hint: 'The job stops before the call that would exceed a limit.',
+  },
+];
+
+/** The values of these fields at the start. */
+export const usualPerformer: FormValues = {
+  by: 'model',
+  provider: '',
+  agent: '',
+  folder: '',
+  permissions: 'default',
+  model: '',
+  calls: '',
+  minutes: '',
+  tokens: '',
+  cost: '',
+};
+
+/** Who works, as the fields say. */
+export function performerIn(values: FormValues) {
+  const model = givenIn(values, 'model');
+  return byAgent(values)
+    ? {
+        agent: textIn(values, 'agent') as Runtime,
+        folder: textIn(values, 'folder'),
+        permissions: textIn(values, 'permissions') as PermissionMode,
+        ...(model && { model }),
+      }
+    : { provider: textIn(values, 'provider'), ...(model && { model }) };
+}
+
+/** The limits that the fields set. */
+export function limitsIn(values: FormValues) {
+  const [calls, minutes, tokens, cost] = ['calls', 'minutes', 'tokens', 'cost'].map((name) => numberIn(values, name));
+  return {
+    ...(calls !== undefined && { calls }),
+    ...(minutes !== undefined && { minutes }),
+    ...(tokens !== undefined && { tokens }),
+    ...(cost !== undefined && { cost }),
+  };
+}
+
+/** Runs a turn, a run of a space, a start of a ticket or a context here. */
+export const runForm = (what: Work, title: string): FormSpec => ({
+  title,
+  intro: 'The job runs within these limits and stops at the first that it reaches. You can stop it at any time.',
+  fields: performerFields(),
+  start: usualPerformer,
+  action: 'Run',
+  submit: (values) => startJob({ what, performer: performerIn(values), limits: limitsIn(values) }),
+});

@@ -1,0 +1,186 @@
+import type { Entity, EntityType, Space } from '../../core/contract/index.js';
+import { api } from '../client';
+import { FieldError, type FormSpec, givenIn, isYes, jsonIn, notify, numberIn, rowsIn, textIn, timeIn } from '../state';
+
+const kinds: readonly { readonly value: EntityType; readonly name: string }[] = [
+  { value: 'agent', name: 'An agent' },
+  { value: 'human', name: 'A person' },
+  { value: 'service', name: 'A service, such as a build or a calendar' },
+];
+
+/** Adds a member to a space: one that is known, or a new one. */
+export const joinForm = (space: Space, known: readonly Entity[], onDone: () => void): FormSpec => ({
+  title: `Add a member to ${space.name ?? 'this space'}`,
+  intro: 'A member reads and writes in the space. A message starts every other agent that is a member.',
+  fields: [
+    {
+      name: 'entityId',
+      label: 'Who',
+      kind: 'choice',
+      placeholder: 'Someone new',
+      options: known
+        .filter(({ entityId }) => !space.members.some((member) => member.entityId === entityId))
+        .map(({ entityId, name, type }) => ({ value: entityId, name: `${name} (${type})` })),
+    },
+    { name: 'name', label: 'Name', required: true, shown: ({ entityId }) => entityId === '' },
+    { name: 'type', label: 'Kind', kind: 'choice', options: kinds, shown: ({ entityId }) => entityId === '' },
+  ],
+  start: { entityId: '', name: '', type: 'agent' },
+  action: 'Add',
+  submit: async (values) => {
+    const entityId =
+      givenIn(values, 'entityId') ??
+      (await api.space.addEntity({ name: textIn(values, 'name'), type: textIn(values, 'type') as EntityType })).entityId;
+    await api.space.join({ spaceId: space.spaceId, entityId });
+    onDone();
+    notify('Added to the space');
+  },
+});
+
+/** Removes a member from a space, with a way back. */
+export async function leaveSpace({ spaceId }: Space, { entityId, name }: Entity, onDone: () => void): Promise<void> {
+  await api.space.leave({ spaceId, entityId });
+  onDone();
+  notify(`${name} left the space`, { name: 'Undo', act: () => void api.space.join({ spaceId, entityId }).then(onDone) });
+}
+
+type Goals = Awaited<ReturnType<typeof api.run.goals>>;
+type Memory = Awaited<ReturnType<typeof api.run.memories>>[number];
+type Plan = Awaited<ReturnType<typeof api.run.plans>>[number];
+
+/** Sets what an agent works towards. */
+export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () => void): FormSpec => ({
+  title: `Goals of ${name}`,
+  intro: 'The agent reads its goals at the start of every run, the most important first.',
+  fields: [
+    {
+      name: 'goals',
+      label: 'Goals',
+      kind: 'rows',
+      add: 'Add goal',
+      row: [
+        { name: 'description', label: 'Goal', required: true },
+        { name: 'priority', label: 'Priority', kind: 'number', hint: 'Higher is more important.' },
+        { name: 'longTerm', label: 'Long-term', kind: 'check' },
+      ],
+    },
+  ],
+  start: {
+    goals: goals.map(({ description, priority, longTerm }) => ({
+      description,
+      priority: priority === undefined ? '' : String(priority),
+      longTerm: longTerm === true,
+    })),
+  },
+  action: 'Save goals',
+  submit: async (values) => {
+    const given = rowsIn(values, 'goals').map((row) => {
+      const priority = numberIn(row, 'priority');
+      return {
+        description: textIn(row, 'description'),
+        ...(priority !== undefined && { priority }),
+        ...(isYes(row, 'longTerm') && { longTerm: true }),
+      };
+    });
+    await api.run.setGoals({ entityId, goals: given });
+    onDone();
+    notify('Goals saved');
+  },
+});
+
+/** Writes a memory of an agent. */
+export const memoryForm = ({ entityId, name }: Entity, memory: Memory | undefined, onDone: () => void): FormSpec => ({
+  title: memory ? 'Edit memory' : `New memory of ${name}`,
+  intro: 'The agent reads its memories in every run, in every space.',
+  fields: [
+    { name: 'topic', label: 'Topic', hint: 'A memory with the same topic is replaced. Without a topic, a new memory is added.' },
+    { name: 'content', label: 'Memory', kind: 'long', required: true },
+  ],
+  start: { topic: memory?.topic ?? '', content: memory?.content ?? '' },
+  action: 'Save memory',
+  submit: async (values) => {
+    await api.run.setMemory({ entityId, topic: givenIn(values, 'topic') ?? null, content: textIn(values, 'content') });
+    onDone();
+    notify('Memory saved');
+  },
+});
+
+/** Deletes a memory that has a topic, with a way back. */
+export async function forgetMemory({ entityId }: Entity, { topic, content }: Memory, onDone: () => void): Promise<void> {
+  if (!topic) return;
+  await api.run.setMemory({ entityId, topic, content: null });
+  onDone();
+  notify('Memory deleted', { name: 'Undo', act: () => void api.run.setMemory({ entityId, topic, content }).then(onDone) });
+}
+
+/** Writes a plan of an agent: an instruction that starts a run at a time. */
+export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onDone: () => void): FormSpec => ({
+  title: plan ? `Edit plan ${plan.name}` : `New plan of ${name}`,
+  intro: 'A plan starts a run when it is due, while Stemma is open. What came due while it was closed runs once at the next start.',
+  fields: [
+    { name: 'name', label: 'Name', required: true },
+    { name: 'instruction', label: 'Instruction', kind: 'long', required: true },
+    {
+      name: 'when',
+      label: 'When',
+      kind: 'choice',
+      options: [
+        { value: 'after', name: 'Once, after a delay' },
+        { value: 'at', name: 'Once, at a time' },
+        { value: 'cron', name: 'Again and again' },
+      ],
+    },
+    { name: 'runAfter', label: 'Delay', required: true, placeholder: '2 hours', shown: ({ when }) => when === 'after' },
+    { name: 'scheduledAt', label: 'Time', kind: 'time', required: true, shown: ({ when }) => when === 'at' },
+    {
+      name: 'cron',
+      label: 'Cron expression',
+      required: true,
+      placeholder: '0 9 * * 1',
+      shown: ({ when }) => when === 'cron',
+      hint: 'Minute, hour, day, month and day of the week, in UTC. “0 9 * * 1” is every Monday at 9:00.',
+    },
+  ],
+  start: {
+    name: plan?.name ?? '',
+    instruction: plan?.instruction ?? '',
+    when: plan?.cron ? 'cron' : 'after',
+    runAfter: plan?.runAfter ?? '',
+    scheduledAt: '',
+    cron: plan?.cron ?? '',
+  },
+  action: 'Save plan',
+  submit: async (values) => {
+    const when = textIn(values, 'when');
+    const scheduledAt = timeIn(values, 'scheduledAt');
+    await api.run.setPlan({
+      entityId,
+      name: textIn(values, 'name'),
+      instruction: textIn(values, 'instruction'),
+      ...(when === 'cron' && { cron: textIn(values, 'cron') }),
+      ...(when === 'after' && { runAfter: textIn(values, 'runAfter') }),
+      ...(when === 'at' && scheduledAt && { scheduledAt }),
+    });
+    onDone();
+    notify('Plan saved');
+  },
+});
+
+/** Starts a run of an agent by an event of a service. */
+export const serviceForm = ({ entityId, name }: Entity, onDone: () => void): FormSpec => ({
+  title: `Start ${name} by a service`,
+  intro: 'The agent gets a run that says which service started it and with which data. Nothing is posted to a space.',
+  fields: [
+    { name: 'service', label: 'Service', required: true, placeholder: 'build', field: 'trigger.service' },
+    { name: 'payload', label: 'Data', kind: 'code', field: 'trigger.payload', hint: 'Any JSON, such as {"result": "failed"}.' },
+  ],
+  start: { service: '', payload: '{\n}' },
+  action: 'Start run',
+  submit: async (values) => {
+    const payload = jsonIn(values, 'payload');
+    if (payload === undefined) throw new FieldError('payload', 'Data is required: write null if there is none.');
+    await api.run.start({ entityId, trigger: { type: 'service', service: textIn(values, 'service'), payload } });
+    onDone();
+    notify('The run started');
+  },
+});

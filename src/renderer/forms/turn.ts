@@ -1,0 +1,125 @@
+import { type AgentTurn, endStatuses } from '../../core/contract/index.js';
+import { api } from '../client';
+import { type FormSpec, givenIn, notify, objectIn, refreshProject, textIn } from '../state';
+import { cardFields, cardIn, newCard } from './card';
+
+/** What a person does in a turn by hand. Each names the epoch that the window shows, so that an answer for an earlier one is refused. */
+export type Step = 'write' | 'suspend' | 'answer' | 'submit' | 'finish';
+
+const of = ({ agentTurnId, turnEpoch }: AgentTurn) => ({ agentTurnId, ...(turnEpoch !== null && { turnEpoch }) });
+
+const said = async (notice: string): Promise<void> => {
+  await refreshProject();
+  notify(notice);
+};
+
+/** The steps that the state of a turn allows. */
+export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly Step[] =>
+  status === 'running'
+    ? ['write', 'suspend', 'submit', 'finish']
+    : status === 'suspended'
+      ? ['answer', 'finish']
+      : status === 'dispatched'
+        ? ['finish']
+        : [];
+
+export const stepNames: Readonly<Record<Step, string>> = {
+  write: 'Write',
+  suspend: 'Suspend',
+  answer: 'Answer',
+  submit: 'Submit',
+  finish: 'End',
+};
+
+/** Begins a dispatched turn. */
+export async function beginTurn(turn: AgentTurn): Promise<void> {
+  await api.agent.begin(of(turn));
+  await said('The turn began. Its input is fixed from now on.');
+}
+
+const writeForm = (turn: AgentTurn, draft: string): FormSpec => ({
+  title: 'Write a card',
+  intro: 'The card is added to the output box of the turn.',
+  fields: cardFields('cards.0'),
+  start: { ...newCard(), type: 'agent.thought' },
+  action: 'Write',
+  draft,
+  submit: async (values) => {
+    await api.agent.write({ ...of(turn), cards: [cardIn(values)] });
+    await said('Card written');
+  },
+});
+
+const suspendForm = (turn: AgentTurn): FormSpec => ({
+  title: 'Suspend the turn',
+  intro: 'The turn waits until each of these tool calls has a result.',
+  fields: [{ name: 'toolCallIds', label: 'Ids of the tool calls', required: true, hint: 'Separate several ids with spaces.' }],
+  start: { toolCallIds: '' },
+  action: 'Suspend',
+  submit: async (values) => {
+    await api.agent.suspend({ ...of(turn), toolCallIds: textIn(values, 'toolCallIds').split(/[\s,]+/) });
+    await said('The turn waits for the results');
+  },
+});
+
+const answerForm = (turn: AgentTurn, draft: string): FormSpec => ({
+  title: 'Answer a tool call',
+  intro: 'The turn continues after the last result that it waits for.',
+  fields: cardFields(),
+  start: { ...newCard(), type: 'tool.result', role: 'tool', toolCallId: turn.waiting?.[0] ?? '' },
+  action: 'Answer',
+  draft,
+  submit: async (values) => {
+    const { turn: after } = await api.agent.answer({ ...of(turn), card: cardIn(values) });
+    await said(after.status === 'suspended' ? `Answered. ${after.waiting?.length ?? 0} more to come.` : 'Answered. The turn continues.');
+  },
+});
+
+const submitForm = (turn: AgentTurn, draft: string): FormSpec => ({
+  title: 'Submit the result',
+  intro: 'The result of the turn, as the agent would submit it. If a required field is missing, the turn continues.',
+  fields: [
+    { name: 'args', label: 'Result', kind: 'code', required: true, hint: 'A JSON object with the fields of the result.' },
+    { name: 'toolCallId', label: 'Id of the tool call', required: true },
+  ],
+  start: { args: '{\n  "result": ""\n}', toolCallId: 'by-hand' },
+  action: 'Submit',
+  draft,
+  submit: async (values) => {
+    const { complete, cards } = await api.agent.submit({
+      ...of(turn),
+      toolCallId: textIn(values, 'toolCallId'),
+      args: objectIn(values, 'args') ?? {},
+    });
+    await said(
+      complete ? 'The result is complete. The turn has ended.' : `The result is not complete: ${cards.length} card explains what is missing.`,
+    );
+  },
+});
+
+const finishForm = (turn: AgentTurn): FormSpec => ({
+  title: 'End the turn',
+  intro: 'What was written stays. An ended turn does not change any more.',
+  fields: [
+    { name: 'status', label: 'How it ends', kind: 'choice', options: endStatuses.map((value) => ({ value, name: value })) },
+    { name: 'error', label: 'What went wrong', shown: ({ status }) => status !== 'success' },
+  ],
+  start: { status: 'success', error: '' },
+  action: 'End turn',
+  submit: async (values) => {
+    const error = givenIn(values, 'error');
+    await api.agent.finish({ ...of(turn), status: textIn(values, 'status') as (typeof endStatuses)[number], ...(error && { error }) });
+    await said('The turn has ended');
+  },
+});
+
+const stepForms: Readonly<Record<Step, (turn: AgentTurn, draft: string) => FormSpec>> = {
+  write: writeForm,
+  suspend: suspendForm,
+  answer: answerForm,
+  submit: submitForm,
+  finish: finishForm,
+};
+
+/** The form of a step. */
+export const stepForm = (turn: AgentTurn, step: Step): FormSpec => stepForms[step](turn, `${step} ${turn.agentTurnId}`);

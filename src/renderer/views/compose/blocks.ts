@@ -1,0 +1,49 @@
+import type { Card } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { useKept, useProject, useQuery } from '../../state';
+
+/** The type of a card that holds a saved block. */
+const blockType = 'context.block';
+const most = 200;
+
+/** A text that a person saved to use in compositions. */
+export interface SavedBlock {
+  readonly card: Card;
+  readonly name: string;
+  readonly layer: string;
+  readonly text: string;
+}
+
+const textAt = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The saved blocks of the project, by name. */
+export function useSavedBlocks(project: string): readonly SavedBlock[] {
+  const revision = useProject((state) => state.revision);
+  const query = useKept(
+    useQuery(`${project} blocks ${revision}`, () => api.card.list({ type: blockType, limit: most })),
+    project,
+  );
+  if (query.status !== 'done') return [];
+  return query.data.cards
+    .filter(({ deletedAt, content }) => deletedAt === undefined && content.kind === 'text')
+    .map((card) => ({
+      card,
+      name: textAt(card.metadata.name),
+      layer: textAt(card.metadata.layer),
+      text: card.content.kind === 'text' ? card.content.text : '',
+    }))
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Saves a block under a name. The same name for the same layer replaces the earlier text. */
+export async function saveBlock(saved: readonly SavedBlock[], name: string, layer: string, text: string): Promise<void> {
+  const same = saved.find((block) => block.name === name && block.layer === layer);
+  await api.card.add({
+    card: {
+      type: blockType,
+      content: { kind: 'text', text },
+      metadata: { type: blockType, role: 'system', name, layer },
+      ...(same && { cardId: same.card.cardId }),
+    },
+  });
+}

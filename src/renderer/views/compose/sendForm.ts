@@ -1,0 +1,30 @@
+import { providerOptions } from '../../forms';
+import { type FormSpec, givenIn, textIn } from '../../state';
+import { divided } from './send';
+import type { Preview } from './trial';
+import type { useSending } from './useSending';
+
+/** Asks which model gets the composition, and what it is asked. */
+export function sendForm(messages: Preview['messages'], send: ReturnType<typeof useSending>['send']): FormSpec {
+  const { before, question } = divided(messages);
+  return {
+    title: 'Send this composition',
+    intro: 'The messages start a new chain, exactly as they are shown. The reply is stored as a commit. The original stays as it is.',
+    fields: [
+      {
+        name: 'provider',
+        label: 'Provider',
+        kind: 'choice',
+        options: providerOptions,
+        placeholder: 'Choose a provider',
+        required: true,
+        hint: 'Providers are added in Settings.',
+      },
+      { name: 'model', label: 'Model', hint: 'Leave it empty to use the first model of the provider.' },
+      { name: 'text', label: 'Question', kind: 'long', required: true, hint: 'The last message of the composition.' },
+    ],
+    start: { provider: '', model: '', text: question },
+    action: 'Send',
+    submit: (values) => send({ before, question: textIn(values, 'text'), provider: textIn(values, 'provider'), model: givenIn(values, 'model') }),
+  };
+}

@@ -1,0 +1,68 @@
+import { useRef, useState } from 'react';
+import type { ComposedMessage, ContextId } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { refreshProject } from '../../state';
+import { entriesOfComposition } from './send';
+
+/** A composition on its way to a model, and the reply so far. */
+export interface Sending {
+  readonly state: 'running' | 'done' | 'stopped' | 'failed';
+  readonly text: string;
+  readonly commit: ContextId | undefined;
+  readonly error: unknown;
+}
+
+interface SendInput {
+  readonly before: readonly ComposedMessage[];
+  readonly question: string;
+  readonly provider: string;
+  readonly model: string | undefined;
+}
+
+/** Sends a composition to a model: its messages start a new chain, and the reply is a commit of it. */
+export function useSending(): {
+  readonly sending: Sending | undefined;
+  readonly send: (input: SendInput) => Promise<void>;
+  readonly stop: () => void;
+} {
+  const [sending, setSending] = useState<Sending>();
+  const controller = useRef<AbortController>(undefined);
+  const send = async ({ before, question, provider, model }: SendInput): Promise<void> => {
+    const own = new AbortController();
+    controller.current = own;
+    const entries = entriesOfComposition(before);
+    const start =
+      entries.length === 0
+        ? null
+        : (await api.context.fork({ id: null, edits: entries.map((entry) => ({ op: 'append' as const, entry })), summary: 'A composition' })).id;
+    const stream = await api.turn.ask({ id: start, text: question, provider, ...(model && { model }) }, { signal: own.signal });
+    own.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
+    setSending({ state: 'running', text: '', commit: undefined, error: undefined });
+    void read(stream, own.signal, setSending);
+  };
+  return { sending, send, stop: () => controller.current?.abort() };
+}
+
+type Change = (change: (old: Sending | undefined) => Sending | undefined) => void;
+
+async function read(stream: Awaited<ReturnType<typeof api.turn.ask>>, signal: AbortSignal, set: Change): Promise<void> {
+  const change = (part: Partial<Sending>): void => set((old) => old && { ...old, ...part });
+  let text = '';
+  try {
+    for (;;) {
+      const step = await stream.next();
+      if (signal.aborted) return change({ state: 'stopped' });
+      if (step.done) {
+        await refreshProject();
+        return change({ state: 'done', commit: step.value.commits[0] ?? step.value.base });
+      }
+      if (step.value.kind === 'text') {
+        text += step.value.delta;
+        change({ text });
+      }
+      if (step.value.kind === 'failed') return change({ state: 'failed', error: new Error(step.value.delta) });
+    }
+  } catch (error) {
+    change(signal.aborted ? { state: 'stopped' } : { state: 'failed', error });
+  }
+}

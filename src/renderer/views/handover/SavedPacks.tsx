@@ -1,0 +1,72 @@
+import { Save, Trash2 } from 'lucide-react';
+import type { Card } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, IconButton, notifyProblem } from '../../parts';
+import { ask, type FormSpec, notify, refreshProject, textIn, useKept, useProject, useQuery } from '../../state';
+import type { PackForm } from './form';
+import { formOfSaved, savedName, savedOf, savedType } from './saved';
+
+const mostSaved = 200;
+
+/** Handover configurations by name: choose one, save the form as one, delete one. Each is a card, so that agents find it too. */
+export function SavedPacks({ project, form, onLoad }: { project: string; form: PackForm; onLoad: (form: PackForm) => void }) {
+  const revision = useProject((state) => state.revision);
+  const query = useKept(
+    useQuery(`${project} saved handovers ${revision}`, () => api.card.list({ type: savedType, limit: mostSaved })),
+    project,
+  );
+  const saved = (query.status === 'done' ? query.data.cards : []).filter(({ deletedAt }) => deletedAt === undefined);
+  const chosen = saved.find((card) => savedName(card) === form.name);
+  return (
+    <div className="saved-packs">
+      <select
+        className="field grow"
+        aria-label="Saved handover"
+        value={chosen?.cardId ?? ''}
+        onChange={(event) => {
+          const card = saved.find(({ cardId }) => cardId === event.target.value);
+          if (card) onLoad(formOfSaved(card, form));
+        }}
+      >
+        <option value="">{saved.length === 0 ? 'No saved handovers' : 'Saved handovers…'}</option>
+        {saved.map((card) => (
+          <option key={card.cardId} value={card.cardId}>
+            {savedName(card)}
+          </option>
+        ))}
+      </select>
+      <Button small icon={Save} onClick={() => ask(saveForm(form, saved, onLoad))}>
+        Save…
+      </Button>
+      {chosen && <IconButton small icon={Trash2} label={`Delete ${savedName(chosen)}`} onClick={() => void remove(chosen)} />}
+    </div>
+  );
+}
+
+/** Saves the form under a name. The same name replaces the earlier one. */
+const saveForm = (form: PackForm, saved: readonly Card[], onSaved: (form: PackForm) => void): FormSpec => ({
+  title: 'Save this handover',
+  intro: 'The profile, arguments and rules are saved. Boxes are chosen each time. The same name replaces the earlier one.',
+  fields: [{ name: 'name', label: 'Name', required: true }],
+  start: { name: form.name ?? '' },
+  action: 'Save',
+  submit: async (values) => {
+    const name = textIn(values, 'name');
+    const same = saved.find((card) => savedName(card) === name);
+    await api.card.add({ card: { ...savedOf({ ...form, name }), ...(same && { cardId: same.cardId }) } });
+    await refreshProject();
+    onSaved({ ...form, name });
+    notify(`Saved as ${name}`);
+  },
+});
+
+async function remove(card: Card): Promise<void> {
+  try {
+    await api.card.delete({ cardId: card.cardId });
+    await refreshProject();
+    const { deletedAt: _, ...again } = card;
+    notify(`Deleted ${savedName(card)}`, { name: 'Undo', act: () => void api.card.add({ card: again }).then(refreshProject) });
+  } catch (error) {
+    notifyProblem(error);
+  }
+}

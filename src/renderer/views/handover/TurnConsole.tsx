@@ -1,0 +1,130 @@
+import { ChevronDown, Play, SquareTerminal } from 'lucide-react';
+import { useState } from 'react';
+import type { AgentTurn } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
+import { Answer, Button, Code, Fold, notifyProblem, say } from '../../parts';
+import { ask, useKept, useProject, useQuery } from '../../state';
+
+/** What a person can do in a turn, and what its model sees now. */
+export function TurnConsole({ project, turn }: { project: string; turn: AgentTurn }) {
+  const steps = stepsOf(turn);
+  const isOpen = turn.endedAt === undefined;
+  return (
+    <section aria-label="Turn console" className="turn-console">
+      {isOpen && (
+        <>
+          <p className="muted">{stateText(turn)}</p>
+          <div className="turn-ways">
+            {turn.status === 'dispatched' && (
+              <Button small look="primary" icon={SquareTerminal} onClick={() => void beginTurn(turn).catch(notifyProblem)}>
+                Begin by hand
+              </Button>
+            )}
+            {turn.status !== 'queued' && (
+              <Button small icon={Play} onClick={() => ask(runForm({ turnId: turn.agentTurnId }, 'Run this turn'))}>
+                Run here…
+              </Button>
+            )}
+            {steps.map((step) => (
+              <Button key={step} small onClick={() => ask(stepForm(turn, step))}>
+                {stepNames[step]}…
+              </Button>
+            ))}
+          </div>
+        </>
+      )}
+      {turn.batchId !== undefined && <BatchResults project={project} batchId={turn.batchId} />}
+      <ModelInput project={project} turn={turn} />
+    </section>
+  );
+}
+
+function stateText({ status, waiting }: AgentTurn): string {
+  switch (status) {
+    case 'queued':
+      return 'The agent works on an earlier turn. This one waits.';
+    case 'dispatched':
+      return 'Nobody works on this turn yet. Begin it by hand, or let a model or an agent run it.';
+    case 'running':
+      return 'The turn is open: cards can be written into its output box.';
+    case 'suspended':
+      return `The turn waits for ${say.plural(waiting?.length ?? 0, 'result')}.`;
+    default:
+      return '';
+  }
+}
+
+/** The results of a fork-join in the order of its tasks. */
+function BatchResults({ project, batchId }: { project: string; batchId: string }) {
+  const revision = useProject((state) => state.revision);
+  const query = useKept(
+    useQuery(`${project} ${batchId} ${revision}`, () => api.handover.batch({ batchId })),
+    batchId,
+  );
+  return (
+    <Answer query={query} what="Cannot load the results of the fork" loading="Loading the results" lines={3}>
+      {(batch) => (
+        <>
+          <h3>
+            Joined results <span className="muted">{batch.status}</span>
+          </h3>
+          <ol className="batch">
+            {batch.results.map((result) => (
+              <li key={result.agentTurnId}>
+                <b>{result.label}</b> <span className={`status-${result.status}`}>{result.status}</span>
+                {(result.summary ?? result.error) && <p className="muted">{result.summary ?? result.error}</p>}
+              </li>
+            ))}
+          </ol>
+          {batch.deadline && <p className="muted">Deadline: {say.instant(batch.deadline)}</p>}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+const readInput = (agentTurnId: string) => api.agent.input({ agentTurnId, preview: true });
+
+/** What the model of the turn would see if it were called now. Looking at it records no call. */
+function ModelInput({ project, turn }: { project: string; turn: AgentTurn }) {
+  const revision = useProject((state) => state.revision);
+  const [isOpen, setOpen] = useState(false);
+  const key = `input ${project} ${turn.agentTurnId} ${revision}`;
+  return (
+    <details className="turn-input" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <ChevronDown size={12} aria-hidden /> What its model sees
+      </summary>
+      {isOpen && <InputMessages queryKey={key} turn={turn} />}
+    </details>
+  );
+}
+
+function InputMessages({ queryKey, turn }: { queryKey: string; turn: AgentTurn }) {
+  const query = useKept(
+    useQuery(queryKey, () => readInput(turn.agentTurnId)),
+    turn.agentTurnId,
+  );
+  return (
+    <Answer query={query} what="Cannot show the input of this turn" loading="Loading the input" lines={4}>
+      {({ messages, tools, parameters }) => (
+        <>
+          <ol className="turn-messages" aria-label="Messages to the model">
+            {messages.map((message, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: messages have no identity but their place
+              <li key={place} className={`kind-${message.role}`}>
+                <b className="card-type">{message.role}</b>
+                <Fold text={message.content} lines={6}>
+                  {(text) => <pre className="verbatim">{text}</pre>}
+                </Fold>
+              </li>
+            ))}
+          </ol>
+          <p className="muted">{say.plural(tools?.length ?? 0, 'tool')}. Parameters:</p>
+          <Code text={JSON.stringify(parameters, null, 2)} language="json" />
+        </>
+      )}
+    </Answer>
+  );
+}

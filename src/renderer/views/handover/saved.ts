@@ -1,0 +1,31 @@
+import type { Card } from '../../../core/contract/index.js';
+import { FieldError } from '../../state';
+import { inputOf, type PackForm } from './form';
+
+/** The type of a card that holds a saved handover. */
+export const savedType = 'handover.config';
+
+interface Saved {
+  readonly name: string;
+  /** As `handover.pack` takes it. */
+  readonly handover: Record<string, unknown>;
+  readonly form: Omit<PackForm, 'boxes'>;
+}
+
+/** The card of a saved handover. @throws FieldError if the form is not complete */
+export function savedOf(form: PackForm) {
+  const input = inputOf({ ...form, boxes: [] });
+  if ('problem' in input) throw new FieldError('name', `The handover is not complete: ${input.problem}`);
+  const { boxes: _, ...rest } = form;
+  const data: Saved = { name: form.name ?? '', handover: input.handover, form: rest };
+  return { type: savedType, content: { kind: 'json' as const, data: { ...data } } };
+}
+
+const dataOf = (card: Card): Partial<Saved> =>
+  card.content.kind === 'json' && !Array.isArray(card.content.data) ? (card.content.data as Partial<Saved>) : {};
+
+/** The name of a saved handover. */
+export const savedName = (card: Card): string => dataOf(card).name ?? card.cardId;
+
+/** The form of a saved handover, with the boxes that are chosen now. */
+export const formOfSaved = (card: Card, now: PackForm): PackForm => ({ ...now, ...dataOf(card).form, boxes: now.boxes, name: savedName(card) });

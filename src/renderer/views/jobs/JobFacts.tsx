@@ -1,0 +1,108 @@
+import { BookOpen, GitFork, Hand, Play, Square } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Job } from '../../../core/contract/index.js';
+import { runForm } from '../../forms';
+import { Button, Facts, Gauge, Id, notifyProblem, say } from '../../parts';
+import { ask, go } from '../../state';
+import { goToWork, stopJob, takeOver } from './actions';
+import { limitRows, performerName, statusWords } from './words';
+
+const link = (name: string, act: () => void): ReactNode => (
+  <button type="button" className="link-button" onClick={act}>
+    {name}
+  </button>
+);
+
+/** Who works on a job, what it has used of its limits, and what it belongs to. */
+export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
+  const isRunning = job.status === 'running';
+  return (
+    <aside className="job-facts" aria-label="Facts of the job">
+      <div className="job-answers">
+        {isRunning ? (
+          <Button look="danger" icon={Square} onClick={() => void stopJob(job, onChange)}>
+            Stop
+          </Button>
+        ) : (
+          <Button icon={Play} onClick={() => ask(runForm(job.what, 'Run again'))}>
+            Run again…
+          </Button>
+        )}
+        <Button
+          icon={Hand}
+          title="Stops the job, and lets you go on where it stopped"
+          onClick={() => void takeOver(job, onChange).catch(notifyProblem)}
+        >
+          Take over
+        </Button>
+      </div>
+      {job.error !== null && <p className="notice-line error">{job.error}</p>}
+      <Facts
+        rows={[
+          ['State', statusWords[job.status]],
+          ['Performer', performerName(job.performer)],
+          'agent' in job.performer && ['Folder', job.performer.folder],
+          'agent' in job.performer && ['Permissions', job.performer.permissions ?? 'default'],
+          job.who !== null && ['For', job.who],
+          ['Since', say.instant(job.startedAt)],
+          job.endedAt !== null && ['Ended', say.instant(job.endedAt)],
+          job.byPolicy && ['Started by', link('a rule', () => go({ kinds: 'rules' }))],
+          ['Job', <Id key="job" id={job.jobId} what="job id" />],
+        ]}
+      />
+      <Limits job={job} now={now} />
+      <BelongsTo job={job} />
+    </aside>
+  );
+}
+
+function Limits({ job, now }: { job: Job; now: number }) {
+  return (
+    <section aria-label="Limits">
+      <h3>Limits</h3>
+      <ul className="limit-rows">
+        {limitRows(job, now).map(({ name, value, limit, share }) => (
+          <li key={name}>
+            <span>{name}</span>
+            {share === undefined ? <span /> : <Gauge tokens={Math.round(share * 100)} limit={100} label={`${name}: ${value} of ${limit}`} />}
+            <span className="limit-value">
+              {value}
+              {limit !== undefined && <span className="muted"> of {limit}</span>}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p className="muted">The job stops before the call that would exceed a limit.</p>
+    </section>
+  );
+}
+
+/** Links to the turn, the space, the ticket, the context and the result. */
+function BelongsTo({ job }: { job: Job }) {
+  const tip = job.commits.at(-1);
+  return (
+    <section aria-label="Belongs to">
+      <h3>Belongs to</h3>
+      <ul className="job-links">
+        {'turnId' in job.what && <li>{link('The turn', () => goToWork(job))}</li>}
+        {job.space !== null && <li>{link('The space', () => go({ view: 'timeline', space: job.space ?? undefined }))}</li>}
+        {job.ticketId !== null && <li>{link(`The ticket ${job.ticketId}`, () => go({ view: 'reviews', ticket: job.ticketId ?? undefined }))}</li>}
+        {'commit' in job.what && (
+          <li>
+            {link('The context that it answers', () => 'commit' in job.what && go({ view: 'context', commit: job.what.commit, entry: undefined }))}
+          </li>
+        )}
+      </ul>
+      {tip && (
+        <div className="job-answers">
+          <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit: tip, entry: undefined, stop: undefined })}>
+            Result in Context
+          </Button>
+          <Button small icon={GitFork} onClick={() => go({ view: 'chain', session: undefined, commit: tip })}>
+            In Chain
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,93 @@
+import { CircleCheck, CircleDashed, CircleStop, CircleX, ShieldQuestion, Square } from 'lucide-react';
+import type { Job } from '../../../core/contract/index.js';
+import { Gauge, type Icon, IconButton, placeByKey, say } from '../../parts';
+import { move } from '../../state';
+import { stopJob } from './actions';
+import { limitRows, performerName, runTime, statusWords, usedText } from './words';
+
+interface JobListProps {
+  readonly groups: readonly { readonly name: string; readonly jobs: readonly Job[] }[];
+  readonly chosen: string;
+  readonly now: number;
+  readonly onStop: () => void;
+}
+
+/** The jobs in groups: those that need an answer, those that run, and those that ended. */
+export function JobList({ groups, chosen, now, onStop }: JobListProps) {
+  const all = groups.flatMap(({ jobs }) => jobs);
+  const at = all.findIndex(({ jobId }) => jobId === chosen);
+  return (
+    <nav
+      className="job-list"
+      aria-label="Jobs by state"
+      onKeyDown={(event) => {
+        const to = placeByKey(event, at, all.length, 8);
+        const next = to === undefined ? undefined : all[to];
+        if (!next) return;
+        event.preventDefault();
+        move({ job: next.jobId });
+        event.currentTarget.querySelector<HTMLElement>(`[data-job="${next.jobId}"]`)?.focus();
+      }}
+    >
+      {groups.map(({ name, jobs }) => (
+        <section key={name} aria-label={`${name}, ${say.plural(jobs.length, 'job')}`}>
+          <h3>
+            {name} <span className="muted">{jobs.length}</span>
+          </h3>
+          <ul>
+            {jobs.map((job) => (
+              <JobRow key={job.jobId} job={job} isChosen={job.jobId === chosen} now={now} onStop={onStop} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}
+
+const icons: Readonly<Record<Job['status'], Icon>> = {
+  running: CircleDashed,
+  success: CircleCheck,
+  failed: CircleX,
+  stopped: CircleStop,
+  limit: CircleStop,
+  interrupted: CircleX,
+};
+
+function JobRow({ job, isChosen, now, onStop }: { job: Job; isChosen: boolean; now: number; onStop: () => void }) {
+  const isRunning = job.status === 'running';
+  const asks = isRunning && job.questions.length > 0;
+  const Glyph = asks ? ShieldQuestion : icons[job.status];
+  const full = limitRows(job, now)
+    .filter(({ share }) => share !== undefined)
+    .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))[0];
+  return (
+    <li className="job-row" data-chosen={isChosen} data-status={asks ? 'asks' : job.status}>
+      <button type="button" data-job={job.jobId} aria-current={isChosen ? 'true' : undefined} onClick={() => move({ job: job.jobId })}>
+        <span className="job-top">
+          <Glyph size={14} aria-hidden />
+          <span className="ellipsis grow">{say.firstLine(job.title, 90) || job.jobId}</span>
+          <time className="muted" dateTime={job.startedAt} title={`Since ${say.instant(job.startedAt)}`}>
+            {isRunning ? say.duration(runTime(job, now)) : say.when(job.startedAt)}
+          </time>
+        </span>
+        <span className="job-bottom muted ellipsis">
+          {performerName(job.performer)} · {asks ? 'needs an answer' : statusWords[job.status]}
+        </span>
+        <span className="job-bottom muted ellipsis">{usedText(job)}</span>
+        {isRunning && full?.share !== undefined && (
+          <Gauge tokens={Math.round(full.share * 100)} limit={100} live label={`${full.name}: ${full.value} of ${full.limit}`} />
+        )}
+      </button>
+      {isRunning && (
+        <IconButton
+          small
+          icon={Square}
+          label={`Stop ${say.firstLine(job.title, 60)}`}
+          className="job-stop"
+          onClick={() => void stopJob(job, onStop)}
+        />
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,150 @@
+import { CircleAlert, ShieldQuestion, Wrench } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Job } from '../../../core/contract/index.js';
+import { Button, Fold, Loading, Markdown, ProblemLine, problemOf, say } from '../../parts';
+import { type JobLine, linesOfJob } from '../../state';
+import { answerJob } from './actions';
+import { useJobLog } from './useJobs';
+import { argumentsText, performerName, statusWords } from './words';
+
+/** The last lines are drawn first; earlier ones on request. */
+const drawn = 300;
+
+/** What happens in a job, as it happens, and its questions. */
+export function JobStream({ job, onChange }: { job: Job; onChange: () => void }) {
+  const { events, loaded, error } = useJobLog(job.jobId);
+  const lines = useMemo(() => linesOfJob(events), [events]);
+  const [isAll, setIsAll] = useState(false);
+  const scroller = useRef<HTMLDivElement>(null);
+  const count = lines.length + job.questions.length;
+  // The newest line comes into view.
+  useEffect(() => {
+    if (count > 0) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, [count]);
+  const shown = isAll ? lines : lines.slice(-drawn);
+  return (
+    <section className="job-stream" aria-label="What the job does">
+      <header className="thing-head">
+        <h2 className="ellipsis">{say.firstLine(job.title, 140) || job.jobId}</h2>
+        <span className="muted">{performerName(job.performer)}</span>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
+      <div ref={scroller} className="job-scroll" tabIndex={0} role="log" aria-label="Stream">
+        {!loaded && <Loading what="Loading what happened" lines={6} />}
+        {error !== undefined && <ProblemLine>The stream cannot be loaded: {problemOf(error).message}</ProblemLine>}
+        {shown.length < lines.length && (
+          <Button small onClick={() => setIsAll(true)}>
+            Show {say.plural(lines.length - shown.length, 'earlier line')}
+          </Button>
+        )}
+        <ol className="job-lines">
+          {shown.map((line, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines are only added at the end
+            <li key={place} className={`job-line line-${line.kind}`}>
+              <LineView line={line} job={job} />
+            </li>
+          ))}
+        </ol>
+        {loaded && lines.length === 0 && error === undefined && <p className="muted">Nothing has happened yet.</p>}
+        {job.status === 'running' &&
+          job.questions.map((question) => <Question key={question.requestId} job={job} question={question} onAnswered={onChange} />)}
+      </div>
+    </section>
+  );
+}
+
+function LineView({ line, job }: { line: JobLine; job: Job }) {
+  switch (line.kind) {
+    case 'text':
+      return <Markdown text={line.text} />;
+    case 'thinking':
+      return (
+        <details>
+          <summary className="muted">Thinking</summary>
+          <pre className="verbatim">{line.text}</pre>
+        </details>
+      );
+    case 'call':
+      return (
+        <details>
+          <summary>
+            <Wrench size={12} aria-hidden /> {line.toolName ?? 'tool'} <span className="muted">{say.firstLine(argumentsText(line.text), 90)}</span>
+          </summary>
+          <pre className="verbatim">{argumentsText(line.text)}</pre>
+          {line.result !== undefined && (
+            <Fold text={line.result} lines={12}>
+              {(text) => <pre className="verbatim">{text}</pre>}
+            </Fold>
+          )}
+        </details>
+      );
+    case 'question':
+      return (
+        <p className="muted">
+          <ShieldQuestion size={12} aria-hidden /> Asked about {line.toolName ?? 'a tool'}: {say.firstLine(argumentsText(line.text), 90)}
+        </p>
+      );
+    case 'ended':
+      return (
+        <p className="muted">
+          {statusWords[job.status]}
+          {line.text && `: ${line.text}`}
+        </p>
+      );
+    default:
+      return (
+        <p className="muted">
+          <CircleAlert size={12} aria-hidden /> {line.text}
+        </p>
+      );
+  }
+}
+
+interface QuestionProps {
+  readonly job: Job;
+  readonly question: Job['questions'][number];
+  readonly onAnswered: () => void;
+}
+
+/** A question that only a person can answer. Nothing runs before the answer. */
+function Question({ job, question: { requestId, toolName, arguments: given, askedAt }, onAnswered }: QuestionProps) {
+  const [note, setNote] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const allow = useRef<HTMLButtonElement>(null);
+  const isAgent = 'agent' in job.performer;
+  // Nobody who is typing loses the focus.
+  useEffect(() => {
+    if (document.activeElement === null || document.activeElement === document.body) allow.current?.focus();
+  }, []);
+  const answer = (isAllowed: boolean): void => {
+    setBusy(true);
+    answerJob(job, requestId, isAllowed, note)
+      .then(onAnswered, (error: unknown) => setProblem(problemOf(error).message))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <section className="job-question" aria-label={`${performerName(job.performer)} asks`}>
+      <h3>
+        <ShieldQuestion size={14} aria-hidden />{' '}
+        {isAgent ? `${performerName(job.performer)} asks to use ${toolName}` : `The model calls ${toolName}, which Stemma does not have`}
+      </h3>
+      <p className="muted">Asked at {say.instant(askedAt)}. Nothing runs before you answer.</p>
+      <pre className="verbatim">{argumentsText(given)}</pre>
+      <label className="form-field">
+        <span>{isAgent ? 'Reason, if you deny' : 'Result of the tool, or the reason if you refuse'}</span>
+        <textarea className="field" rows={2} value={note} onChange={(event) => setNote(event.target.value)} />
+      </label>
+      {problem && <ProblemLine>{problem}</ProblemLine>}
+      <div className="job-answers">
+        <button ref={allow} type="button" className="button primary" disabled={busy} onClick={() => answer(true)}>
+          {isAgent ? 'Allow once' : 'Send the result'}
+        </button>
+        <span className="grow" />
+        <Button look="danger" disabled={busy} onClick={() => answer(false)}>
+          {isAgent ? 'Deny' : 'Refuse'}
+        </Button>
+      </div>
+    </section>
+  );
+}

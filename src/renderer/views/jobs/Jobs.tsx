@@ -1,0 +1,74 @@
+import { Play, ShieldCheck } from 'lucide-react';
+import { ruleForm } from '../../forms';
+import { Answer, Button, Empty, Switch } from '../../parts';
+import { ask, go, useNavigation } from '../../state';
+import { JobFacts } from './JobFacts';
+import { JobList } from './JobList';
+import { JobStream } from './JobStream';
+import { Policies } from './Policies';
+import { useJobs } from './useJobs';
+import { groupsOf } from './words';
+
+/** The jobs of the project as a live list, or what may start by itself. */
+export function JobsView({ project }: { project: string }) {
+  const shown = useNavigation(({ route }) => route.kinds) === 'rules' ? 'rules' : 'jobs';
+  return (
+    <section className="jobs" aria-label="Jobs">
+      <div className="jobs-tools">
+        <Switch
+          label="Jobs or rules"
+          value={shown}
+          onChange={(value) => go({ kinds: value === 'rules' ? 'rules' : undefined })}
+          options={[
+            { value: 'jobs', name: 'Jobs', hint: 'What models and agents carry out' },
+            { value: 'rules', name: 'May start by itself', hint: 'What starts without a click, and its limits' },
+          ]}
+        />
+      </div>
+      {shown === 'rules' ? <Policies project={project} /> : <LiveJobs project={project} />}
+    </section>
+  );
+}
+
+function LiveJobs({ project }: { project: string }) {
+  const { query, now, reload } = useJobs(project);
+  const chosen = useNavigation(({ route }) => route.job);
+  return (
+    <Answer query={query} what="Cannot list the jobs" loading="Loading the jobs" stillWorks="Jobs that run go on.">
+      {(jobs) => {
+        const groups = groupsOf(jobs);
+        const job = jobs.find(({ jobId }) => jobId === chosen) ?? groups[0]?.jobs[0];
+        if (!job) return <NoJobs />;
+        return (
+          <div className="jobs-body">
+            <JobList groups={groups} chosen={job.jobId} now={now} onStop={reload} />
+            <JobStream key={job.jobId} job={job} onChange={reload} />
+            <JobFacts job={job} now={now} onChange={reload} />
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function NoJobs() {
+  return (
+    <Empty
+      title="No jobs yet"
+      picture={<Play size={48} strokeWidth={1} />}
+      actions={
+        <>
+          <Button look="primary" onClick={() => go({ view: 'handover', handovers: undefined })}>
+            Go to Handovers
+          </Button>
+          <Button icon={ShieldCheck} onClick={() => ask(ruleForm({ kind: 'agent', name: '' }, () => go({ kinds: 'rules' })))}>
+            Allow something to start
+          </Button>
+        </>
+      }
+    >
+      Jobs appear here: turns, runs, tickets and contexts that a model or an agent carries out. Start one with “Run here” on a turn, a run or a
+      commit.
+    </Empty>
+  );
+}

@@ -1,0 +1,87 @@
+import { Pencil, Plus, ShieldCheck, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import type { PolicyRule } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { policyLimitsForm, ruleForm, ruleKinds, targetOf } from '../../forms';
+import { Answer, Button, Empty, IconButton, notifyProblem } from '../../parts';
+import { ask, notify, useKept, useProject, useQuery } from '../../state';
+import { performerName } from './words';
+
+/** What may start by itself on this machine. */
+export function Policies({ project }: { project: string }) {
+  const revision = useProject((state) => state.revision);
+  const [round, setRound] = useState(0);
+  const reload = (): void => setRound((n) => n + 1);
+  const query = useKept(
+    useQuery(`${project} policy ${revision} ${round}`, () => api.runner.getPolicy({})),
+    project,
+  );
+  const remove = async (rules: readonly PolicyRule[], place: number): Promise<void> => {
+    try {
+      const { rules: _, ...rest } = await api.runner.getPolicy({});
+      await api.runner.setPolicy({ ...rest, rules: rules.filter((__, at) => at !== place) });
+      reload();
+      notify('Removed. It no longer starts by itself.', {
+        name: 'Undo',
+        act: () => void api.runner.setPolicy({ ...rest, rules: [...rules] }).then(reload),
+      });
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  const allow = (
+    <Button look="primary" icon={Plus} onClick={() => ask(ruleForm({ kind: 'agent', name: '' }, reload))}>
+      Allow something to start
+    </Button>
+  );
+  return (
+    <Answer query={query} what="Cannot load the rules" loading="Loading the rules">
+      {({ rules }) =>
+        rules.length === 0 ? (
+          <Empty title="Nothing starts by itself" picture={<ShieldCheck size={48} strokeWidth={1} />} actions={allow}>
+            Rules appear here. Without a rule, a job starts only when you press “Run here”.
+          </Empty>
+        ) : (
+          <div className="policies">
+            <p className="muted">The first rule that fits decides. Rules belong to this machine and are not shared with the project.</p>
+            <ol aria-label="Rules">
+              {rules.map((rule, place) => {
+                const { kind, name } = targetOf(rule);
+                return (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity but their place
+                  <li key={place}>
+                    <span className="grow">
+                      <b>{name}</b> <span className="muted">{ruleKinds[kind]}</span>
+                      <br />
+                      <span className="muted">
+                        {performerName(rule.performer)}
+                        {rule.who && ` · only for ${rule.who}`} · {limitsText(rule)}
+                      </span>
+                    </span>
+                    <IconButton small icon={Pencil} label={`Edit the rule for ${name}`} onClick={() => ask(ruleForm({ rule, place }, reload))} />
+                    <IconButton small icon={Trash2} label={`Remove the rule for ${name}`} onClick={() => void remove(rules, place)} />
+                  </li>
+                );
+              })}
+            </ol>
+            <div className="job-answers">
+              {allow}
+              <Button onClick={() => void policyLimitsForm(reload).then(ask, notifyProblem)}>Usual limits…</Button>
+            </div>
+          </div>
+        )
+      }
+    </Answer>
+  );
+}
+
+function limitsText({ limits = {}, parallel }: PolicyRule): string {
+  const parts = [
+    limits.calls !== undefined && `${limits.calls} calls`,
+    limits.minutes !== undefined && `${limits.minutes} minutes`,
+    limits.tokens !== undefined && `${limits.tokens} tokens`,
+    limits.cost !== undefined && `$${limits.cost}`,
+    parallel !== undefined && `${parallel} at a time`,
+  ].filter(Boolean);
+  return parts.length > 0 ? parts.join(', ') : 'usual limits';
+}

@@ -1,0 +1,40 @@
+import type { Job } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { agentOf, notifyProblem } from '../../parts';
+import { go, notify, refreshProject, show } from '../../state';
+
+/** Stops a job at once. */
+export async function stopJob({ jobId }: Job, onDone: () => void): Promise<void> {
+  try {
+    await api.runner.stop({ jobId });
+    await refreshProject();
+    onDone();
+    notify('Stopped. What was finished stays.');
+  } catch (error) {
+    notifyProblem(error);
+  }
+}
+
+/** Answers a question of a job. */
+export async function answerJob({ jobId }: Job, requestId: string, allow: boolean, note: string): Promise<void> {
+  await api.runner.answer({ jobId, requestId, allow, ...(note.trim() !== '' && { note }) });
+}
+
+/** Stops a job and lets the person go on where it stopped: in a terminal, in the turn, or in the space. */
+export async function takeOver(job: Job, onDone: () => void): Promise<void> {
+  if (job.status === 'running') await stopJob(job, onDone);
+  const tip = job.commits.at(-1);
+  if ('agent' in job.performer && tip) {
+    const { format } = await api.context.show({ id: tip });
+    return show({ kind: 'resume', commit: tip, agent: agentOf(format) });
+  }
+  goToWork(job);
+}
+
+/** Opens what a job works on. */
+export function goToWork({ what, space, ticketId, commits }: Job): void {
+  if ('turnId' in what) go({ view: 'handover', handovers: undefined, turn: what.turnId });
+  else if (space !== null) go({ view: 'timeline', space });
+  else if (ticketId !== null) go({ view: 'reviews', ticket: ticketId });
+  else go({ view: 'context', commit: commits.at(-1) ?? ('commit' in what ? what.commit : undefined), entry: undefined, stop: undefined });
+}

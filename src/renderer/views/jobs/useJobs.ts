@@ -1,0 +1,60 @@
+import { useEffect, useState } from 'react';
+import type { Job, JobEvent } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { type Query, useKept, useProject, useQuery } from '../../state';
+
+/** How often the list is read again, in milliseconds: while a job runs, and otherwise. */
+const every = { running: 1_000, idle: 5_000 };
+
+/** The newest jobs, read again while the view is open. */
+export function useJobs(project: string): { readonly query: Query<readonly Job[]>; readonly now: number; readonly reload: () => void } {
+  const revision = useProject((state) => state.revision);
+  const [round, setRound] = useState(0);
+  const query = useKept(
+    useQuery<readonly Job[]>(`${project} jobs ${revision} ${round}`, () => api.runner.list({})),
+    project,
+  );
+  const isRunning = query.status === 'done' && query.data.some(({ status }) => status === 'running');
+  useEffect(() => {
+    const timer = setInterval(() => setRound((n) => n + 1), isRunning ? every.running : every.idle);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  return { query, now: Date.now(), reload: () => setRound((n) => n + 1) };
+}
+
+const page = 1_000;
+
+/** What happened in a job so far. It grows while the job runs. */
+export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]; readonly loaded: boolean; readonly error: unknown } {
+  const [state, setState] = useState<{ events: readonly JobEvent[]; loaded: boolean; error: unknown }>({
+    events: [],
+    loaded: false,
+    error: undefined,
+  });
+  useEffect(() => {
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let from = 0;
+    const read = async (): Promise<void> => {
+      try {
+        const { job, events } = await api.runner.log({ jobId, from, limit: page });
+        if (isOver) return;
+        const last = events.at(-1);
+        from = last === undefined ? from : last.number + 1;
+        setState((old) => ({ events: [...old.events, ...events], loaded: true, error: undefined }));
+        if (events.length === page) void read();
+        else if (job.status === 'running' || last?.kind !== 'ended')
+          timer = job.status === 'running' ? setTimeout(() => void read(), every.running) : undefined;
+      } catch (error) {
+        if (!isOver) setState((old) => ({ ...old, loaded: true, error }));
+      }
+    };
+    setState({ events: [], loaded: false, error: undefined });
+    void read();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [jobId]);
+  return state;
+}

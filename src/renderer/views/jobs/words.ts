@@ -1,0 +1,82 @@
+import type { Job, JobStatus, Performer, RunLimits } from '../../../core/contract/index.js';
+import { say } from '../../parts';
+
+/** How many minutes and calls a job has if it names no limit. */
+const usual = { calls: 50, minutes: 30 };
+
+/** Who carries a job out. */
+export const performerName = (performer: Performer): string =>
+  'agent' in performer ? performer.agent : performer.model === undefined ? performer.provider : `${performer.provider} · ${performer.model}`;
+
+/** How a job ended or goes, in words. */
+export const statusWords: Readonly<Record<JobStatus, string>> = {
+  running: 'running',
+  success: 'finished',
+  failed: 'failed',
+  stopped: 'stopped',
+  limit: 'stopped at its limit',
+  interrupted: 'interrupted: Stemma was closed',
+};
+
+/** The groups of the list, in their order. */
+export function groupsOf(jobs: readonly Job[]): readonly { readonly name: string; readonly jobs: readonly Job[] }[] {
+  const asks = (job: Job): boolean => job.status === 'running' && job.questions.length > 0;
+  return [
+    { name: 'Needs an answer', jobs: jobs.filter(asks) },
+    { name: 'Running', jobs: jobs.filter((job) => job.status === 'running' && !asks(job)) },
+    { name: 'Ended', jobs: jobs.filter((job) => job.status !== 'running') },
+  ].filter((group) => group.jobs.length > 0);
+}
+
+/** The milliseconds that a job has run. */
+export const runTime = ({ startedAt, endedAt }: Pick<Job, 'startedAt' | 'endedAt'>, now: number): number =>
+  Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt));
+
+const dollars = (amount: number): string => say.money({ amount, currency: 'USD' });
+
+/** What a job has used, in one line. */
+export const usedText = ({ used }: Pick<Job, 'used'>): string =>
+  [
+    say.plural(used.calls, 'call'),
+    used.tokens === null ? undefined : `${say.exact(used.tokens)} tokens`,
+    used.cost === null ? undefined : dollars(used.cost),
+  ]
+    .filter((part) => part !== undefined)
+    .join(' · ');
+
+export interface LimitRow {
+  readonly name: string;
+  readonly value: string;
+  readonly limit: string | undefined;
+  /** From 0 to 1; undefined without a limit or a count. */
+  readonly share: number | undefined;
+}
+
+/** What a job has used of each limit. */
+export function limitRows(job: Pick<Job, 'used' | 'limits' | 'startedAt' | 'endedAt'>, now: number): readonly LimitRow[] {
+  const { used } = job;
+  const limits: RunLimits = { ...usual, ...job.limits };
+  const row = (name: string, value: number | null, limit: number | undefined, text: (value: number) => string): LimitRow => ({
+    name,
+    value: value === null ? 'not recorded' : text(value),
+    limit: limit === undefined ? undefined : text(limit),
+    share: value === null || limit === undefined ? undefined : Math.min(1, value / limit),
+  });
+  return [
+    row('Calls', used.calls, limits.calls, say.exact),
+    row('Tokens', used.tokens, limits.tokens, say.exact),
+    row('Cost', used.cost, limits.cost, dollars),
+    row('Time', runTime(job, now), limits.minutes === undefined ? undefined : limits.minutes * 60_000, say.duration),
+  ];
+}
+
+/** Arguments of a tool call as a person reads them: a command alone, else the JSON. */
+export function argumentsText(text: string): string {
+  try {
+    const given = JSON.parse(text) as unknown;
+    if (typeof given === 'object' && given !== null && 'command' in given && typeof given.command === 'string') return given.command;
+    return JSON.stringify(given, null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,140 @@
+import { Pencil, Play, RotateCcw, ShieldCheck } from 'lucide-react';
+import type { Box, Card } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { launchForm, profileData, profileForm, ruleForm, targetOf } from '../../forms';
+import { Answer, Button, Facts, Fold, notifyProblem, say } from '../../parts';
+import { ask, go, notify, refreshProject, useKept, useProject, useQuery } from '../../state';
+
+interface Version {
+  readonly boxId: string;
+  readonly card: Card | undefined;
+  readonly createdAt: string;
+}
+
+/** The latest version is the first. */
+interface Versions {
+  readonly versions: readonly Version[];
+  readonly rules: number;
+}
+
+const mostVersions = 50;
+
+/** Follows the boxes that the profile's box replaced. */
+async function readProfile(name: string): Promise<Versions> {
+  const { profileBoxId } = await api.profile.find({ name });
+  const versions: Version[] = [];
+  let boxId: string | undefined = profileBoxId;
+  while (boxId !== undefined && versions.length < mostVersions) {
+    const [box, { cards }]: [Box, { cards: Card[] }] = await Promise.all([api.box.get({ boxId }), api.box.cards({ boxId })]);
+    versions.push({ boxId, card: cards.find(({ type }) => type === 'sys.profile') ?? cards[0], createdAt: box.createdAt });
+    boxId = box.replaces;
+  }
+  const { rules } = await api.runner.getPolicy({});
+  const isFor = (rule: (typeof rules)[number]): boolean => {
+    const target = targetOf(rule);
+    return target.kind === 'agent' && target.name.toLowerCase() === name.toLowerCase();
+  };
+  return { versions, rules: rules.filter(isFor).length };
+}
+
+/** A profile: what it says, what it may start, and its versions. */
+export function ProfilePane({ project, name }: { project: string; name: string }) {
+  const revision = useProject((state) => state.revision);
+  const query = useKept(
+    useQuery(`${project} profile ${name} ${revision}`, () => readProfile(name)),
+    `${project} ${name}`,
+  );
+  return (
+    <Answer query={query} what={`Cannot load the profile ${name}`} loading="Loading the profile" stillWorks="Other profiles still work.">
+      {({ versions, rules }) => (
+        <article className="profile-pane" aria-label="Profile">
+          <header className="thing-head">
+            <h2>{name}</h2>
+            <span className="muted">{say.plural(versions.length, 'version')}</span>
+            <span className="grow" />
+            <Button small icon={Play} onClick={() => ask(launchForm(name))}>
+              Launch an agent…
+            </Button>
+            <Button small icon={ShieldCheck} onClick={() => ask(ruleForm({ kind: 'agent', name }, () => void refreshProject()))}>
+              Allow to start…
+            </Button>
+            <Button small icon={Pencil} onClick={() => ask(profileForm(versions[0]?.card, name))}>
+              Edit…
+            </Button>
+          </header>
+          <div className="card-body">
+            <ProfileFacts card={versions[0]?.card} rules={rules} />
+            <h3>Versions</h3>
+            <ol className="versions" aria-label="Versions, newest first">
+              {versions.map((version, place) => (
+                <VersionRow key={version.boxId} version={version} isCurrent={place === 0} name={name} />
+              ))}
+            </ol>
+          </div>
+        </article>
+      )}
+    </Answer>
+  );
+}
+
+function ProfileFacts({ card, rules }: { card: Card | undefined; rules: number }) {
+  const data = profileData(card);
+  return (
+    <>
+      <section aria-label="System prompt" className="card-said kind-system">
+        <Fold text={data.prompt} lines={16}>
+          {(text) => <pre className="verbatim">{text || 'No system prompt'}</pre>}
+        </Fold>
+      </section>
+      <Facts
+        rows={[
+          data.displayName !== '' && ['Shown as', data.displayName],
+          ['Model', typeof data.model.model === 'string' ? data.model.model : 'the usual one of the provider'],
+          ['Tools', data.tools === undefined ? 'every tool of Stemma' : data.tools.join(', ') || 'none'],
+          ['May delegate to', data.targets === undefined ? 'every profile' : data.targets.join(', ') || 'nobody'],
+          data.tags.length > 0 && ['Tags', data.tags.join(', ')],
+          [
+            'Starts by itself',
+            rules === 0 ? (
+              'never'
+            ) : (
+              <button key="rules" type="button" className="link-button" onClick={() => go({ view: 'jobs', kinds: 'rules' })}>
+                {say.plural(rules, 'rule')}
+              </button>
+            ),
+          ],
+        ]}
+      />
+    </>
+  );
+}
+
+function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { version: Version; isCurrent: boolean; name: string }) {
+  return (
+    <li>
+      <span className="grow ellipsis">
+        {say.instant(createdAt)} <span className="muted">{say.firstLine(profileData(card).prompt, 80) || 'no system prompt'}</span>
+      </span>
+      {isCurrent ? <span className="badge">current</span> : null}
+      <button type="button" className="link-button" onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>
+        Box
+      </button>
+      {!isCurrent && card && (
+        <Button small icon={RotateCcw} onClick={() => void restore(name, card)}>
+          Restore
+        </Button>
+      )}
+    </li>
+  );
+}
+
+/** Makes an earlier version the current one again, as the next version. */
+async function restore(name: string, card: Card): Promise<void> {
+  try {
+    await api.profile.put({ name, card: { type: 'sys.profile', content: card.content } });
+    await refreshProject();
+    notify('Restored as the next version');
+  } catch (error) {
+    notifyProblem(error);
+  }
+}

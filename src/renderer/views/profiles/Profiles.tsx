@@ -1,0 +1,74 @@
+import { IdCard, Plus } from 'lucide-react';
+import { api } from '../../client';
+import { profileForm, templateForm } from '../../forms';
+import { Answer, Button, Empty, Switch } from '../../parts';
+import { ask, go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { NameList } from './NameList';
+import { ProfilePane } from './ProfilePane';
+import { Templates } from './Templates';
+
+/** Profiles or templates: a list, and the selected one. */
+export function ProfilesView({ project }: { project: string }) {
+  const shown = useNavigation(({ route }) => route.kinds) === 'templates' ? 'templates' : 'profiles';
+  return (
+    <section className="profiles" aria-label="Profiles">
+      <div className="profiles-tools">
+        <Switch
+          label="Profiles or templates"
+          value={shown}
+          onChange={(value) => go({ kinds: value === 'templates' ? 'templates' : undefined })}
+          options={[
+            { value: 'profiles', name: 'Profiles', hint: 'The prompt, model and tools of a kind of agent' },
+            { value: 'templates', name: 'Templates', hint: 'Texts that agents start with, in versions' },
+          ]}
+        />
+        <span className="grow" />
+        <Button small icon={Plus} onClick={() => ask(shown === 'profiles' ? profileForm() : templateForm())}>
+          {shown === 'profiles' ? 'New profile' : 'New template'}
+        </Button>
+      </div>
+      {shown === 'profiles' ? <ProfileList project={project} /> : <Templates project={project} />}
+    </section>
+  );
+}
+
+function ProfileList({ project }: { project: string }) {
+  const revision = useProject((state) => state.revision);
+  const chosen = useNavigation(({ route }) => route.profile);
+  const query = useKept(
+    useQuery(`${project} profiles ${revision}`, () => api.profile.list({})),
+    project,
+  );
+  return (
+    <Answer query={query} what="Cannot list the profiles" loading="Loading the profiles">
+      {(profiles) => {
+        const profile = profiles.find(({ name }) => name === chosen) ?? profiles[0];
+        if (!profile)
+          return (
+            <Empty
+              title="No profiles yet"
+              picture={<IdCard size={48} strokeWidth={1} />}
+              actions={
+                <Button look="primary" onClick={() => ask(profileForm())}>
+                  New profile
+                </Button>
+              }
+            >
+              Profiles appear here. A profile describes a kind of agent: its system prompt, its model and what it may do.
+            </Empty>
+          );
+        return (
+          <div className="profiles-body">
+            <NameList
+              label="Profiles"
+              names={profiles.map(({ name }) => ({ id: name, name }))}
+              chosen={profile.name}
+              onChoose={(name) => go({ profile: name })}
+            />
+            <ProfilePane key={`${project} ${profile.name}`} project={project} name={profile.name} />
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}

@@ -1,0 +1,128 @@
+import { Download, FilePlus2, FileText, Play } from 'lucide-react';
+import { useState } from 'react';
+import type { TemplateRecord } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { instantiateForm, templateForm } from '../../forms';
+import { Answer, Button, Empty, Facts, Fold, Id, notifyProblem, say } from '../../parts';
+import { ask, download, go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { NameList } from './NameList';
+
+/** The templates in versions, and the content of the selected one. */
+export function Templates({ project }: { project: string }) {
+  const revision = useProject((state) => state.revision);
+  const chosen = useNavigation(({ route }) => route.template);
+  const query = useKept(
+    useQuery(`${project} templates ${revision}`, () => api.template.list({})),
+    project,
+  );
+  return (
+    <Answer query={query} what="Cannot list the templates" loading="Loading the templates">
+      {(templates) => {
+        const template = templates.find((one) => one.template === chosen) ?? templates.at(-1);
+        if (!template)
+          return (
+            <Empty
+              title="No templates yet"
+              picture={<FileText size={48} strokeWidth={1} />}
+              actions={
+                <Button look="primary" onClick={() => ask(templateForm())}>
+                  New template
+                </Button>
+              }
+            >
+              Templates appear here. A template is the text that a kind of agent starts with, in versions.
+            </Empty>
+          );
+        return (
+          <div className="profiles-body">
+            <NameList
+              label="Templates"
+              names={templates.map((one) => ({ id: one.template, name: one.template, note: say.when(one.createdAt) }))}
+              chosen={template.template}
+              onChoose={(name) => go({ template: name })}
+            />
+            <TemplatePane key={`${project} ${template.template}`} project={project} name={template.template} />
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+const textOf = (data: string): string => new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+
+async function readTemplate(template: string): Promise<TemplateRecord & { readonly text: string }> {
+  const record = await api.template.get({ template });
+  return { ...record, text: textOf((await api.artifact.get({ ref: record.artifactRef })).data) };
+}
+
+type Instance = Awaited<ReturnType<typeof api.context.instantiate>>;
+const startNames = { fresh: 'fresh, without a context', resume: 'resumes the chain', fork: 'forks the chain' } as const;
+
+function TemplatePane({ project, name }: { project: string; name: string }) {
+  const commit = useNavigation(({ route }) => route.commit) ?? '';
+  const query = useQuery(`${project} template ${name}`, () => readTemplate(name));
+  const [made, setMade] = useState<Instance>();
+  return (
+    <Answer query={query} what={`Cannot load the template ${name}`} loading="Loading the template" stillWorks="Other templates still work.">
+      {(template) => (
+        <article className="profile-pane" aria-label="Template">
+          <header className="thing-head">
+            <h2>{template.template}</h2>
+            <span className="muted">{say.instant(template.createdAt)}</span>
+            <span className="grow" />
+            <Button small icon={Play} onClick={() => ask(instantiateForm(template.template, commit, setMade))}>
+              Start an agent…
+            </Button>
+            <Button small icon={FilePlus2} onClick={() => ask(templateForm(template.name, template.text))}>
+              Next version…
+            </Button>
+          </header>
+          <div className="card-body">
+            {made && <Made made={made} />}
+            <section aria-label="Content" className="card-said kind-system">
+              <Fold text={template.text} lines={24}>
+                {(text) => <pre className="verbatim">{text}</pre>}
+              </Fold>
+            </section>
+            <Facts
+              rows={[
+                ['Media type', template.contentType],
+                template.author !== undefined && ['Author', template.author],
+                ['Object', <Id key="ref" id={template.artifactRef} what="ref" />],
+              ]}
+            />
+          </div>
+        </article>
+      )}
+    </Answer>
+  );
+}
+
+/** What an agent starts from, to be handed to it. */
+function Made({ made }: { made: Instance }) {
+  const save = async (): Promise<void> => {
+    const { data } = await api.artifact.get({ ref: made.artifactRef });
+    download(
+      Uint8Array.from(atob(data), (char) => char.charCodeAt(0)),
+      `${made.template.replace(/[^\w@.-]/g, '_')}.${made.format}`,
+      made.contentType,
+    );
+  };
+  return (
+    <section className="thing-made" aria-label="What the agent starts from">
+      <h3>What the agent starts from</h3>
+      <Facts
+        rows={[
+          ['Start', startNames[made.start]],
+          ['Contains', `${say.plural(made.messageCount, 'message')}, ${say.tokens(made.tokenCount)}`],
+          ['Format', `${made.format}, ${made.tier}`],
+          made.context !== null && ['Commit', made.context],
+        ]}
+      />
+      <Button small icon={Download} onClick={() => void save().catch(notifyProblem)}>
+        Download
+      </Button>
+    </section>
+  );
+}

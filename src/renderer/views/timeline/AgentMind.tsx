@@ -1,0 +1,197 @@
+import { CalendarClock, Cog, Pencil, Play, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
+import { Answer, Button, IconButton, notifyProblem, say } from '../../parts';
+import { ask, go, useKept, useQuery } from '../../state';
+import { waitText } from './space';
+
+interface AgentMindProps {
+  readonly project: string;
+  readonly agents: readonly Entity[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (entityId: string) => void;
+  readonly runs: readonly Run[];
+  readonly waits: readonly MessageWait[];
+  readonly nameOf: (entityId: string) => string;
+  readonly onChange: () => void;
+}
+
+const readMind = async (entityId: string) => {
+  const [goals, memories, plans] = await Promise.all([api.run.goals({ entityId }), api.run.memories({ entityId }), api.run.plans({ entityId })]);
+  return { goals, memories, plans };
+};
+type Mind = Awaited<ReturnType<typeof readMind>>;
+
+/** What an agent works towards, remembers and plans, with its runs and waits. */
+export function AgentMind({ project, agents, chosen, onChoose, runs, waits, nameOf, onChange }: AgentMindProps) {
+  const [round, setRound] = useState(0);
+  const agent = agents.find(({ entityId }) => entityId === chosen) ?? agents[0];
+  const query = useKept(
+    useQuery(agent ? `${project} mind ${agent.entityId} ${round}` : null, () => readMind((agent as Entity).entityId)),
+    agent?.entityId,
+  );
+  if (!agent) return null;
+  const changed = (): void => {
+    setRound((n) => n + 1);
+    onChange();
+  };
+  return (
+    <section className="mind" aria-label="Agent">
+      <div className="mind-head">
+        <select className="field" aria-label="Agent" value={agent.entityId} onChange={(event) => onChoose(event.target.value)}>
+          {agents.map(({ entityId, name }) => (
+            <option key={entityId} value={entityId}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <Button small icon={Cog} title="Starts a run as an event of a service would" onClick={() => ask(serviceForm(agent, changed))}>
+          Start by a service…
+        </Button>
+      </div>
+      <Answer query={query} what={`Cannot load what ${agent.name} knows`} loading="Loading the agent" lines={6}>
+        {(mind) => <MindParts agent={agent} mind={mind} onChange={changed} />}
+      </Answer>
+      <Waits waits={waits.filter(({ waiterId }) => waiterId === agent.entityId)} nameOf={nameOf} />
+      <Runs runs={runs.filter(({ entityId }) => entityId === agent.entityId)} name={agent.name} />
+    </section>
+  );
+}
+
+function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agent: Entity; mind: Mind; onChange: () => void }) {
+  return (
+    <>
+      <section aria-label="Goals">
+        <header className="mind-head">
+          <h3 className="grow">Goals</h3>
+          <IconButton small icon={Pencil} label="Edit goals" onClick={() => ask(goalsForm(agent, goals, onChange))} />
+        </header>
+        {goals.length === 0 && <p className="muted">No goals. The agent reads them at the start of every run.</p>}
+        <ul>
+          {goals.map((goal) => (
+            <li key={goal.goalId}>
+              <span className="grow">{goal.description}</span>
+              {goal.longTerm && <span className="badge">long-term</span>}
+              {goal.priority !== undefined && <span className="muted">priority {goal.priority}</span>}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-label="Memories">
+        <header className="mind-head">
+          <h3 className="grow">Memories</h3>
+          <IconButton small icon={Plus} label="New memory" onClick={() => ask(memoryForm(agent, undefined, onChange))} />
+        </header>
+        {memories.length === 0 && <p className="muted">No memories. The agent reads them in every run, in every space.</p>}
+        <ul>
+          {memories.map((memory) => (
+            <li key={memory.memoryId}>
+              <span className="grow">
+                {memory.topic && <b>{memory.topic}: </b>}
+                {say.firstLine(memory.content, 200)}
+              </span>
+              {memory.topic && (
+                <>
+                  <IconButton
+                    small
+                    icon={Pencil}
+                    label={`Edit the memory ${memory.topic}`}
+                    onClick={() => ask(memoryForm(agent, memory, onChange))}
+                  />
+                  <IconButton
+                    small
+                    icon={Trash2}
+                    label={`Delete the memory ${memory.topic}`}
+                    onClick={() => void forgetMemory(agent, memory, onChange).catch(notifyProblem)}
+                  />
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-label="Plans">
+        <header className="mind-head">
+          <h3 className="grow">Plans</h3>
+          <IconButton small icon={Plus} label="New plan" onClick={() => ask(planForm(agent, undefined, onChange))} />
+        </header>
+        {plans.length === 0 && <p className="muted">No plans. A plan starts a run at a time.</p>}
+        <ul>
+          {plans.map((plan) => (
+            <li key={plan.planId}>
+              <CalendarClock size={13} aria-hidden />
+              <span className="grow">
+                <b>{plan.name}</b>{' '}
+                <span className="muted">
+                  {plan.cron ?? 'once'}
+                  {plan.nextRunAt ? `, next ${say.instant(plan.nextRunAt)}` : plan.scheduledAt ? `, ${say.instant(plan.scheduledAt)}` : ''}
+                </span>
+              </span>
+              <IconButton small icon={Pencil} label={`Edit the plan ${plan.name}`} onClick={() => ask(planForm(agent, plan, onChange))} />
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}
+
+function Waits({ waits, nameOf }: { waits: readonly MessageWait[]; nameOf: (entityId: string) => string }) {
+  if (waits.length === 0) return null;
+  return (
+    <section aria-label="Waits">
+      <h3>Waits</h3>
+      <ul>
+        {waits.map((wait) => (
+          <li key={wait.messageId}>{waitText(wait, nameOf, say.when)}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const shownRuns = 20;
+const runWords: Readonly<Record<Run['status'], string>> = {
+  running: 'running',
+  waiting_reply: 'waiting for a reply',
+  completed: 'completed',
+  failed: 'failed',
+  canceled: 'canceled',
+};
+
+function Runs({ runs, name }: { runs: readonly Run[]; name: string }) {
+  return (
+    <section aria-label="Runs">
+      <h3>Runs</h3>
+      {runs.length === 0 && <p className="muted">No runs yet. A message, a plan or a service starts one.</p>}
+      <ul>
+        {runs.slice(0, shownRuns).map((run) => {
+          const { contextId } = run;
+          return (
+            <li key={run.runId}>
+              <span className="grow">
+                {say.when(run.createdAt)} <span className="muted">{runWords[run.status]}</span>
+              </span>
+              {contextId && (
+                <button
+                  type="button"
+                  className="link-button"
+                  onClick={() => go({ view: 'context', commit: contextId, entry: undefined, stop: undefined })}
+                >
+                  Context
+                </button>
+              )}
+              {run.status === 'running' && (
+                <Button small icon={Play} onClick={() => ask(runForm({ runId: run.runId }, `Run ${name}`))}>
+                  Run here…
+                </Button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}

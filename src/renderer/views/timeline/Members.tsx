@@ -1,0 +1,36 @@
+import { LogOut, UserPlus } from 'lucide-react';
+import type { Entity, Space } from '../../../core/contract/index.js';
+import { joinForm, leaveSpace } from '../../forms';
+import { Button, IconButton, notifyProblem } from '../../parts';
+import { ask } from '../../state';
+
+const kindNames: Readonly<Record<Entity['type'], string>> = { human: 'person', agent: 'agent', service: 'service' };
+
+/** Who is in the space: add a member, or let one leave. */
+export function Members({ space, known, onChange }: { space: Space; known: readonly Entity[]; onChange: () => void }) {
+  return (
+    <section className="mind" aria-label="Members">
+      <ul>
+        {space.members.map((member) => (
+          <li key={member.entityId}>
+            <span className="grow ellipsis">
+              {member.name} <span className="muted">{kindNames[member.type]}</span>
+            </span>
+            <IconButton
+              small
+              icon={LogOut}
+              label={`Remove ${member.name} from the space`}
+              onClick={() => void leaveSpace(space, member, onChange).catch(notifyProblem)}
+            />
+          </li>
+        ))}
+      </ul>
+      {space.members.length === 0 && <p className="muted">Nobody is in this space.</p>}
+      <div>
+        <Button icon={UserPlus} onClick={() => ask(joinForm(space, known, onChange))}>
+          Add a member…
+        </Button>
+      </div>
+    </section>
+  );
+}

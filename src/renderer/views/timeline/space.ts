@@ -1,0 +1,82 @@
+import type { MessageWait, Run, Space, SpaceMessage, TimelineMessage } from '../../../core/contract/index.js';
+import { api } from '../../client';
+
+/** The chat shows at most this many messages. The timeline of an agent has a limit of its own. */
+const chatLimit = 2_000;
+/** Waits that have ended are looked up for the newest messages that expected a reply. */
+const endedWaits = 20;
+
+/** What the chat shows beside the text of a message. */
+export interface MessageNote {
+  /** The message that it replies to. */
+  readonly replyTo: { readonly id: string; readonly name: string; readonly text: string } | undefined;
+  /** Its author waits for an answer, or waited for it. */
+  readonly wait: MessageWait | undefined;
+  /** Who continued because of it. */
+  readonly resumed: string | undefined;
+}
+
+export interface SpaceData {
+  readonly messages: readonly TimelineMessage[];
+  readonly notes: ReadonlyMap<string, MessageNote>;
+  readonly waits: readonly MessageWait[];
+  readonly memberships: readonly { readonly entityId: string; readonly lastSeenMessageId: string | null }[];
+  readonly runs: readonly Run[];
+}
+
+/** Loads the messages of a space with their replies, waits and runs. */
+export async function loadSpace({ spaceId, members }: Space): Promise<SpaceData> {
+  const [{ messages }, { memberships }, runs, waits] = await Promise.all([
+    api.space.messages({ spaceId, limit: chatLimit }),
+    api.space.get({ spaceId }),
+    api.run.list({}),
+    api.space.waits({ spaceId }),
+  ]);
+  const ids = new Set(members.map((member) => member.entityId));
+  const ended = await waitsThatEnded(messages, waits);
+  return {
+    messages: messages.map(
+      ({ messageId, at, sender, text, origin }): TimelineMessage => ({ id: messageId, at, sender, text, ...(origin && { origin }) }),
+    ),
+    notes: notesOf(messages, [...waits, ...ended]),
+    waits,
+    memberships,
+    runs: runs.filter((run) => ids.has(run.entityId)),
+  };
+}
+
+async function waitsThatEnded(messages: readonly SpaceMessage[], open: readonly MessageWait[]): Promise<readonly MessageWait[]> {
+  const isOpen = new Set(open.map(({ messageId }) => messageId));
+  const asked = messages.filter(({ expectsReply, messageId }) => expectsReply && !isOpen.has(messageId)).slice(-endedWaits);
+  // A message can expect a reply without a wait.
+  const found = await Promise.all(asked.map(({ messageId }) => api.space.wait({ messageId }).catch(() => undefined)));
+  return found.filter((wait) => wait !== undefined);
+}
+
+/** Replies, waits and resumed runs by message. */
+export function notesOf(messages: readonly SpaceMessage[], waits: readonly MessageWait[]): ReadonlyMap<string, MessageNote> {
+  const known = new Map(messages.map((message) => [message.messageId, message]));
+  const waitOf = new Map(waits.map((wait) => [wait.messageId, wait]));
+  const nameOf = (message: SpaceMessage | undefined): string => message?.sender.name ?? 'Unknown';
+  const resumedBy = new Map(waits.flatMap((wait) => (wait.answer === null ? [] : [[wait.answer, nameOf(known.get(wait.messageId))] as const])));
+  return new Map(
+    messages.map((message) => {
+      const replied = message.replyTo === null ? undefined : known.get(message.replyTo);
+      return [
+        message.messageId,
+        {
+          replyTo: replied && { id: replied.messageId, name: nameOf(replied), text: replied.text },
+          wait: waitOf.get(message.messageId),
+          resumed: resumedBy.get(message.messageId),
+        },
+      ];
+    }),
+  );
+}
+
+/** A wait in words. */
+export function waitText(wait: MessageWait, nameOf: (id: string) => string, clock: (at: string) => string): string {
+  const who = wait.for === null ? 'a reply' : nameOf(wait.for);
+  if (wait.endedAt === null) return `Waiting for ${who} until ${clock(wait.until)}`;
+  return wait.answer === null ? `Nobody answered by ${clock(wait.until)}` : `Answered at ${clock(wait.endedAt)}`;
+}

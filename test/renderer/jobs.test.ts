@@ -1,0 +1,112 @@
+import './page';
+import { describe, expect, test } from 'vitest';
+import type { ComposedMessage, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
+import { linesOfJob } from '../../src/renderer/state/jobs';
+import { divided, entriesOfComposition } from '../../src/renderer/views/compose/send';
+import { argumentsText, groupsOf, limitRows, usedText } from '../../src/renderer/views/jobs/words';
+
+const at = '2026-01-01T00:00:00.000Z' as Timestamp;
+const event = (number: number, kind: JobEvent['kind'], text = '', more: Partial<JobEvent> = {}): JobEvent => ({
+  jobId: 'j',
+  number,
+  at,
+  kind,
+  text,
+  ...more,
+});
+const job = (more: Partial<Job>): Job => ({
+  jobId: 'j',
+  what: { turnId: 'turn_1' },
+  performer: { provider: 'anthropic' },
+  limits: {},
+  title: 'Write',
+  who: null,
+  space: null,
+  ticketId: null,
+  byPolicy: false,
+  questions: [],
+  status: 'running',
+  used: { calls: 5, tokens: 1_000, cost: null },
+  error: null,
+  commits: [],
+  startedAt: at,
+  endedAt: null,
+  ...more,
+});
+
+describe('jobs', () => {
+  test('[W66] pieces of one text are one line, and a result belongs to its call', () => {
+    const lines = linesOfJob([
+      event(0, 'began'),
+      event(1, 'text', 'Let '),
+      event(1, 'text', 'me look'),
+      event(2, 'call', '{"path":"a"}', { toolName: 'read' }),
+      event(3, 'usage'),
+      event(4, 'result', 'content', { toolName: 'read' }),
+      event(5, 'ended'),
+    ]);
+    expect(lines.map(({ kind, text, result }) => [kind, text, result])).toEqual([
+      ['text', 'Let me look', undefined],
+      ['call', '{"path":"a"}', 'content'],
+      ['ended', '', undefined],
+    ]);
+  });
+
+  test('[W66] jobs that need an answer come first, then those that run', () => {
+    const question = { requestId: 'q', toolName: 'bash', arguments: '{}', askedAt: at };
+    const groups = groupsOf([job({ jobId: 'a', status: 'failed' }), job({ jobId: 'b' }), job({ jobId: 'c', questions: [question] })]);
+    expect(groups.map(({ name, jobs }) => [name, ...jobs.map(({ jobId }) => jobId)])).toEqual([
+      ['Needs an answer', 'c'],
+      ['Running', 'b'],
+      ['Ended', 'a'],
+    ]);
+  });
+
+  test('[W66] limits show what was used, and a cost that nobody recorded is no number', () => {
+    const rows = limitRows(job({ limits: { calls: 10, tokens: 4_000 } }), Date.parse(at) + 15 * 60_000);
+    expect(rows.map(({ name, share }) => [name, share])).toEqual([
+      ['Calls', 0.5],
+      ['Tokens', 0.25],
+      ['Cost', undefined],
+      ['Time', 0.5],
+    ]);
+    expect(rows[2]?.value).toBe('not recorded');
+    expect(usedText(job({}))).toBe('5 calls · 1,000 tokens');
+  });
+
+  test('[W66] a command is shown as it would run, and what does not parse as it is', () => {
+    expect(argumentsText('{"command":"npm test"}')).toBe('npm test');
+    expect(argumentsText('{"a":1}')).toBe('{\n  "a": 1\n}');
+    expect(argumentsText('{"a":')).toBe('{"a":');
+  });
+});
+
+describe('a composition', () => {
+  const message = (role: ComposedMessage['role'], content: string, more: Record<string, unknown> = {}): ComposedMessage => ({
+    role,
+    content,
+    layer: 'checkpoint_messages',
+    tokens: 1,
+    ...more,
+  });
+
+  test('[W65] its messages become entries in the same order, with calls and results', () => {
+    expect(
+      entriesOfComposition([
+        message('system', 'Be short.'),
+        message('ai', '', { tool_calls: [{ id: 't1', name: 'read', args: { path: 'a' } }] }),
+        message('tool', 'content', { tool_call_id: 't1', name: 'read' }),
+      ]),
+    ).toEqual([
+      { role: 'system', kind: 'text', text: 'Be short.' },
+      { role: 'assistant', kind: 'tool_call', toolCallId: 't1', toolName: 'read', arguments: { path: 'a' } },
+      { role: 'tool', kind: 'tool_result', toolCallId: 't1', toolName: 'read', result: 'content' },
+    ]);
+  });
+
+  test('[W65] the last message of a person is the question', () => {
+    const messages = [message('system', 'a'), message('human', 'why?')];
+    expect(divided(messages)).toEqual({ before: [messages[0]], question: 'why?' });
+    expect(divided([messages[0] as ComposedMessage]).question).toBe('');
+  });
+});
