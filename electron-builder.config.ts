@@ -16,6 +16,7 @@ const config: Configuration = {
     '!out/bench.json',
     '!out/built',
     'resources/sample/**',
+    'resources/icons/32x32.png',
     'package.json',
     // What the build has bundled, and what better-sqlite3 would be compiled from.
     '!node_modules/{@orpc,@standard-schema,commander,ws,zod}/**',

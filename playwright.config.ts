@@ -4,6 +4,18 @@ import { keepTemporaryFilesInMemory } from './test/support/temporary.js';
 
 keepTemporaryFilesInMemory();
 
+/** The window in a real Chromium. */
+const browser = {
+  viewport: { width: 1440, height: 900 },
+  launchOptions: {
+    executablePath: chromium(),
+    args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--no-first-run'],
+  },
+  // A trace of every action takes a third of the time. `STEMMA_TRACE=1 npm run test:e2e -- -g NAME` writes one.
+  trace: process.env.STEMMA_TRACE ? 'on' : 'off',
+  screenshot: 'only-on-failure',
+} as const;
+
 /**
  * End-to-end tests. `doors` needs no browser (command line, web host), `browser` is the window in a real Chromium,
  * `electron` the real desktop app. `out/` must be built. No retries: what fails once has failed.
@@ -21,20 +33,10 @@ export default defineConfig({
   reporter: 'list',
   projects: [
     { name: 'doors', testMatch: '**/doors/*.e2e.ts' },
-    {
-      name: 'browser',
-      testMatch: '**/browser/*.e2e.ts',
-      use: {
-        viewport: { width: 1440, height: 900 },
-        launchOptions: {
-          executablePath: chromium(),
-          args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--no-first-run'],
-        },
-        // A trace of every action takes a third of the time. `STEMMA_TRACE=1 npm run test:e2e -- -g NAME` writes one.
-        trace: process.env.STEMMA_TRACE ? 'on' : 'off',
-        screenshot: 'only-on-failure',
-      },
-    },
+    { name: 'browser', testMatch: '**/browser/*.e2e.ts', use: browser },
+    // `npm run docs:shots` and `npm run bench:window`.
+    { name: 'pictures', testMatch: '**/pictures/*.e2e.ts', use: browser },
+    { name: 'speed', testMatch: '**/speed/*.e2e.ts', use: browser },
     { name: 'electron', testMatch: '**/electron/*.e2e.ts' },
   ],
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { filterRows, foldRows, linksOf } from '../../src/renderer/views/chain/rows.js';
+import { graphMarks } from '../../src/core/contract/index.js';
+import { filterRows, foldRows, linksOf, graphMarks as marksHere, shapesOf } from '../../src/renderer/views/chain/rows.js';
 import { commit, graphRow } from './make.js';
 
 const newestFirst = (count: number) => Array.from({ length: count }, (_, n) => graphRow(count - 1 - n));
@@ -7,15 +8,15 @@ const newestFirst = (count: number) => Array.from({ length: count }, (_, n) => g
 describe('the list of a chain', () => {
   test('a long run of commits folds into one row with its length, and opens', () => {
     const rows = newestFirst(60);
-    const list = foldRows(rows, new Set());
+    const list = foldRows(shapesOf(rows), new Set());
     expect(list).toHaveLength(13);
     expect(list[6]).toEqual({ kind: 'fold', at: 6, end: 54 });
-    expect(foldRows(rows, new Set([rows[6]?.commit.id as never]))).toHaveLength(60);
+    expect(foldRows(shapesOf(rows), new Set([6]))).toHaveLength(60);
   });
 
   test('every commit is shown or counted exactly once', () => {
     const rows = newestFirst(200).map((row, n) => (n % 50 === 25 ? { ...row, tipOf: 'a tip' } : row));
-    const seen = foldRows(rows, new Set()).flatMap((item) =>
+    const seen = foldRows(shapesOf(rows), new Set()).flatMap((item) =>
       item.kind === 'commit' ? [item.at] : Array.from({ length: item.end - item.at }, (_, n) => item.at + n),
     );
     expect(seen).toEqual(rows.map((_, n) => n));
@@ -31,7 +32,11 @@ describe('the list of a chain', () => {
   ])('%s is never folded away', (_, what) => {
     const rows = newestFirst(61);
     rows[30] = { ...rows[30], ...what } as (typeof rows)[number];
-    expect(foldRows(rows, new Set())).toContainEqual({ kind: 'commit', at: 30 });
+    expect(foldRows(shapesOf(rows), new Set())).toContainEqual({ kind: 'commit', at: 30 });
+  });
+
+  test('the marks of a row mean the same in the window and in the contract', () => {
+    expect(marksHere).toEqual(graphMarks);
   });
 
   test('the filter searches summaries, tips and ids', () => {
@@ -48,6 +53,6 @@ describe('the list of a chain', () => {
       graphRow(4, { lane: 1, commit: { ...graphRow(4).commit, parent: null }, startedBy: { commit: commit(9), toolCallId: 'toolu_1' } }),
       graphRow(3),
     ];
-    expect(linksOf(rows, foldRows(rows, new Set()))).toEqual([{ from: { row: 1, lane: 1 }, to: { row: 0, lane: 0 } }]);
+    expect(linksOf(rows, foldRows(shapesOf(rows), new Set()))).toEqual([{ from: { row: 1, lane: 1 }, to: { row: 0, lane: 0 } }]);
   });
 });

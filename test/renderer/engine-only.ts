@@ -25,7 +25,6 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'context.tips': `${fewer}context.graph.`,
   'handover.packWithInstruction': `${fewer}handover.pack, whose rules pack an instruction and boxes.`,
   'import.detect': `${fewer}library.sessions for what is found, import.run for what is named.`,
-  'library.allowWrite': 'The client of the window calls it by itself when a call is refused, after the person agreed.',
   'projects.box': seedReads,
   'projects.boxCards': seedReads,
   'projects.boxes': seedReads,

@@ -9,23 +9,26 @@ import { sessionRow } from './window.js';
 export async function countClicks(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => {
     const counter = window as unknown as { clicks: number };
+    const isFirst = !('clicks' in window);
     counter.clicks = 0;
-    addEventListener('click', (event) => event.isTrusted && counter.clicks++, true);
+    if (isFirst) addEventListener('click', (event) => event.isTrusted && counter.clicks++, true);
   });
   return () => page.evaluate(() => (window as unknown as { clicks: number }).clicks);
 }
 
-const session = '22222222-2222-4222-8222-222222222222';
+/** The id of the session that `giveRunnableSession` writes. */
+export const sessionOfShop = '22222222-2222-4222-8222-222222222222';
 
 /** A session of Claude Code in a folder that exists, and a terminal that writes down what it is asked to run. */
-export function giveRunnableSession(machine: Machine): { readonly folder: string; readonly ran: string } {
+export function giveRunnableSession(machine: Machine): { readonly folder: string; readonly file: string; readonly ran: string } {
   const folder = machine.path('work', 'shop');
   mkdirSync(folder, { recursive: true });
   const history = join(machine.claude, 'projects', '-work-shop');
   mkdirSync(history, { recursive: true });
-  const extra = { cwd: folder, sessionId: session };
+  const extra = { cwd: folder, sessionId: sessionOfShop };
+  const file = join(history, `${sessionOfShop}.jsonl`);
   writeFileSync(
-    join(history, `${session}.jsonl`),
+    file,
     prompt('u1', 'Why does the shop sell what it does not have?', { extra }) +
       answer('a1', 'Two buyers read the same stock.', { parent: 'u1', extra }) +
       prompt('u2', 'Fix it with a lock.', { parent: 'a1', extra }) +
@@ -35,7 +38,7 @@ export function giveRunnableSession(machine: Machine): { readonly folder: string
   const terminal = machine.path('terminal.sh');
   writeFileSync(terminal, `#!/bin/sh\nprintf '%s\\n' "$@" > ${ran}\n`, { mode: 0o755 });
   Object.assign(machine.env, { TERMINAL: terminal });
-  return { folder, ran };
+  return { folder, file, ran };
 }
 
 /** From the list of sessions to the agent at work on an edited prompt. Returns the number of clicks. */

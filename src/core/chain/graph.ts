@@ -30,7 +30,7 @@ export interface GraphFilter extends TipFilter {
 
 /** A range of the commit graph, newest first, children before parents. */
 export function graph(chain: Chain, query: GraphQuery): { total: number; rows: GraphRow[] } {
-  const lanes = picture(chain, query.filter ?? {}, query.together ?? false);
+  const lanes = layoutOf(chain, query.filter ?? {}, query.together ?? false);
   const page = lanes.rows(query.offset, query.limit);
   if (!page.length) return { total: lanes.total, rows: [] };
   const details = detailsOf(
@@ -45,7 +45,8 @@ export function graph(chain: Chain, query: GraphQuery): { total: number; rows: G
   return { total: lanes.total, rows };
 }
 
-function picture(chain: Chain, { archived, ...filter }: GraphFilter, together: boolean): Lanes {
+/** The layout of the graph. It is kept until the next commit. */
+export function layoutOf(chain: Chain, { archived, ...filter }: GraphFilter, together: boolean): Lanes {
   const state =
     chain.db.one<{ state: string }>(
       `SELECT MAX(seq) || '/' || COUNT(*) || '/' || ${hidingState} AS state FROM context WHERE project = ?`,
@@ -150,7 +151,7 @@ const selectDetail = selectContext.replace(
  * Titles of the branches that end in these commits: the name of the branch, else that of its session, else the title in its file. A session has several files if it has subagents: the file that ends
  * here gives the title, else the main file, which has the shortest path.
  */
-const selectTitles = /* sql */ `
+export const selectTitles = /* sql */ `
 SELECT c.seq, COALESCE((
   SELECT m.title FROM branchMark m JOIN context f ON f.seq = m.context
    WHERE f.run = c.run AND f.depth <= c.depth AND m.title IS NOT NULL ORDER BY f.depth DESC LIMIT 1), (

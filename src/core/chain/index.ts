@@ -11,6 +11,7 @@ export { type ContextQuery, contextEntries, entries, entriesInTurn, find, outlin
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';
 export { graph } from './graph.js';
+export { graphMap } from './graph-map.js';
 export { type Hiding, hiddenCommits, hidingState } from './hidden.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 export { materialize, materializedBytes, remakeSnapshot } from './materialize.js';

@@ -84,6 +84,21 @@ export const graphRow = z.object({
 });
 export type GraphRow = z.output<typeof graphRow>;
 
+/** What the map of a graph says of a row: the sum of these. A plain row is a delta in the middle of a run without branches or errors. */
+export const graphMarks = { compaction: 1, errors: 2, end: 4, plain: 8 } as const;
+
+/** Every row of a graph in short, in the order of its rows. */
+export const graphMap = z.object({
+  total: count,
+  lanes: z.array(count),
+  /** The size of the context at each row. */
+  tokens: z.array(count),
+  marks: z.array(count),
+  /** The rows that contain the text. */
+  places: z.array(count).optional(),
+});
+export type GraphMap = z.output<typeof graphMap>;
+
 /** What a list shows of a commit beside its row. */
 export const rowFacts = z.object({
   id: contextId,
@@ -168,6 +183,11 @@ export type SummarizeProgress = z.output<typeof summarizeProgress>;
 const summarizeResult = z.object({ summarized: count, skipped: z.array(z.object({ id: contextId, reason: z.string() })) });
 export type SummarizeResult = z.output<typeof summarizeResult>;
 
+const graphFilter = filter
+  .extend({ archived: z.boolean().optional().describe('Also archived sessions and branches.') })
+  .optional()
+  .describe('Limits the commits.');
+
 export const contextContract = {
   checkpoint: procedure(
     'Stores a commit: content in a format, after a parent. The same parent, content, time and template return the existing commit.',
@@ -232,16 +252,26 @@ export const contextContract = {
   graph: procedure('Lists commits as rows of a graph with lanes, newest first, in pages.')
     .input(
       z.strictObject({
-        filter: filter
-          .extend({ archived: z.boolean().optional().describe('Also archived sessions and branches.') })
-          .optional()
-          .describe('Limits the commits.'),
+        filter: graphFilter,
         together: z.boolean().optional().describe('Keep the rows of each session together, instead of sorting all rows by time.'),
         offset: count.describe('How many rows to skip.'),
         limit: z.number().int().min(1).max(5_000).describe('The most rows to return.'),
       }),
     )
     .output(z.object({ total: count, rows: z.array(graphRow) })),
+  graphMap: procedure('Describes every row of the graph in short, so that a graph of any length can be folded, drawn as a whole and filtered.')
+    .input(
+      z.strictObject({
+        filter: graphFilter,
+        together: z.boolean().optional().describe('Keep the rows of each session together, as in `context.graph`.'),
+        text: z
+          .string()
+          .max(400)
+          .optional()
+          .describe('Also list the rows whose title, branch, id, template, principal, type or tags contain this text.'),
+      }),
+    )
+    .output(graphMap),
   entries: procedure('Returns the entries of a context with their content, in pages.')
     .input(
       z.strictObject({

@@ -57,6 +57,7 @@ export const effects: Effects = {
     update: 'writes',
     tips: 'reads',
     graph: 'reads',
+    graphMap: 'reads',
     entries: 'reads',
     outline: 'reads',
     find: 'reads',

@@ -1,4 +1,6 @@
 import { app, BrowserWindow, dialog, Menu, type MenuItemConstructorOptions, shell } from 'electron';
+import { choose } from './dialogs.js';
+import { tellPage } from './page.js';
 
 /** The places of the window, as its addresses name them, in the order of the rail. */
 const places = [
@@ -17,7 +19,7 @@ const places = [
 const focused = (): BrowserWindow | undefined => BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
 
 /** Leads a window to an address. Only the hash changes, so the page is not loaded again. */
-function lead(window: BrowserWindow | undefined, hash: string): void {
+export function lead(window: BrowserWindow | undefined, hash: string): void {
   void window?.webContents.executeJavaScript(`location.hash = ${JSON.stringify(hash)}`);
 }
 
@@ -34,14 +36,20 @@ function goTo(view: string): void {
 async function openProject(): Promise<void> {
   const window = focused();
   if (!window) return;
-  const { canceled, filePaths } = await dialog.showOpenDialog(window, { title: 'Open project', properties: ['openDirectory'] });
-  const [dir] = filePaths;
-  if (canceled || dir === undefined) return;
+  const [dir] = await choose(window, 'folder');
+  if (dir === undefined) return;
   if (!dir.endsWith('.stemma')) {
     await dialog.showMessageBox(window, { type: 'info', message: 'This folder is not a project.', detail: 'The name of a project ends in .stemma.' });
     return;
   }
   lead(window, `#/sessions?${new URLSearchParams({ project: dir }).toString()}`);
+}
+
+/** Asks for histories and imports them. */
+async function importHistories(kind: 'open' | 'folder'): Promise<void> {
+  const window = focused();
+  const paths = window ? await choose(window, kind) : [];
+  if (paths.length > 0) tellPage(window, 'command', { name: 'import', paths });
 }
 
 /** Shows the folder of the open project in the file manager. */
@@ -60,6 +68,11 @@ export function applicationMenu(openWindow: () => void): Menu {
       submenu: [
         { label: 'New Window', accelerator: 'CmdOrCtrl+Shift+N', click: openWindow },
         { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: () => void openProject() },
+        { type: 'separator' },
+        { label: 'Import Files…', accelerator: 'CmdOrCtrl+I', click: () => void importHistories('open') },
+        { label: 'Import Folder…', click: () => void importHistories('folder') },
+        { label: 'Export…', accelerator: 'CmdOrCtrl+E', click: () => tellPage(focused(), 'command', { name: 'export' }) },
+        { type: 'separator' },
         { label: 'Reveal Project in File Manager', click: reveal },
         { type: 'separator' },
         process.platform === 'darwin' ? { role: 'close' } : { role: 'quit' },

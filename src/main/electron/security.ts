@@ -1,4 +1,4 @@
-import { app, protocol, session, shell } from 'electron';
+import { app, protocol, session, shell, type WebContents } from 'electron';
 import { built } from '../launch/index.js';
 import { answerFor, plain } from '../window/index.js';
 
@@ -24,14 +24,14 @@ export function secureSession(): void {
   defaultSession.webRequest.onBeforeRequest((details, answer) => answer({ cancel: !/^(https|devtools|data|blob):/.test(details.url) }));
 }
 
-/** Keeps every window on its page: no navigation, no new windows, no embedded pages. */
-export function secureContents(): void {
+/** Keeps every window on its page: no navigation, no new windows, no embedded pages. `answer` takes the addresses that the page asks with. */
+export function secureContents(answer: (contents: WebContents, url: string) => boolean): void {
   app.on('web-contents-created', (_event, contents) => {
     contents.on('will-navigate', (event) => event.preventDefault());
     contents.on('will-redirect', (event) => event.preventDefault());
     contents.on('will-attach-webview', (event) => event.preventDefault());
     contents.setWindowOpenHandler(({ url }) => {
-      openInBrowser(url);
+      if (!answer(contents, url)) openInBrowser(url);
       return { action: 'deny' };
     });
   });

@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { app, BrowserWindow, ipcMain, Menu } from 'electron';
 import { built, engineNode, engineOptions } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
+import { answerDialog } from './dialogs.js';
 import { type EngineHost, startNode, startUtility } from './engine-host.js';
-import { applicationMenu } from './menu.js';
+import { applicationMenu, lead } from './menu.js';
 import { isOurPage, origin, secureContents, secureSession } from './security.js';
+import { watchCapture } from './tray.js';
 import { rememberedState, rememberState } from './window-state.js';
 
 /**
@@ -21,7 +23,7 @@ if (process.env.STEMMA_HOME) app.setPath('userData', join(options.dataDir, 'elec
 if (!app.requestSingleInstanceLock(startup)) {
   app.quit();
 } else {
-  secureContents();
+  secureContents(answerDialog);
   app.on('window-all-closed', () => app.quit());
   app.on('second-instance', (_event, _argv, _cwd, named) => showAgain(named as typeof startup));
   void app.whenReady().then(start);
@@ -42,6 +44,7 @@ function start(): void {
     running?.stop();
   });
   openWindow();
+  watchCapture(lead);
 }
 
 /** The engine, started at first use and again after it ended: a window whose port closed requests a new one. */

@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { useConnection } from '../client';
 import { followAddress, listen, noticeChanges, useNavigation, useOpenDir, useProject } from '../state';
 import { Center } from './Center';
+import { useDesktop } from './desktop';
 import { useDrop } from './drop';
 import { Frame } from './Frame';
 import { useKeys } from './keys';
@@ -21,6 +22,7 @@ export function App() {
   const dropping = useDrop();
   useKeys();
   useStartup();
+  useDesktop();
   useEffect(loadViews, []);
 
   useEffect(() => {

@@ -2,7 +2,7 @@ import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { CapturedFile, CaptureStatus, Runtime } from '../../core/contract/index.js';
 import { agents, Button, CardButton, notifyProblem, say } from '../parts';
-import { go, readCapture, switchCapture, useLive } from '../state';
+import { go, isDesktop, readCapture, setNotifyTurns, switchCapture, useLive, useNotifyTurns } from '../state';
 
 /** How often the state is loaded while the card is open: a turn that is still running makes no commit, so no change is reported. */
 const lookMs = 1_500;
@@ -44,6 +44,7 @@ export function CaptureControl() {
 
 function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => void }) {
   const [busy, setBusy] = useState(false);
+  const notifies = useNotifyTurns(({ on }) => on);
   const { watching, places, files, last, problems } = capture;
   const change = () => {
     setBusy(true);
@@ -73,6 +74,12 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
         <p className="muted">
           Claude Code can also record itself without a window: <code>stemma hook --install</code> shows the change to its settings and asks first.
         </p>
+      )}
+      {watching && isDesktop && (
+        <label className="capture-notify">
+          <input type="checkbox" checked={notifies} onChange={(event) => setNotifyTurns(event.target.checked)} />
+          Notify me when a turn ends
+        </label>
       )}
       {watching && <Places places={places} />}
       {watching && <Sessions files={files} since={capture.since} onShow={show} />}

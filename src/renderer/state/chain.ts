@@ -1,14 +1,14 @@
 import { useEffect, useMemo } from 'react';
-import type { ContextId, GraphRow, RowFacts } from '../../core/contract/index.js';
+import type { ContextId, GraphMap, GraphRow, RowFacts } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useProject } from './project';
-import { useQuery } from './query';
+import { useKept, useQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
 /** Commits in a page: about four screens. */
 const chainPage = 400;
 
-/** Chains up to this length are loaded completely in the background, so that they can be folded, filtered and drawn as a minimap. */
+/** Chains up to this length are loaded completely in the background. Longer ones are folded, filtered and drawn from their map. */
 export const wholeChainLimit = 20_000;
 
 let current: { readonly key: string; revision: number; readonly rows: Ranges<GraphRow> } | undefined;
@@ -37,6 +37,18 @@ export function readOn(rows: Ranges<GraphRow>): void {
   let known = 0;
   while (total !== undefined && known < total && rows.at(known)) known += 1;
   rows.need(0, known + 1);
+}
+
+/** Every row of a chain in short, with the rows that contain the words; `null` words ask nothing. */
+export function useChainMap(project: string, session: string | undefined, words: string | null): GraphMap | undefined {
+  const revision = useProject((state) => state.revision);
+  const query = useKept(
+    useQuery(words === null ? null : `${project} map ${session ?? ''} ${revision} ${words}`, (signal) =>
+      api.context.graphMap({ together: true, ...(session && { filter: { sessionId: session } }), ...(words && { text: words }) }, { signal }),
+    ),
+    `${project} ${session ?? ''}`,
+  );
+  return query.status === 'done' ? query.data : undefined;
 }
 
 /** The tool call that started a subagent. */

@@ -101,7 +101,7 @@ test('a session of 20,000 entries opens and scrolls, with few entries drawn', as
   }
 });
 
-test('a chain too long to load in full scrolls to its first commit and back', async ({ page, machine }) => {
+test('[W49] a chain too long to load in full folds, filters, and scrolls to its ends', async ({ page, machine }) => {
   const file = machine.path('work', 'endless.jsonl');
   writeFileSync(
     file,
@@ -114,6 +114,13 @@ test('a chain too long to load in full scrolls to its first commit and back', as
   await page.goto(url);
   await expect(page.getByText('20,100 commits').first()).toBeVisible();
   const list = page.getByRole('listbox', { name: 'Commits, newest first' });
+  await expect(list.getByText('20,088 commits without branches')).toBeVisible();
+  await page.getByRole('searchbox', { name: 'Filter commits' }).fill('Question 1234');
+  await expect(page.getByText('11 of 20,100')).toBeVisible();
+  await expect(list.getByRole('option', { name: /^Question 12345 / })).toBeVisible();
+  await page.getByRole('searchbox', { name: 'Filter commits' }).fill('');
+  await page.getByRole('button', { name: 'Unfold all' }).click();
+  await expect(page.locator('.minimap canvas')).toBeVisible();
   await list.press('End');
   await expect(list.getByRole('option', { name: /^Question 0 / })).toBeInViewport();
   await expect(list.getByRole('option', { name: /^Question 0 / })).toHaveAttribute('aria-selected', 'true');

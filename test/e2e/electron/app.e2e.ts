@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { answer, prompt } from '../../support/claude-lines.js';
 import { electronExecutable, engineProcess, expect, packagedElectron, test } from '../../support/electron.js';
-import { giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
+import { giveRunnableSession, runEditedPrompt, sessionOfShop } from '../../support/journeys.js';
 import { complaints, confirmWrite, entries, importAll, openContext, place, sheet, shownKeys } from '../../support/window.js';
 
 test('the desktop app: open, read, fork in mid-turn, export', async ({ launch, machine }) => {
@@ -51,6 +52,80 @@ test('[W44] the desktop app: from the sessions to the agent on an edited prompt 
   await importAll(page);
   await place(page, 'Sessions').click();
   expect(await runEditedPrompt(page, given)).toBeLessThanOrEqual(4);
+});
+
+test('[W48] native dialogs choose what to import and where to export', async ({ launch, machine }) => {
+  const folder = machine.giveHistory();
+  const { app, page } = await launch();
+  const file = machine.path('chosen.md');
+  await app.evaluate(
+    ({ dialog }, [open, save]) => {
+      dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [open] })) as typeof dialog.showOpenDialog;
+      dialog.showSaveDialog = (() => Promise.resolve({ canceled: false, filePath: save })) as typeof dialog.showSaveDialog;
+    },
+    [folder, file],
+  );
+  const press = (label: string): Promise<void> =>
+    app.evaluate(({ Menu }, name) => {
+      const menu = Menu.getApplicationMenu()?.items.find((item) => item.label === 'File')?.submenu;
+      menu?.items.find((item) => item.label === name)?.click();
+    }, label);
+  await press('Import Folder…');
+  const fixed = page.getByRole('option', { name: /^Fix it, please\. Test first\./ });
+  await fixed.click();
+  await press('Export…');
+  await sheet(page).getByRole('button', { name: 'Choose…' }).click();
+  await expect(sheet(page).getByRole('textbox', { name: 'Path of the new file' })).toHaveValue(file);
+  await sheet(page).getByRole('button', { name: 'Write file' }).click();
+  // The native dialog was the confirmation: no second question.
+  await expect.poll(() => existsSync(file)).toBe(true);
+});
+
+test('[W48] a tray item while live capture is on, and a notification for a turn that ends', async ({ launch, machine }) => {
+  const history = giveRunnableSession(machine);
+  const { app, page } = await launch();
+  await app.evaluate(({ Tray, Notification }) => {
+    const kept = globalThis as unknown as { tips: string[]; shown: string[] };
+    Object.assign(kept, { tips: [], shown: [] });
+    const { setToolTip, destroy } = Tray.prototype;
+    Tray.prototype.setToolTip = function (text: string) {
+      kept.tips.push(text);
+      setToolTip.call(this, text);
+    };
+    Tray.prototype.destroy = function () {
+      kept.tips.push('gone');
+      destroy.call(this);
+    };
+    Notification.prototype.show = function () {
+      kept.shown.push(`${this.title}: ${this.body}`);
+    };
+    Notification.isSupported = () => true;
+  });
+  const kept = (): Promise<{ tips: string[]; shown: string[] }> =>
+    app.evaluate(() => {
+      const { tips, shown } = globalThis as unknown as { tips: string[]; shown: string[] };
+      return { tips, shown };
+    });
+  await importAll(page);
+  await place(page, 'Sessions').click();
+  // Offered at the first import.
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await expect.poll(async () => (await kept()).tips.at(-1)).toMatch(/^Stemma records /);
+  await page.getByRole('button', { name: 'Live capture: on' }).click();
+  await page.getByRole('checkbox', { name: 'Notify me when a turn ends' }).check();
+  await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.blur());
+  await app.evaluate(({ BrowserWindow }) => {
+    for (const window of BrowserWindow.getAllWindows()) window.isFocused = () => false;
+  });
+  const extra = { cwd: history.folder, sessionId: sessionOfShop };
+  appendFileSync(history.file, prompt('u3', 'And the shelf?', { parent: 'a2', extra }));
+  await expect(page.getByText('turn in progress')).toBeVisible();
+  appendFileSync(history.file, answer('a3', 'The shelf is counted too.', { parent: 'u3', extra }));
+  appendFileSync(history.file, prompt('u4', 'Thanks.', { parent: 'a3', extra }));
+  await expect.poll(async () => (await kept()).shown.length).toBeGreaterThan(0);
+  expect((await kept()).shown[0]).toContain('finished a turn');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect.poll(async () => (await kept()).tips.at(-1)).toBe('gone');
 });
 
 test('the window is sandboxed and isolated, with nothing but the message port', async ({ launch }) => {

@@ -15,7 +15,7 @@ import { useHeldEdge } from './useHeldEdge';
 import { type List, useList } from './useList';
 import { useSelection } from './useSelection';
 
-const noCommits: ReadonlySet<ContextId> = new Set();
+const noneOpened: ReadonlySet<number> = new Set();
 /** Rows per request for tickets, so that not every step of scrolling makes one. */
 const ticketBlock = 100;
 /** Rows loaded before and after the visible ones in a chain that is too long to be loaded completely. */
@@ -30,7 +30,7 @@ export function ChainView({ project }: { project: string }) {
 function Chain({ project, session }: { project: string; session: string | undefined }) {
   const [typed, setTyped] = useState('');
   const [fold, setFold] = useState(true);
-  const [opened, setOpened] = useState(noCommits);
+  const [opened, setOpened] = useState(noneOpened);
   const list = useList({ project, session, words: typed.trim(), fold, opened });
   const { rows, total } = list;
   const problem = rows.problem();
@@ -48,10 +48,10 @@ function Chain({ project, session }: { project: string; session: string | undefi
   if (total === 0) return <NoCommits filtered={session !== undefined} />;
   const toggleFold = () => {
     setFold(!fold);
-    setOpened(noCommits);
+    setOpened(noneOpened);
   };
   return (
-    <Loaded project={project} list={list} isFiltered={typed.trim() !== ''} onOpen={(row) => setOpened(new Set([...opened, row.commit.id]))}>
+    <Loaded project={project} list={list} isFiltered={typed.trim() !== ''} onOpen={(at) => setOpened(new Set([...opened, at]))}>
       {(focusList) => (
         <ChainTools
           list={list}
@@ -74,7 +74,7 @@ interface LoadedProps {
   readonly list: List;
   readonly isFiltered: boolean;
   /** Unfolds the run of commits that contains the row. */
-  readonly onOpen: (row: GraphRow) => void;
+  readonly onOpen: (at: number) => void;
   /** The tools above the list; they get a function that moves the focus to the list. */
   readonly children: (focusList: () => void) => React.ReactNode;
 }
@@ -89,9 +89,7 @@ function Loaded({ project, list, isFiltered, onOpen, children }: LoadedProps) {
   const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
   const items = virtual.getVirtualItems();
   const [first = 0, last = 0] = [items[0]?.index, items.at(-1)?.index];
-  useEffect(() => {
-    if (!list.whole) rows.need(first - loadedAround, last + loadedAround);
-  }, [rows, first, last, list.whole]);
+  useNeededRows(list, first, last);
   useHeldEdge(scroller, list);
   const near = idsAround(list, first, last);
   const tickets = useTicketsAtCommits(project, near);
@@ -160,18 +158,38 @@ function Loaded({ project, list, isFiltered, onOpen, children }: LoadedProps) {
   );
 }
 
+/** Loads the rows around those in view. Rows that are neighbors in a folded or filtered list may be far apart in the chain. */
+function useNeededRows(list: List, first: number, last: number): void {
+  useEffect(() => {
+    if (list.whole) return;
+    for (const [from, to] of spansOf(list, first - loadedAround, last + loadedAround)) list.rows.need(from, to);
+  }, [list, first, last]);
+}
+
+/** The ranges of rows that the list shows between two of its places. */
+function spansOf({ count, itemAt }: List, from: number, to: number): [number, number][] {
+  const spans: [number, number][] = [];
+  for (let place = Math.max(0, from); place < Math.min(count || 1, to); place++) {
+    const { at } = itemAt(place);
+    const last = spans.at(-1);
+    if (last && at >= last[1] && at - last[1] < loadedAround) last[1] = at + 1;
+    else spans.push([at, at + 1]);
+  }
+  return spans;
+}
+
 /** Shorter lists need no minimap. */
 const leastForMinimap = 30;
 
-function Overview({ list: { shown, rows }, virtual }: { list: List; virtual: Virtualizer<HTMLDivElement, Element> }) {
-  if (!shown || shown.length <= leastForMinimap) return null;
+function Overview({ list: { shown, shapes }, virtual }: { list: List; virtual: Virtualizer<HTMLDivElement, Element> }) {
+  if (!shown || !shapes || shown.length <= leastForMinimap) return null;
   const height = virtual.getTotalSize() || 1;
   const offset = virtual.scrollOffset ?? 0;
   const visible = virtual.scrollRect?.height ?? 0;
   return (
     <Minimap
       list={shown}
-      rowAt={rows.at}
+      rows={shapes}
       from={offset / height}
       to={Math.min(1, (offset + visible) / height)}
       onScroll={(point) => virtual.scrollToOffset(point * height - visible / 2)}

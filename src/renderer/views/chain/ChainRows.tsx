@@ -19,7 +19,7 @@ interface ChainRowsProps {
   readonly tickets: ReadonlyMap<ContextId, readonly TicketAtCommit[]>;
   readonly facts: ReadonlyMap<ContextId, RowFacts>;
   readonly onMenu: (row: GraphRow) => void;
-  readonly onOpen: (row: GraphRow) => void;
+  readonly onOpen: (at: number) => void;
 }
 
 /** The visible rows of the chain, and the lines from subagents to the calls that started them. */
@@ -40,7 +40,7 @@ export function ChainRows({ list, listId, items, height, isFiltered, selected, a
         const top = item.start;
         if (!row) return <div key={item.key} className="chain-row unread" style={{ top }} aria-hidden />;
         if (listed.kind === 'fold')
-          return <FoldRow key={item.key} top={top} width={width} row={row} commits={listed.end - listed.at} onOpen={() => onOpen(row)} />;
+          return <FoldRow key={item.key} top={top} width={width} row={row} commits={listed.end - listed.at} onOpen={() => onOpen(listed.at)} />;
         return (
           <CommitRow
             key={item.key}

@@ -25,10 +25,9 @@ export function ChainTools({ list, total, session, typed, onType, fold, canFold,
         type="search"
         className="field grow"
         data-filter
-        placeholder={list.whole ? 'Filter commits  /' : 'Filtering needs 20,000 commits or fewer'}
+        placeholder="Filter commits  /"
         aria-label="Filter commits"
         value={typed}
-        disabled={!list.whole}
         onChange={(event) => onType(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') onType('');
@@ -36,7 +35,7 @@ export function ChainTools({ list, total, session, typed, onType, fold, canFold,
         }}
       />
       <span className="muted chain-count">{isFiltered ? `${say.exact(list.count)} of ${say.exact(total)}` : say.plural(total, 'commit')}</span>
-      {list.whole && canFold && (
+      {canFold && (
         <Button small look="plain" aria-pressed={fold} title="Show long runs without branches as one row" onClick={onFold}>
           {fold ? 'Unfold all' : 'Fold runs'}
         </Button>

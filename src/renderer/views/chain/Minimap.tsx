@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'react';
-import type { GraphRow } from '../../../core/contract/index.js';
 import { useShownTheme } from '../../state';
-import type { ChainRow } from './rows';
+import type { ChainRow, RowShape } from './rows';
 
 interface MinimapProps {
   readonly list: readonly ChainRow[];
-  readonly rowAt: (at: number) => GraphRow | undefined;
+  /** Every row of the chain, by its place in the chain. */
+  readonly rows: readonly RowShape[];
   /** The visible part of the list, from 0 to 1. */
   readonly from: number;
   readonly to: number;
@@ -15,19 +15,19 @@ interface MinimapProps {
 const width = 44;
 
 /** An overview of the whole chain: context size, compactions and errors. */
-export function Minimap({ list, rowAt, from, to, onScroll }: MinimapProps) {
+export function Minimap({ list, rows, from, to, onScroll }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useShownTheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme changes the colors of the page
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
-    const paint = () => draw(element, list, rowAt);
+    const paint = () => draw(element, list, rows);
     const observer = new ResizeObserver(paint);
     observer.observe(element);
     paint();
     return () => observer.disconnect();
-  }, [list, rowAt, theme]);
+  }, [list, rows, theme]);
 
   const scrollTo = (event: React.PointerEvent) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -50,7 +50,7 @@ export function Minimap({ list, rowAt, from, to, onScroll }: MinimapProps) {
   );
 }
 
-function draw(element: HTMLCanvasElement, list: readonly ChainRow[], rowAt: (at: number) => GraphRow | undefined): void {
+function draw(element: HTMLCanvasElement, list: readonly ChainRow[], shapes: readonly RowShape[]): void {
   const context = element.getContext('2d');
   const height = element.clientHeight;
   if (!context || height === 0) return;
@@ -60,8 +60,8 @@ function draw(element: HTMLCanvasElement, list: readonly ChainRow[], rowAt: (at:
   context.scale(ratio, ratio);
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(name);
-  const rows = list.map((item) => rowAt(item.at));
-  const most = rows.reduce((max, row) => Math.max(max, row?.contextTokens ?? 0), 1);
+  const rows = list.map((item) => shapes[item.at]);
+  const most = rows.reduce((max, row) => Math.max(max, row?.tokens ?? 0), 1);
   // Several rows can share a line of pixels; a mark is then drawn fainter, by its share of the line.
   const tall = Math.min(height / Math.max(1, rows.length), 4);
   const perLine = Math.max(1, Math.ceil(1 / tall));
@@ -76,11 +76,11 @@ function draw(element: HTMLCanvasElement, list: readonly ChainRow[], rowAt: (at:
       context.fillRect(x, y, wide, thick);
       context.globalAlpha = 1;
     };
-    const fullest = line.reduce((max, row) => Math.max(max, row.contextTokens), 0);
+    const fullest = line.reduce((max, row) => Math.max(max, row.tokens), 0);
     context.fillStyle = color('--line-strong');
     context.fillRect(4, y, Math.max(1, (fullest / most) * (width - 8)), deep > 2 ? deep - 0.5 : deep);
-    mark('--system', 2, width - 4, line.filter((row) => row.commit.type === 'compaction').length, Math.max(1.5, deep / 2));
-    mark('--danger', width - 5, 3, line.filter((row) => row.errors > 0).length);
-    mark('--accent', 0, 3, line.filter((row) => row.tipOf !== undefined || row.forked).length);
+    mark('--system', 2, width - 4, line.filter((row) => row.compaction).length, Math.max(1.5, deep / 2));
+    mark('--danger', width - 5, 3, line.filter((row) => row.errors).length);
+    mark('--accent', 0, 3, line.filter((row) => row.end).length);
   }
 }

@@ -1,7 +1,10 @@
-import type { ContextId, GraphRow } from '../../../core/contract/index.js';
+import type { GraphMap, GraphRow } from '../../../core/contract/index.js';
 
 /** A row of the list: one commit by its place in the graph, or a folded run of commits from `at` up to, not including, `end`. */
 export type ChainRow = { readonly kind: 'commit'; readonly at: number } | { readonly kind: 'fold'; readonly at: number; readonly end: number };
+
+/** As in the contract, whose schemas stay out of the first page. */
+export const graphMarks = { compaction: 1, errors: 2, end: 4, plain: 8 } as const;
 
 /** Longer runs are folded, except for some rows at each end. */
 const longRun = 32;
@@ -20,16 +23,48 @@ function isPlain(row: GraphRow): boolean {
   );
 }
 
-/** The list with long runs folded, except runs that contain an opened commit. */
-export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<ContextId>): readonly ChainRow[] {
+/** What folding and the minimap need to know of a row. */
+export interface RowShape {
+  readonly plain: boolean;
+  readonly lane: number;
+  readonly tokens: number;
+  readonly compaction: boolean;
+  readonly errors: boolean;
+  /** The end of a branch, or a fork. */
+  readonly end: boolean;
+}
+
+/** The shapes of loaded rows. */
+export const shapesOf = (rows: readonly GraphRow[]): readonly RowShape[] =>
+  rows.map((row) => ({
+    plain: isPlain(row),
+    lane: row.lane,
+    tokens: row.contextTokens,
+    compaction: row.commit.type === 'compaction',
+    errors: row.errors > 0,
+    end: row.tipOf !== undefined || row.forked,
+  }));
+
+/** The shapes of the rows of a chain that is too long to be loaded. */
+export const shapesOfMap = ({ lanes, tokens, marks }: GraphMap): readonly RowShape[] =>
+  marks.map((mark, at) => ({
+    plain: (mark & graphMarks.plain) !== 0,
+    lane: lanes[at] ?? 0,
+    tokens: tokens[at] ?? 0,
+    compaction: (mark & graphMarks.compaction) !== 0,
+    errors: (mark & graphMarks.errors) !== 0,
+    end: (mark & graphMarks.end) !== 0,
+  }));
+
+/** The list with long runs folded, except runs that contain an opened row. */
+export function foldRows(rows: readonly RowShape[], opened: ReadonlySet<number>): readonly ChainRow[] {
   const list: ChainRow[] = [];
   for (let at = 0; at < rows.length; ) {
-    const row = rows[at] as GraphRow;
     let end = at;
-    while (end < rows.length && isPlain(rows[end] as GraphRow) && rows[end]?.lane === row.lane) end++;
+    while (end < rows.length && rows[end]?.plain && rows[end]?.lane === rows[at]?.lane) end++;
     const first = at + keptAtEnds;
     const last = end - keptAtEnds;
-    if (end - at > longRun && !(opened.size > 0 && rows.slice(at, end).some((each) => opened.has(each.commit.id)))) {
+    if (end - at > longRun && ![...opened].some((place) => place >= at && place < end)) {
       for (let n = at; n < first; n++) list.push({ kind: 'commit', at: n });
       list.push({ kind: 'fold', at: first, end: last });
       for (let n = last; n < end; n++) list.push({ kind: 'commit', at: n });

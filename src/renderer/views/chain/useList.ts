@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { chainOf, type Ranges, readOn, useProject, useRanges, wholeChainLimit } from '../../state';
-import { type ChainRow, filterRows, foldRows, type Link, linksOf } from './rows';
+import { chainOf, type Ranges, readOn, useChainMap, useProject, useRanges, wholeChainLimit } from '../../state';
+import { type ChainRow, filterRows, foldRows, type Link, linksOf, type RowShape, shapesOf, shapesOfMap } from './rows';
 
 /** Which commits are listed, and how. */
 export interface Wanted {
@@ -10,7 +10,7 @@ export interface Wanted {
   readonly words: string;
   /** Shows long runs without branches as one row, except the opened ones. */
   readonly fold: boolean;
-  readonly opened: ReadonlySet<ContextId>;
+  readonly opened: ReadonlySet<number>;
 }
 
 /** The listed rows, by their place in the list. */
@@ -19,10 +19,12 @@ export interface List {
   /** Changes whenever `rows` changes. */
   readonly version: number;
   readonly total: number | undefined;
-  /** The chain is short enough to be loaded completely, and so to be filtered and folded. */
+  /** The chain is short enough to be loaded completely. */
   readonly whole: boolean;
-  /** The rows after filtering and folding; undefined while the chain is not loaded completely. */
+  /** The rows after filtering and folding; undefined while too little of the chain is known. */
   readonly shown: readonly ChainRow[] | undefined;
+  /** Every row of the chain in short; undefined while too little is known. */
+  readonly shapes: readonly RowShape[] | undefined;
   readonly links: readonly Link[];
   readonly count: number;
   readonly itemAt: (place: number) => ChainRow;
@@ -49,11 +51,14 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   const loaded = useMemo(() => (whole ? allOf(rows) : undefined), [rows, version, whole]);
+  const rested = useRested(words);
+  const map = useChainMap(project, session, total === undefined || whole ? null : rested);
+  const shapes = useMemo(() => (loaded ? shapesOf(loaded) : map ? shapesOfMap(map) : undefined), [loaded, map]);
   const shown = useMemo(() => {
-    if (!loaded) return undefined;
-    if (words !== '') return filterRows(loaded, words);
-    return fold ? foldRows(loaded, opened) : loaded.map((_, at): ChainRow => ({ kind: 'commit', at }));
-  }, [loaded, words, fold, opened]);
+    if (!shapes) return undefined;
+    if (words !== '') return loaded ? filterRows(loaded, words) : map?.places?.map((at): ChainRow => ({ kind: 'commit', at }));
+    return fold ? foldRows(shapes, opened) : shapes.map((_, at): ChainRow => ({ kind: 'commit', at }));
+  }, [shapes, loaded, map, words, fold, opened]);
   const links = useMemo(() => (loaded && shown && words === '' ? linksOf(loaded, shown) : []), [loaded, shown, words]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
@@ -85,7 +90,19 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
     },
     [commitAt, count],
   );
-  return { rows, version, total, whole, shown, links, count, itemAt, commitAt, placeOf, lanes, most };
+  return { rows, version, total, whole, shown, shapes, links, count, itemAt, commitAt, placeOf, lanes, most };
+}
+
+/** Milliseconds without a key after which a long chain is filtered. */
+const restMs = 200;
+
+function useRested(words: string): string {
+  const [rested, setRested] = useState(words);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(words), restMs);
+    return () => clearTimeout(timer);
+  }, [words]);
+  return rested;
 }
 
 /** Every row of the chain; undefined while one is missing. */

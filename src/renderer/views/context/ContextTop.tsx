@@ -40,7 +40,7 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
           <Window usage={stop !== 'root' && usage.status === 'done' ? usage.data : undefined} estimate={outline.tokens} />
         </span>
         <span className="grow" />
-        {draft && (
+        {draft && !draft.open && (
           <Button small icon={Pencil} onClick={openDraft} title="Go on with the edited prompt">
             Continue the draft
           </Button>

@@ -1,9 +1,10 @@
-import { ClipboardCopy, Download, FileOutput } from 'lucide-react';
+import { ClipboardCopy, Download, FileOutput, FolderSearch } from 'lucide-react';
 import { useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
 import { Answer, Button, Copyable, problemOf, Sheet, Switch, say } from '../../parts';
-import { copy, dismiss, download } from '../../state';
+import { choosePaths, copy, dismiss, download, isDesktop } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
 import { type ExportState, useExport, type Written } from './useExport';
@@ -57,6 +58,11 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
             value={path}
             onChange={(event) => setPath(event.target.value)}
           />
+          {isDesktop && (
+            <Button icon={FolderSearch} onClick={() => void chooseFile(fileName).then((chosen) => chosen !== undefined && setPath(chosen))}>
+              Choose…
+            </Button>
+          )}
           <Button type="submit" icon={FileOutput} disabled={blocked !== undefined || !path.trim()} aria-describedby="export-blocked">
             Write file
           </Button>
@@ -66,6 +72,13 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
       </div>
     </Sheet>
   );
+}
+
+/** Asks for the new file in the native dialog. A path that a person chose there is confirmed. */
+async function chooseFile(name: string): Promise<string | undefined> {
+  const [path] = await choosePaths('save', name);
+  if (path !== undefined) await api.library.allowWrite({ path });
+  return path;
 }
 
 function Actions({ exporting, fileName, isMain }: { exporting: Exporting; fileName: string; isMain: boolean }) {

@@ -1,4 +1,4 @@
-import { BookOpen, Ellipsis, GitCompareArrows, Pencil, Play } from 'lucide-react';
+import { BookOpen, Ellipsis, Pencil } from 'lucide-react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, say } from '../../parts';
 import { go, type ShownCommit, show, type TicketAtCommit, useChainFacts, useNavigation, useRowFacts, useTicketsAtCommits } from '../../state';
@@ -39,14 +39,13 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
         {commit.parent && (
           <Button
             small
-            icon={GitCompareArrows}
             title="Compare with parent"
             onClick={() => go({ view: 'compare', commit: commit.id, against: commit.parent ?? undefined, entry: undefined })}
           >
             Diff
           </Button>
         )}
-        <Button small icon={Play} title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })}>
+        <Button small title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })}>
           Resume
         </Button>
       </div>

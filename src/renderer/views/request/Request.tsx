@@ -6,7 +6,7 @@ import { Answer, Button, Empty, ProblemLine, problemOf, Switch } from '../../par
 import { go, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
-import { isJump, isMiss, nextPlace, placesOf, type Shown } from './calls';
+import { costliestMiss, isJump, isMiss, nextPlace, placesOf, type Shown } from './calls';
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
@@ -84,6 +84,10 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
     const next = calls[nextPlace(calls, place, matches) ?? -1];
     if (next) choose(next.requestId);
   };
+  const showCostliest = (): void => {
+    const miss = costliestMiss(calls);
+    if (miss) choose(miss.requestId);
+  };
   return (
     <section
       className="request"
@@ -98,7 +102,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
       }}
     >
       <div className="calls-main">
-        <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} />
+        <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} onCostliest={showCostliest} />
         <div className="fill">
           {series.status === 'done' && call && <Fill series={series.data} chosen={call.requestId} onChoose={choose} />}
           {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
@@ -141,10 +145,11 @@ interface CallsBarProps {
   readonly filter: string;
   readonly onFilter: (filter: string) => void;
   readonly onJump: (matches: (call: UsageCall) => boolean) => void;
+  readonly onCostliest: () => void;
 }
 
 /** Which calls the list shows, and the ways to the next one worth a look. */
-function CallsBar({ calls, shown, onShown, filter, onFilter, onJump }: CallsBarProps) {
+function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest }: CallsBarProps) {
   const counts = useMemo(() => ({ misses: calls.filter(isMiss).length, jumps: calls.filter(isJump).length }), [calls]);
   return (
     <div className="calls-bar">
@@ -160,6 +165,9 @@ function CallsBar({ calls, shown, onShown, filter, onFilter, onJump }: CallsBarP
       />
       <Button disabled={counts.misses === 0} title="Next cache miss (M)" onClick={() => onJump(isMiss)}>
         Next miss
+      </Button>
+      <Button disabled={counts.misses === 0} title="The cache miss that cost most" onClick={onCostliest}>
+        Costliest miss
       </Button>
       <Button disabled={counts.jumps === 0} title="Next large jump (Shift+J)" onClick={() => onJump(isJump)}>
         Next large jump

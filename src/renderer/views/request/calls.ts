@@ -11,6 +11,12 @@ export const isMiss = ({ cache }: UsageCall): boolean => !cache.hit && cache.cau
 /** Whether the input grew by much since the call before. */
 export const isJump = ({ added, cache }: UsageCall): boolean => added !== null && added >= largeJump && cache.cause !== 'first';
 
+/** The miss that cost most: by its price, and by its tokens where it has none. */
+export function costliestMiss(calls: readonly UsageCall[]): UsageCall | undefined {
+  const weight = ({ cache }: UsageCall): readonly [number, number] => [cache.lostCost?.amount ?? 0, cache.lostTokens ?? 0];
+  return calls.filter(isMiss).toSorted((a, b) => weight(b)[0] - weight(a)[0] || weight(b)[1] - weight(a)[1])[0];
+}
+
 /** The places of the calls that match, among all calls. */
 export function placesOf(calls: readonly UsageCall[], shown: Shown, filter: string): number[] {
   const wanted = filter.trim().toLowerCase();

@@ -1,8 +1,8 @@
-import { FileInput, FolderPlus } from 'lucide-react';
+import { FileInput, FolderPlus, FolderSearch } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../client';
 import { Button, type Icon, ProblemLine, problemOf, Sheet } from '../../parts';
-import { dismiss } from '../../state';
+import { choosePaths, dismiss, isDesktop } from '../../state';
 import { importPaths, showProject } from './act';
 
 /** Creates a project in a typed folder and opens it. */
@@ -13,6 +13,7 @@ export const NewProjectSheet = () => (
     placeholder="/path/to/Name"
     action="Create"
     icon={FolderPlus}
+    choose={() => choosePaths('save', 'My history.stemma')}
     onPath={async (path) => {
       const dir = path.replace(/[\\/]+$/, '');
       const info = await api.project.create({ dir: dir.endsWith('.stemma') ? dir : `${dir}.stemma` });
@@ -32,6 +33,7 @@ export const OpenPathSheet = () => (
     placeholder="/path/to/session.jsonl"
     action="Open"
     icon={FileInput}
+    choose={() => choosePaths('open')}
     onPath={async (path) => {
       dismiss();
       if (/\.stemma[\\/]?$/.test(path)) showProject(path.replace(/[\\/]+$/, ''));
@@ -48,11 +50,13 @@ interface PathSheetProps {
   readonly placeholder: string;
   readonly action: string;
   readonly icon: Icon;
+  /** The native dialog of the desktop app. */
+  readonly choose: () => Promise<readonly string[]>;
   readonly onPath: (path: string) => Promise<void>;
   readonly children: ReactNode;
 }
 
-function PathSheet({ title, label, placeholder, action, icon, onPath, children }: PathSheetProps) {
+function PathSheet({ title, label, placeholder, action, icon, choose, onPath, children }: PathSheetProps) {
   const [path, setPath] = useState('');
   const [problem, setProblem] = useState<string>();
   return (
@@ -71,6 +75,11 @@ function PathSheet({ title, label, placeholder, action, icon, onPath, children }
           value={path}
           onChange={(event) => setPath(event.target.value)}
         />
+        {isDesktop && (
+          <Button icon={FolderSearch} onClick={() => void choose().then(([chosen]) => chosen !== undefined && setPath(chosen))}>
+            Choose…
+          </Button>
+        )}
         <Button type="submit" look="primary" icon={icon} disabled={!path.trim()}>
           {action}
         </Button>

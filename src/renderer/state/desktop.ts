@@ -1,0 +1,43 @@
+import { create } from 'zustand';
+
+/** Whether this window belongs to the desktop app, which has native dialogs, a tray item and notifications. */
+export const isDesktop = window.stemma !== undefined;
+
+let asked = 0;
+
+/** Shows a native dialog of the desktop app. Returns the chosen paths; none if the person canceled. */
+export function choosePaths(kind: 'open' | 'folder' | 'save', name = ''): Promise<readonly string[]> {
+  const id = String(++asked);
+  return new Promise((resolve) => {
+    const onChosen = (event: Event): void => {
+      const { detail } = event as CustomEvent<{ id: string; paths: readonly string[] }>;
+      if (detail.id !== id) return;
+      removeEventListener('stemma:chosen', onChosen);
+      resolve(detail.paths);
+    };
+    addEventListener('stemma:chosen', onChosen);
+    // The shell never loads this address: it answers with an event.
+    open(`/dialog/${kind}?${new URLSearchParams({ id, name }).toString()}`, '_blank');
+  });
+}
+
+/** What a menu of the desktop app asks the window to do. */
+export type DesktopCommand = { readonly name: 'import'; readonly paths: readonly string[] } | { readonly name: 'export' };
+
+/** Calls `act` for each command of a menu, until the returned function is called. */
+export function onDesktopCommand(act: (command: DesktopCommand) => void): () => void {
+  const onCommand = (event: Event): void => act((event as CustomEvent<DesktopCommand>).detail);
+  addEventListener('stemma:command', onCommand);
+  return () => removeEventListener('stemma:command', onCommand);
+}
+
+const key = 'stemma.notifyTurns';
+
+/** Whether a person asked for a notification when a turn ends. */
+export const useNotifyTurns = create<{ readonly on: boolean }>(() => ({ on: localStorage.getItem(key) === 'on' }));
+
+/** Turns notifications on or off, and remembers it. */
+export function setNotifyTurns(on: boolean): void {
+  localStorage.setItem(key, on ? 'on' : 'off');
+  useNotifyTurns.setState({ on });
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { checkpoint, fork, graph, graphMap } from '../../../src/core/chain/index.js';
+import { graphMarks } from '../../../src/core/contract/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { emptyChain } from '../../support/project.js';
+
+test('[W49] the map of a graph has the lanes, sizes and marks of its rows, and finds text', () => {
+  const chain = emptyChain();
+  const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary' } as const;
+  let parent: ReturnType<typeof checkpoint>['id'] | null = null;
+  const ids = [];
+  for (let turn = 0; turn < 6; turn++) {
+    const text = prompt(`u${turn}`, `Step ${turn}`, { parent: turn ? `a${turn - 1}` : null }) + answer(`a${turn}`, 'Done.', { parent: `u${turn}` });
+    const made = checkpoint(chain, { ...shared, parent, text, summary: `Step ${turn}` });
+    parent = made.id;
+    ids.push(made.id);
+  }
+  fork(chain, { id: ids[2] ?? null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Another way' } }] });
+  const { total, rows } = graph(chain, { offset: 0, limit: 100 });
+  const map = graphMap(chain, { text: 'STEP 4' });
+  expect(map.total).toBe(total);
+  expect(map.lanes).toEqual(rows.map(({ lane }) => lane));
+  expect(map.tokens).toEqual(rows.map(({ contextTokens }) => contextTokens));
+  expect(map.marks.map((mark) => (mark & graphMarks.end) !== 0)).toEqual(rows.map((row) => row.tipOf !== undefined || row.forked));
+  expect(map.places?.map((place) => rows[place]?.commit.summary)).toEqual(['Step 4']);
+  expect(map.marks.filter((mark) => mark & graphMarks.plain).length).toBeGreaterThan(0);
+  expect(graphMap(chain, {}).places).toBeUndefined();
+});
