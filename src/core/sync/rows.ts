@@ -68,15 +68,16 @@ export function openRows({ db, project }: Chain): Rows {
     else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE seq = ?', no)?.digest);
     else {
       const rule = ruleOf(table) as Rule;
-      name = nameIn(rule, bodyOf(rule, rowAt(rule, no)));
+      // Only its key: agents and their turns refer to each other.
+      name = nameIn(rule, bodyOf(rule, rowAt(rule, no), rule.key));
     }
     names.set(id, name);
     return name;
   };
-  const bodyOf = (rule: Rule, row: Row): JsonObject => {
+  const bodyOf = (rule: Rule, row: Row, columns = shape(rule).columns): JsonObject => {
     const refs = { ...rule.refs, ...rule.later };
     const body: Record<string, Json> = {};
-    for (const column of shape(rule).columns) {
+    for (const column of columns) {
       const value = row[column] ?? null;
       const table = refs[column];
       if (value === null) body[column] = null;
