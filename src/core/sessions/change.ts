@@ -2,7 +2,7 @@ import { type ContextId, notFound, StemmaError } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { branchCommits, branchStart, forestOf, type Node } from './forest.js';
-import { type SessionFacts, sessionOf, sessionRows } from './list.js';
+import { mainPathOf, type SessionFacts, sessionOf, sessionRows } from './list.js';
 import { branchMarks, markBranch, markSession, type SessionMark, sessionMarks } from './marks.js';
 
 export interface SessionChange {
@@ -92,7 +92,8 @@ export function changeBranch(chain: Chain, { commit, title, archived, deleted }:
     const start = forestOf(chain).at.get(seq) ? startOf(chain, seq) : deletedStart(chain, seq);
     if (start === undefined)
       throw notFound(id, `The commit ${id} belongs to a session that was deleted. Bring the session back first.`, { field: 'commit' });
-    if (start.parent === null && (archived === true || deleted === true))
+    const isMain = start.parent === null || mainPathOf(forestOf(chain), start).has(start);
+    if (isMain && (archived === true || deleted === true))
       throw new StemmaError('CONFLICT', `${id} is on the main branch of its session. ${deleted ? 'Delete' : 'Archive'} the session instead.`, { id });
     const now = chain.clock();
     const commits = branchCommits(forestOf(chain), start).length;
@@ -115,7 +116,7 @@ export function changeBranch(chain: Chain, { commit, title, archived, deleted }:
 function startOf(chain: Chain, seq: Node['seq']): Node | undefined {
   const forest = forestOf(chain);
   const node = forest.at.get(seq);
-  return node && branchStart(forest, node);
+  return node && branchStart(forest, node, mainPathOf(forest, node));
 }
 
 type Start = Pick<Node, 'seq' | 'parent'>;

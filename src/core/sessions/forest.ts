@@ -122,12 +122,15 @@ function rootsWithoutSession(chain: Chain, at: ReadonlyMap<CommitSeq, Node>): Re
   return found;
 }
 
-/** The first commit of the branch that a commit is on. A fork of the branch never changes it. */
-export function branchStart({ at }: Forest, node: Node): Node {
+/**
+ * The first commit of the branch that a commit is on. A fork of the branch never changes it. `main` is the way to the end of the session's
+ * main branch: another branch begins where it leaves that way, in any order of import.
+ */
+export function branchStart({ at }: Forest, node: Node, main: ReadonlySet<Node>): Node {
   let start = node;
   for (;;) {
     const before = start.parent === null ? undefined : at.get(start.parent);
-    if (!before || before.run !== start.run || (start.forked === 1 && before.forked === 0)) return start;
+    if (!before || before.run !== start.run || (start.forked === 1 && before.forked === 0) || (main.has(before) && !main.has(start))) return start;
     start = before;
   }
 }

@@ -149,6 +149,21 @@ export const tipsOf = (forest: Forest, own: readonly Node[]): Node[] => {
 /** The end at which the agent works: the newest that was recorded, not made here. */
 export const mainTip = (tips: readonly Node[]): Node | undefined => tips.find(({ forked }) => forked === 0) ?? tips[0];
 
+/** The commits on the main branch of the session of a commit; none for a commit of no session. */
+export function mainPathOf(forest: Forest, node: Node): ReadonlySet<Node> {
+  const key = forest.keyOf(node);
+  const main =
+    key === undefined
+      ? undefined
+      : mainTip(
+          tipsOf(
+            forest,
+            forest.nodes.filter((one) => forest.keyOf(one) === key),
+          ),
+        );
+  return new Set(main ? pathTo(forest, main) : []);
+}
+
 /** The agent that wrote a commit: by its format, else the beginning of its template. */
 function agentOf(node: Node | undefined): string {
   if (!node) return '';

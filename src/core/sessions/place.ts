@@ -17,8 +17,9 @@ export function placeOf(chain: Chain, id: ContextId): CommitPlace {
   const main = mainTip(tips);
   const tip = node && (tips.find((end) => isOn(forest, node, end, true)) ?? tips.find((end) => isOn(forest, node, end, false)) ?? node);
   const titles = branchMarks(chain);
+  const mainPath = new Set(main ? pathTo(forest, main) : []);
   const branchOf = (end: Node): CommitPlace['branches'][number] & { named: boolean } => {
-    const start = branchStart(forest, end);
+    const start = branchStart(forest, end, mainPath);
     const mark = titles.get(start.seq);
     const title = mark?.title ?? (end === main ? 'main' : (start.summary ?? end.summary ?? end.id));
     return { tip: end.id, title, main: end === main, archived: (mark?.archivedAt ?? null) !== null, named: (mark?.title ?? null) !== null };

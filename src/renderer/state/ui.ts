@@ -149,7 +149,7 @@ export function toggleInspectorPane(): void {
 let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** How long a message stays, in milliseconds: longer if it offers something to do. */
-const noticeMs = { plain: 2_400, offering: 12_000 };
+const noticeMs = { plain: 2_400, offering: 60_000 };
 
 /** Shows a short message, with something to do about it where it is given. */
 export function notify(notice: string, noticeAct?: NoticeAct): void {

@@ -195,6 +195,21 @@ describe('[W6] branches', () => {
     expect(rowsOfGraph.find(({ commit }) => commit.id === next.id)?.tipOf).toBe('full-jitter');
   });
 
+  test('archiving a side branch keeps the main branch, in any order of import', () => {
+    const files = ['d8b0548d-12b0-4827-9649-007fc39df223.jsonl', '9dec3024-c217-4237-8dba-1d670b433c80.jsonl'];
+    for (const order of [files, files.toReversed()]) {
+      const chain = emptyChain();
+      for (const file of order) importInto(chain, join(sample, file));
+      const shown = () => graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit.summary);
+      const before = shown();
+      const side = tips(chain, {}).find(({ summary }) => summary?.startsWith('Then say "in June"'));
+      expect(changeBranch(chain, { commit: side?.id as never, archived: true })).toMatchObject({ archived: true, commits: 1 });
+      expect(shown()).toEqual(before.filter((summary) => summary !== side?.summary));
+      const end = tips(chain, {}).find(({ summary }) => summary?.startsWith('Call it 1.2.1'));
+      expect(() => changeBranch(chain, { commit: end?.id as never, archived: true })).toThrow(/main branch/);
+    }
+  });
+
   test('a deleted or archived branch leaves the chain and comes back', () => {
     const { chain, made } = withFork();
     const all = (archived?: boolean) => graph(chain, { filter: { archived }, offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit.id);

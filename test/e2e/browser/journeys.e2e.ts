@@ -12,7 +12,7 @@ test('[W44] from the sessions to the agent on an edited prompt in four clicks', 
   expect(await runEditedPrompt(page, given)).toBeLessThanOrEqual(4);
   // The fork is on the chain beside the original, titled by its change.
   await place(page, 'Chain').click();
-  await expect(page.getByRole('option', { name: /without a lock/ })).toBeVisible();
+  await expect(page.getByRole('option', { name: /^Edited: without/ })).toBeVisible();
 });
 
 test('[W5] a branch is archived or deleted, and undo brings it back', async ({ page, machine }) => {
