@@ -4,7 +4,7 @@ import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js'
 import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type Tier } from '../contract/index.js';
 import { findFormat, type Losses, type Outline, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { matchingRow, type WritableDb } from '../store/index.js';
-import { digestOf } from './digest.js';
+import { isDigestOfRow, isIdOf } from './digest.js';
 
 /** One project's tables, objects, clock and ids: the first parameter of every chain function. */
 export interface Chain {
@@ -138,15 +138,8 @@ type Identified = Pick<ContextRow, 'id' | 'parent' | 'parentId' | 'hash' | 'dige
  * format exist: then its content can be read. @throws CORRUPT otherwise.
  */
 export function requireIdentity(row: Identified): void {
-  const { id, parent, parentId, hash, createdAt, template } = row;
-  const isNamed =
-    typeof id === 'string' &&
-    Buffer.isBuffer(hash) &&
-    Number.isSafeInteger(createdAt) &&
-    Math.abs(createdAt) < latestTime &&
-    (parent === null) === (parentId === null) &&
-    digestOf({ parent: parentId, ref: refOfHash(hash), createdAt, template }).equals(row.digest) &&
-    row.digest.toString('hex').startsWith(id.slice('ctx-'.length));
+  const { id, parent, parentId } = row;
+  const isNamed = typeof id === 'string' && (parent === null) === (parentId === null) && isDigestOfRow(row, parentId) && isIdOf(id, row.digest);
   if (isNamed && isOneOf(commitTypes, row.type) && isOneOf(checkpoints, row.checkpoint) && findFormat(row.format)) return;
   throw corrupt(
     id,
@@ -154,8 +147,6 @@ export function requireIdentity(row: Identified): void {
   );
 }
 
-/** The last time that a date can hold, in milliseconds since 1970. */
-const latestTime = 8.64e15;
 const isOneOf = (list: readonly string[], value: string): boolean => list.includes(value);
 
 /** Tags as they are stored: a JSON array, or null for none. */

@@ -6,7 +6,7 @@ export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writa
 export { type Chain, type ContextRow, contextColumns, type Materialized, type Resolved, type Step } from './chain.js';
 export { addCommit, type CheckpointInput, checkpoint, type NewCommit } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
-export { digestOf } from './digest.js';
+export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export { type ContextQuery, contextEntries, entries, entriesInTurn, find, outlineRows } from './entries.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';

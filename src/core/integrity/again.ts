@@ -71,7 +71,7 @@ export function bringCommits(
   const brought = new Set<CommitSeq>();
   for (const row of again.db.all<ContextValues>('SELECT * FROM context ORDER BY seq')) {
     const digest = row.digest.toString('hex');
-    const known = byDigest.get(digest) ?? byId.get(row.id);
+    const known = byDigest.get(digest) ?? byId.get(row.id) ?? changedUnder(lostCommits.get(row.id), unverified);
     if (known !== undefined) numbers.set(row.seq, known);
     if (known === undefined ? !isLost(row.id) : !unverified.has(known)) continue;
     const parent = row.parent === null ? null : numbers.get(row.parent);
@@ -89,6 +89,10 @@ export function bringCommits(
   }
   return brought;
 }
+
+/** The former row number of a commit, if a changed row has it: its id has changed as well. */
+const changedUnder = (former: number | undefined, unverified: ReadonlySet<CommitSeq>): CommitSeq | undefined =>
+  former !== undefined && unverified.has(former as CommitSeq) ? (former as CommitSeq) : undefined;
 
 /** Inserts a lost commit under its former row number if that is known and free. Its run and depth are written later. */
 function insertLost(

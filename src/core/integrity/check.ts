@@ -1,6 +1,6 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, digestOf, storedOutline, wronglyListed } from '../chain/index.js';
+import { type Chain, isDigestOfRow, isIdOf, storedOutline, wronglyListed } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../import/index.js';
@@ -182,9 +182,8 @@ function identityProblems(row: CommitRow): Problem[] {
   if (row.hash === null) return problem('its object is lost');
   if (row.parent !== null && row.parentId === null)
     return problem('its parent is lost: contexts that need it cannot be materialized; import the file that it came from again');
-  const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash), createdAt: row.createdAt, template: row.template });
-  if (!digest.equals(row.digest)) return problem('its id is not that of its parent, content, time and template: one of them has changed');
-  if (!digest.toString('hex').startsWith(row.id.slice('ctx-'.length))) return problem('its id has changed');
+  if (!isDigestOfRow(row, row.parentId)) return problem('its id is not that of its parent, content, time and template: one of them has changed');
+  if (!isIdOf(row.id, row.digest)) return problem('its id has changed');
   return [];
 }
 

@@ -1,6 +1,5 @@
-import { refOfHash } from '../artifacts/index.js';
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, digestOf } from '../chain/index.js';
+import { type Chain, digestOfRow, isDigestOfRow, isIdOf } from '../chain/index.js';
 
 interface Named {
   readonly seq: CommitSeq;
@@ -17,11 +16,6 @@ const selectNamed = /* sql */ `
 SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, a.hash, c.createdAt, c.template
   FROM context c JOIN artifact a ON a.no = c.artifact LEFT JOIN context p ON p.seq = c.parent WHERE c.project = ?`;
 
-const digestFor = (row: Named, parentId: ContextId | null): Buffer =>
-  digestOf({ parent: parentId, ref: refOfHash(row.hash), createdAt: row.createdAt, template: row.template });
-
-const isNameOf = (id: ContextId, digest: Buffer): boolean => digest.toString('hex').startsWith(id.slice('ctx-'.length));
-
 /**
  * Writes the id of a commit again from its digest, or the digest from what it covers: each proves the other. Only for commits whose row does
  * not match its checksum.
@@ -30,10 +24,11 @@ export function restoreNames(chain: Chain, unverified: ReadonlySet<CommitSeq>): 
   for (const seq of unverified) {
     const row = chain.db.one<Named>(`${selectNamed} AND c.seq = ?`, chain.project, seq);
     if (!row || (row.parent !== null && row.parentId === null)) continue;
-    const digest = digestFor(row, row.parentId);
-    if (digest.equals(row.digest) && !isNameOf(row.id, digest))
+    const digest = digestOfRow(row, row.parentId);
+    if (!digest) continue;
+    if (isDigestOfRow(row, row.parentId) && !isIdOf(row.id, digest))
       chain.db.run('UPDATE OR IGNORE context SET id = ? WHERE seq = ?', `ctx-${digest.toString('hex').slice(0, row.id.length - 'ctx-'.length)}`, seq);
-    else if (isNameOf(row.id, digest)) chain.db.run('UPDATE context SET digest = ? WHERE seq = ?', digest, seq);
+    else if (isIdOf(row.id, digest)) chain.db.run('UPDATE context SET digest = ? WHERE seq = ?', digest, seq);
   }
 }
 
@@ -47,7 +42,7 @@ export function relinkOrphans(chain: Chain): void {
   const ids = chain.db.all<{ seq: CommitSeq; id: ContextId }>('SELECT seq, id FROM context WHERE project = ?', chain.project);
   if (orphans.length * ids.length > mostPairs) return;
   for (const orphan of orphans) {
-    const parent = ids.find(({ id }) => digestFor(orphan, id).equals(orphan.digest));
+    const parent = ids.find(({ id }) => isDigestOfRow(orphan, id));
     if (parent) chain.db.run('UPDATE context SET parent = ? WHERE seq = ?', parent.seq, orphan.seq);
   }
 }

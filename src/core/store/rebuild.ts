@@ -293,10 +293,11 @@ function hasKey(fresh: Database.Database, table: TableShape, row: readonly Value
 
 function lostCommitsOf(old: Database.Database | undefined, fresh: Database.Database): Map<string, number> {
   const lost = new Map<string, number>();
-  const known = fresh.prepare('SELECT 1 FROM context WHERE seq = ? OR id = ?');
+  // A row under this number with another id is a changed one, and its own id is what is lost.
+  const known = fresh.prepare('SELECT 1 FROM context WHERE id = ?');
   if (old)
     readRows(old, 'SELECT id, seq FROM context INDEXED BY contextId ORDER BY project, id', ([id, seq]) => {
-      if (typeof id === 'string' && typeof seq === 'number' && !known.get(seq, id)) lost.set(id, seq);
+      if (typeof id === 'string' && typeof seq === 'number' && !known.get(id)) lost.set(id, seq);
     });
   return lost;
 }

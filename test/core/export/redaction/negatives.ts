@@ -144,6 +144,40 @@ const code = group('code', [
   `compass: 'north', bypass: 'always', passenger: 'ada'`,
 ]);
 
+/** Names of keys and tokens before words, and words for passwords in other languages before no password. */
+const words = group('word', [
+  `const API_KEY = apiKey;`,
+  `const ACCESS_TOKEN = accessToken;`,
+  `enum Kind { TOKEN=IDENTIFIER, KEY=IDENTIFIER }`,
+  `{ type: 'token', token: 'punctuation', authToken: 'refreshInterval' }`,
+  `storageKey: 'preferences', sessionKey: 'selection', accessKey: 'shortcut'`,
+  `"apiKey": "configured", "secretKey": "required"`,
+  `apiKey: 'anthropicApiKey', api_key: str, secretKey: Uint8Array`,
+  `interface Options {\n  apiKey: Identifier\n  token: Identifier\n}`,
+  `API_KEY=production_key_here make`,
+  `foo(API_KEY=something, TOKEN=anything)`,
+  `use --token together with --user, and --api-key before it`,
+  `token: resolveReference`,
+  `API key: required. Access key: optional.`,
+  `The API key: a string that the console shows once.`,
+  `请输入密码：`,
+  `密码：必填，至少 8 位`,
+  `密码: { type: String, required: true }`,
+  `密码：string 类型`,
+  `"密码": "请输入密码", "令牌": "访问令牌"`,
+  `密码是用户的登录凭证，密码为空时报错`,
+  `密码：\${process.env.DB_PASSWORD}`,
+  `密码：********`,
+  `密钥：见 config/secrets.yaml`,
+  `パスワード: password`,
+  `パスワードは必須です。`,
+  `пароль: обязательно, пароль: string`,
+  `contraseña: obligatoria; senha: obrigatória; la contraseña es obligatoria`,
+  `mot de passe : requis. Mot de passe oublié ?`,
+  `Kennwort: erforderlich, heslo: povinné, parola: ordine`,
+  `label: '密码：', placeholder: '密码'`,
+]);
+
 const prose = group('prose', [
   'Enter your password: it must have 8 characters.',
   'The password is stored as a hash, and the token expires after an hour.',
@@ -204,4 +238,4 @@ const documents: Harmless[] = [
 ];
 
 /** Texts without a secret. */
-export const negatives: readonly Harmless[] = [...identifiers, ...bytes, ...code, ...prose, ...paths, ...documents];
+export const negatives: readonly Harmless[] = [...identifiers, ...bytes, ...code, ...words, ...prose, ...paths, ...documents];

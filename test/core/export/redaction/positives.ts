@@ -117,6 +117,58 @@ const assignments = probes('assignment', {
   ),
 });
 
+const letters = 'qwertyuiopas';
+const mixed = 'kJhGfDsAqWeRtY';
+const lettersOnly = probes('letters only', {
+  'env file': secret(`PORT=1\nAPI_KEY=${letters}\n`, letters),
+  'env file, token': secret(`export AUTH_TOKEN=${letters}`, letters),
+  'env file, upper case': secret(`SECRET_KEY=${letters.toUpperCase()}`, letters.toUpperCase()),
+  'env file, mixed case': secret(`OPENAI_API_KEY=${mixed}`, mixed),
+  'env file in quotes': secret(`API_KEY="${letters}"`, letters),
+  'docker run': secret(`docker run -e X_API_KEY=${letters} app`, letters),
+  flag: secret(`deploy --api-key=${letters} --region eu`, letters),
+  'flag, mixed case': secret(`deploy --token ${mixed}`, mixed),
+  JSON: secret(`{"apiKey": "${letters}", "model": "x"}`, letters),
+  'JSON, mixed case': secret(`{"access_token":"${mixed}"}`, mixed),
+  YAML: secret(`api_key: ${letters}\nregion: eu\n`, letters),
+  JavaScript: secret(`const secretKey = '${letters}';`, letters),
+  TypeScript: secret(`const token: string = '${mixed}';`, mixed),
+});
+
+const languages = probes('language', {
+  Chinese: secret(`用户名：ada\n密码：${word}\n`, word),
+  'Chinese, one line': secret(`数据库密码：${pw}，然后重启服务。`, pw),
+  'Chinese, ASCII colon': secret(`密码: ${pw}`, pw),
+  'Chinese, a sentence': secret(`root 的密码是 ${pw}。`, pw),
+  'Chinese, quoted': secret(`口令：“${word}”`, word),
+  'Chinese, bold': secret(`**密码：** ${pw}`, pw),
+  'Chinese, key': secret(`API 密钥：${key}`, key),
+  'Chinese, short key': secret(`访问令牌：${key.slice(0, 14)}7`, `${key.slice(0, 14)}7`),
+  'Chinese, English name': secret(`登录 password：${word}，端口 8080`, word),
+  'Chinese, English name of a token': secret(`token：${hex}`, hex),
+  'traditional Chinese': secret(`密碼：${word}9`, `${word}9`),
+  'Chinese, JSON': secret(`{"用户": "ada", "密码": "${word}"}`, word),
+  Japanese: secret(`パスワード：${word}`, word),
+  'Japanese, a sentence': secret(`パスワードは ${pw} です`, pw),
+  Korean: secret(`비밀번호: ${word}77`, `${word}77`),
+  Russian: secret(`логин: ada, пароль: ${word}`, word),
+  'Russian, token': secret(`токен = ${hex}`, hex),
+  Ukrainian: secret(`Пароль: "${word}"`, word),
+  Spanish: secret(`usuario: ada\ncontraseña: ${word}1\n`, `${word}1`),
+  'Spanish, a sentence': secret(`La contraseña es ${word}42.`, `${word}42`),
+  Portuguese: secret(`senha = "${word}"`, word),
+  French: secret(`Mot de passe : ${pw}`, pw),
+  German: secret(`Kennwort: ${word}1`, `${word}1`),
+  Polish: secret(`hasło: ${pw}`, pw),
+  Turkish: secret(`Şifre: ${pw}`, pw),
+  Vietnamese: secret(`Mật khẩu: ${pw}`, pw),
+  Thai: secret(`รหัสผ่าน: ${word}5`, `${word}5`),
+  Arabic: secret(`كلمة المرور: ${pw}`, pw),
+  Hebrew: secret(`סיסמה: ${pw}`, pw),
+  'escaped newlines': secret(`用户：ada\\n密码：${word}\\n`, word),
+  'name with a space': secret(`API key: ${key.slice(0, 17)}4`, `${key.slice(0, 17)}4`),
+});
+
 const headers = probes('header', {
   curl: secret(`curl https://api.example.com -H "Authorization: Bearer ${key}"`, key),
   'curl, escaped': secret(`curl x -H \\"Authorization: Bearer ${key}\\"`, key),
@@ -259,4 +311,14 @@ export const knownMisses = probes('known miss', {
 });
 
 /** Texts with secrets, in the surroundings in which agents meet them. */
-export const positives: readonly Probe[] = [...assignments, ...headers, ...urls, ...keys, ...documents, ...people, ...addresses];
+export const positives: readonly Probe[] = [
+  ...assignments,
+  ...lettersOnly,
+  ...languages,
+  ...headers,
+  ...urls,
+  ...keys,
+  ...documents,
+  ...people,
+  ...addresses,
+];

@@ -1,6 +1,6 @@
 import { isEnvironmentName, isWeakName, kindOfName, type NameKind } from './names.js';
 import { namedSpan, runEnd, type Span } from './span.js';
-import { isSecretValue, type Setting } from './values.js';
+import { isKeyOfLetters, isSecretValue, type Setting } from './values.js';
 
 /** Every name of a secret contains one of these. */
 const keyword = /pass|pwd|\bpw\b|_pw\b|secret|token|key|credential|auth|cookie|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
@@ -8,11 +8,11 @@ const nameRun = /[\w.-]+/y;
 const longestName = 80;
 
 /**
- * Between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `=>`) which may have a type before it
+ * Between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `=>`, `：`) which may have a type before it
  * (`token: string = '…'`), or a member `value` (`name: TOKEN, value: …`).
  */
 const sign =
-  /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|:)(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`]))?/iy;
+  /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`]))?/iy;
 const space = /[ \t]{1,4}/y;
 const quote = /\\*["'`]/y;
 /** `<password>…</password>` */
@@ -36,7 +36,7 @@ interface Name {
 export function* assignedSecrets(text: string): Generator<Span> {
   keyword.lastIndex = 0;
   for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
-    const from = nameStart(text, match.index);
+    const from = spacedStart(text, nameStart(text, match.index), match[0]);
     const to = runEnd(text, match.index, nameRun);
     let next = Math.max(to, keyword.lastIndex);
     const kind = to - from <= longestName ? kindOfName(text.slice(from, to)) : undefined;
@@ -54,6 +54,15 @@ function nameStart(text: string, at: number): number {
   let from = at;
   while (from > 0 && at - from <= longestName && /[\w.-]/.test(text[from - 1] ?? '')) from--;
   return text[from - 1] === '\\' && /[nrt]/.test(text[from] ?? '') ? from + 1 : from;
+}
+
+/** `API key: …` in a sentence or a form: the word before `key` belongs to the name. */
+function spacedStart(text: string, from: number, word: string): number {
+  const before =
+    word.toLowerCase() === 'key'
+      ? /(?:api|access|secret|private|auth|account|licen[cs]e|signing|encryption) $/i.exec(text.slice(Math.max(0, from - 16), from))
+      : null;
+  return from - (before?.[0].length ?? 0);
 }
 
 function valueAfter(text: string, name: Name): Span | undefined {
@@ -101,7 +110,7 @@ function quotedValue(text: string, start: number, open: string, name: Name): Spa
 }
 
 /** To a space, a quote, or an escaped break. Punctuation within a value is a part of it, unless it ends a statement. */
-const unquotedRun = /(?:[^\s"'`\\<>,;&|]|[,;&|](?=[^\s"'`\\=]{1,64}(?:[\s"'`\\]|$))|\\(?![nrtu"'`\\]))+/y;
+const unquotedRun = /(?:[^\s"'`\\<>,;&|，。；、）」』】]|[,;&|](?=[^\s"'`\\=]{1,64}(?:[\s"'`\\]|$))|\\(?![nrtu"'`\\]))+/y;
 const queryRun = /[\w.~%+/=-]+/y;
 const elementRun = /[^<]{1,512}/y;
 const cookieRun = /(?:[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
@@ -117,13 +126,17 @@ const enough = 256;
 function valueInRun(text: string, start: number, run: RegExp, name: Name, setting: Setting): Span | undefined {
   const head = text.slice(start, start + enough);
   const value = head.slice(0, runEnd(head, 0, run)).replace(ends[setting], '');
-  if (value === '' || !isSecretOf(name, value, setting)) return undefined;
+  const isGlued = text.slice(name.to, start) === '=' && /^[\s"'`]?$/.test(text[name.from - 1] ?? '');
+  if (value === '' || !isSecretOf(name, value, setting, isGlued)) return undefined;
   return namedSpan(text, start, value.length === enough ? runEnd(text, start, run) : start + value.length);
 }
 
 /** Not the name itself, as in `exports.token = token`, and not a word under a name that means other things too, as in `pass: 'fail'`. */
-const isSecretOf = ({ name, kind }: Name, value: string, setting: Setting): boolean =>
-  !name.endsWith(value) && !(isWeakName(name) && value.length < 16 && !/\d/.test(value)) && isSecretValue(value, kind, setting);
+const isSecretOf = ({ name, kind }: Name, value: string, setting: Setting, isGlued = false): boolean =>
+  !name.endsWith(value) &&
+  !(isWeakName(name) && value.length < 16 && !/\d/.test(value)) &&
+  !(name.includes(' ') && value.length < 16) &&
+  (isSecretValue(value, kind, setting) || (kind === 'key' && isKeyOfLetters(name, value, setting, isGlued)));
 
 const lineStart = /(?:^|[\r\n]|\\n)[ \t+>#-]*(?:(?:export|set|setx|ENV|env|-e|local|declare(?: -x)?)[ \t]+)?$/;
 const lineEnd = /[ \t]*(?:#[^\n]{0,120})?(?:\r?\n|\\+n|\\*["'`]|$)/y;
@@ -132,6 +145,7 @@ const lineEnd = /[ \t]*(?:#[^\n]{0,120})?(?:\r?\n|\\+n|\\*["'`]|$)/y;
 function settingOf(text: string, { name, from, to }: Name, start: number): Setting {
   const before = text.slice(Math.max(0, from - 24), from);
   if (isEnvironmentName(name) || name.startsWith('--')) return 'shell';
+  if (/[：＝]/.test(text.slice(to, start))) return 'plain';
   if (before.endsWith(';') || /^\s+$/.test(text.slice(to, start))) return 'plain';
   const end = start + runEnd(text.slice(start, start + enough), 0, unquotedRun);
   const isWholeLine = lineStart.test(before) && (runEnd(text, end, lineEnd) > end || end === text.length);

@@ -4,13 +4,14 @@
 import { assignedSecrets } from './assignments.js';
 import { headerSecrets } from './headers.js';
 import { privateKeys } from './keys.js';
+import { foreignSecrets, kindOfForeignName } from './languages.js';
 import { kindOfName } from './names.js';
 import { emailAddresses, homeFolders, ipAddresses } from './personal.js';
 import { shapedSecrets } from './shapes.js';
 import { namedSpan, type Span } from './span.js';
 import { prefixedTokens } from './tokens.js';
 import { urlPasswords } from './urls.js';
-import { isSecretValue } from './values.js';
+import { isKeyOfLetters, isSecretValue } from './values.js';
 
 export { commandNames } from './headers.js';
 export { shapeNames } from './shapes.js';
@@ -37,6 +38,7 @@ export function findSpans(text: string, name: string | undefined, options: Searc
     ...urlPasswords(text),
     ...headerSecrets(text),
     ...assignedSecrets(text),
+    ...foreignSecrets(text),
     ...homeFolders(text),
     ...emailAddresses(text),
     ...(options.ipAddresses ? ipAddresses(text) : []),
@@ -44,10 +46,11 @@ export function findSpans(text: string, name: string | undefined, options: Searc
 }
 
 function valueUnderName(text: string, name: string): Span | undefined {
-  const kind = kindOfName(name);
+  const kind = kindOfName(name) ?? kindOfForeignName(name);
   if (!kind) return undefined;
   const from = kind === 'header' ? (/^[A-Za-z][\w-]{2,20} +(?=\S)/.exec(text)?.[0].length ?? 0) : 0;
-  return isSecretValue(text.slice(from), kind, 'quoted') ? namedSpan(text, from, text.length) : undefined;
+  const isSecret = isSecretValue(text.slice(from), kind, 'quoted') || (kind === 'key' && isKeyOfLetters(name, text, 'quoted', false));
+  return isSecret ? namedSpan(text, from, text.length) : undefined;
 }
 
 /** Longer runs of base64 than any secret: the bytes of an image. Nothing is searched in them. */

@@ -27,5 +27,7 @@ const words = new Set([
   ...['null', 'none', 'nil', 'undefined', 'true', 'false', 'yes', 'no', 'on', 'off', 'unset', 'empty', 'n/a', 'na', 'unknown', 'missing'],
   ...['string', 'str', 'text', 'bytes', 'byte[]', 'int', 'integer', 'number', 'bool', 'boolean', 'any', 'object', 'array', 'char', 'varchar', 'date'],
   ...['required', 'optional', 'default', 'hidden', 'masked', 'invalid', 'valid', 'expired', 'changed', 'set', 'self', 'this', 'function', 'async'],
+  ...['configured', 'provided', 'available', 'unavailable', 'disabled', 'enabled', 'environment', 'installed', 'supported', 'identifier'],
+  ...['anonymous', 'development', 'production', 'authorization', 'unauthorized', 'placeholder', 'hardcoded', 'generated', 'inherited'],
   ...['input', 'output', 'value', 'values', 'field', 'type', 'name', 'key', 'keys', 'user', 'username', 'email', 'login', 'form', 'label'],
 ]);

@@ -54,5 +54,25 @@ function isKey(value: string, setting: Setting): boolean {
   if (value.length < 8) return false;
   if (/^\d+$/.test(value)) return value.length >= 16;
   if (/\d/.test(value)) return !/^(?:[a-z]+[-_.])+v?\d{1,3}$/.test(value);
+  if (isMixedAtRandom(value)) return true;
   return value.length >= 20 && (setting !== 'code' || (/[A-Z]/.test(value) && /[a-z]/.test(value)));
+}
+
+/** Letters whose case changes more often than in any identifier: `kJhGfDsAqWeRtY`, but not `refreshInterval`. */
+function isMixedAtRandom(value: string): boolean {
+  const parts = /^[A-Za-z]+$/.test(value) ? (value.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []) : [];
+  return parts.length >= 3 && value.length / parts.length < 2.6;
+}
+
+/** Names after which even a word is more likely a key than anything else. A `token` may be a word of a language. */
+const alwaysKey = /(?:api|secret|secretaccess)key$/i;
+
+/**
+ * Whether letters of one case, shorter than a token, are a key: `API_KEY=qwertyuiopas` or `"apiKey": "qwertyuiopas"`. `isGlued`: nothing but
+ * `=` stands between the name and the value, as in env files.
+ */
+export function isKeyOfLetters(name: string, value: string, setting: Setting, isGlued: boolean): boolean {
+  if (!/^(?:[a-z]{8,19}|[A-Z]{8,19})$/.test(value) || isPlaceholder(value) || /pass|secret|token|key|cred/i.test(value)) return false;
+  if (setting === 'shell' && isGlued) return /[a-z]/.test(value) || alwaysKey.test(name.replaceAll(/[^A-Za-z]/g, ''));
+  return (setting === 'quoted' || setting === 'plain') && value.length >= 10 && alwaysKey.test(name.replaceAll(/[^A-Za-z]/g, ''));
 }
