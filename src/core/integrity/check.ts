@@ -42,13 +42,15 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
   };
 }
 
-/** What SQLite finds wrong with pages and indexes. */
-export const unreadablePages = ({ db }: CheckedStore): Problem[] =>
-  orCorrupt(() => db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message })));
+/** What SQLite finds wrong with pages and indexes, and tables and indexes that are not ours any more. */
+export const databaseDamage = ({ db }: CheckedStore): Problem[] => [
+  ...orCorrupt(() => db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
+  ...orCorrupt(() => db.changedDefinitions().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
+];
 
 /** What SQLite finds, and rows that refer to missing rows. Missing parents and objects of commits are reported with the commit. */
 const databaseProblems = (store: CheckedStore): Problem[] => [
-  ...unreadablePages(store),
+  ...databaseDamage(store),
   ...orCorrupt(() =>
     store.db
       .dangling()

@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { type ChangedRow, canRestoreRows, type Rebuilt } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
-import { checkProject, type DamagedArtifact, damagedArtifacts, soundly, unreadablePages } from './check.js';
+import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage, soundly } from './check.js';
 import { relinkOrphans, restoreNames } from './names.js';
 import { restoreObjectRows, restoreObjects } from './objects.js';
 import { dropDerived, dropSearchIndex, restoreCounts, restorePlaces } from './places.js';
@@ -28,7 +28,7 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
   const found = yield* checkProject(store);
   if (found.ok && !before) return found;
   const { chain, db } = store;
-  const isUnreadable = unreadablePages(store).length > 0;
+  const isUnreadable = databaseDamage(store).length > 0;
   const rebuilt = isUnreadable || (!before && canRestoreRows(backups, changedRowsOf(store))) ? db.rebuild(backups) : before;
   if (rebuilt) forget(chain);
   yield;

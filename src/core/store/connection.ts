@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
+import { definitionError } from './definitions.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
 import { logPages } from './log.js';
 import { migrate } from './migrate.js';
@@ -50,12 +51,16 @@ export function connectTo(file: string | Buffer, options: OpenOptions): Connecti
   }
 }
 
-/** Runs work and turns an error of SQLite into one with a code of the contract. */
-export function guard<T>(work: () => T): T {
+/**
+ * Runs work and turns an error of SQLite into one with a code of the contract. With `raw`, an error that comes from a changed definition is
+ * damage.
+ */
+export function guard<T>(work: () => T, raw?: () => Database.Database): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof Database.SqliteError ? asStemmaError(error) : error;
+    if (!(error instanceof Database.SqliteError)) throw error;
+    throw (raw && definitionError(raw(), error)) ?? asStemmaError(error);
   }
 }
 

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { syncFile } from '../files/index.js';
 import { type Connection, connectTo, guard, type OpenOptions } from './connection.js';
+import { changedDefinitions, definitionProblem } from './definitions.js';
 import { saysDamage } from './failures.js';
 import { foldLog, growLog } from './log.js';
 import type { Place } from './place.js';
@@ -70,6 +71,8 @@ export interface OpenDatabase extends WritableDb {
   dangling(): DanglingRow[];
   /** Rows that do not match their checksum. */
   changedRows(): ChangedRow[];
+  /** Tables and indexes that another program removed or defined in another way, one line each. */
+  changedDefinitions(): string[];
   /** Copies the database to a file by SQLite's online backup, while others read and write. @throws the error of the file system. */
   copyTo(path: string): Promise<void>;
   /** As `rebuildDatabase`. @throws LOCKED if another process has the project open. */
@@ -121,17 +124,23 @@ export function openDatabase(file: string | Buffer, options: OpenOptions = {}): 
 /** Rebuilds a database that cannot be opened (see `rebuildFile`). @throws CONFLICT if a newer Stemma wrote it. */
 export const rebuildDatabase = (file: string, backups: readonly string[]): Rebuilt => guard(() => rebuildFile(file, backups));
 
+const guardedBy =
+  (current: () => Connection) =>
+  <T>(work: () => T): T =>
+    guard(work, () => current().raw);
+
 function readsOf(current: () => Connection): ReadableDb {
+  const guarded = guardedBy(current);
   const prepared = (sql: string): Database.Statement => current().prepared(sql);
   return {
     readonly: current().raw.readonly,
-    one: <Row>(sql: string, ...parameters: Parameter[]) => guard(() => prepared(sql).get(...parameters) as Row | undefined),
-    all: <Row>(sql: string, ...parameters: Parameter[]) => guard(() => prepared(sql).all(...parameters) as Row[]),
+    one: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).get(...parameters) as Row | undefined),
+    all: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).all(...parameters) as Row[]),
     *each<Row>(sql: string, ...parameters: Parameter[]) {
       const { raw } = current();
-      const rows = guard(() => raw.prepare(sql).iterate(...parameters) as IterableIterator<Row>);
+      const rows = guarded(() => raw.prepare(sql).iterate(...parameters) as IterableIterator<Row>);
       try {
-        for (let next = guard(() => rows.next()); !next.done; next = guard(() => rows.next())) yield next.value;
+        for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next())) yield next.value;
       } finally {
         rows.return?.();
       }
@@ -141,6 +150,7 @@ function readsOf(current: () => Connection): ReadableDb {
 }
 
 function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb | 'place'> {
+  const guarded = guardedBy(current);
   const listeners = { commit: [] as (() => void)[], rollback: [] as (() => void)[] };
   const transaction = transactions(current, listeners);
   const requirePlace = ({ raw, place }: Connection): void => {
@@ -148,14 +158,14 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb 
   };
   return {
     run: (sql, ...parameters) =>
-      guard(() => {
+      guarded(() => {
         const connection = current();
         requirePlace(connection);
         const { changes, lastInsertRowid } = connection.prepared(sql).run(...parameters);
         return { changes, rowId: Number(lastInsertRowid) };
       }),
     insert: (table, row) =>
-      guard(() => {
+      guarded(() => {
         const connection = current();
         requirePlace(connection);
         return connection.insert(table, row);
@@ -234,7 +244,7 @@ function shrink({ raw, place }: Connection, hollow: number): boolean {
   return true;
 }
 
-function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | 'dangling' | 'changedRows'> {
+function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | 'dangling' | 'changedRows' | 'changedDefinitions'> {
   return {
     integrity: () => guard(() => integrityOf(current().raw)),
     dangling: () =>
@@ -245,6 +255,7 @@ function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | '
           parent,
         })),
       ),
+    changedDefinitions: () => guard(() => changedDefinitions(current().raw).map(definitionProblem)),
     changedRows: () => {
       const { raw } = current();
       return tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table)));

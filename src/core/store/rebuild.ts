@@ -6,7 +6,19 @@ import { copyWithFirstPage, removeCopy, versionInHeader } from './first-page.js'
 import { migrate, refuseNewer, versionOf } from './migrate.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { tablesAfter } from './schema.js';
-import { addSums, type ChangedRow, fitsSql, matchesSql, registerSums, sumColumn, type TableShape, tablesOf, type Value } from './sums.js';
+import {
+  addSums,
+  type ChangedRow,
+  fitsSql,
+  matchesSql,
+  numberColumn,
+  readingOf,
+  registerSums,
+  sumColumn,
+  type TableShape,
+  tablesOf,
+  type Value,
+} from './sums.js';
 
 export interface Rebuilt {
   /** Where the damaged file is now. */
@@ -224,8 +236,9 @@ const countOf = (raw: Database.Database, { name }: TableShape): number => raw.pr
  */
 function copyTable(from: Database.Database | undefined, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
   const found = from && readable(() => tablesOf(from).find(({ name }) => name === table.name));
-  const wanted = table.columns.filter((name) => name !== sumColumn);
-  if (!from || !found || !wanted.every((name) => found.columns.includes(name))) return false;
+  const reading = found && readingOf(found, table, numberColumn(fresh, table));
+  if (!from || !reading) return false;
+  const { value } = reading;
   const insert = insertInto(fresh, table);
   let unfit = 0;
   const meet = ([, matches, ...row]: Value[]): void => {
@@ -233,10 +246,10 @@ function copyTable(from: Database.Database | undefined, fresh: Database.Database
     else if (matches === 0) doubtful.push(row);
     else unfit += 1;
   };
-  const columns = table.columns.map((name) => (found.columns.includes(name) ? `"${name}"` : 'NULL'));
+  const columns = table.columns.map((name) => (reading.table.columns.includes(name) ? value(name) : 'NULL'));
   // A row with a value of the wrong type has null here, and is lost.
-  const select = `SELECT ${table.key[0] === 'rowid' ? 'rowid' : 'NULL'}, CASE WHEN ${fitsSql(found)} THEN ${matchesSql(found)} END, ${columns.join(', ')} FROM "${table.name}"`;
-  const order = (way: string): string => `ORDER BY ${table.key.map((name) => (name === 'rowid' ? name : `"${name}"`)).join(` ${way}, `)} ${way}`;
+  const select = `SELECT ${table.key[0] === 'rowid' ? 'rowid' : 'NULL'}, CASE WHEN ${fitsSql(reading.table, value)} THEN ${matchesSql(reading.table, value)} END, ${columns.join(', ')} FROM "${table.name}"`;
+  const order = (way: string): string => `ORDER BY ${table.key.map((name) => (name === 'rowid' ? name : value(name))).join(` ${way}, `)} ${way}`;
   const seen = { first: Number.NaN, last: Number.NaN };
   const all = readRows(from, `${select} ${order('ASC')}`, (row) => {
     seen.first = Number(row[0]);

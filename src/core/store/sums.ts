@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 
 /**
  * Every row has a checksum over its other columns. Temporary triggers update it, so that no statement needs to mention it, and tables of
@@ -75,11 +75,52 @@ function shapeOf(raw: Database.Database, { name, wr }: ListedTable): TableShape 
   };
 }
 
+/** The columns of `wanted` as SQL that reads them from `found`, which may define them in another way. */
+export interface Reading {
+  /** `wanted`, with the checksum only if `found` has it. */
+  readonly table: TableShape;
+  value(column: string): string;
+}
+
+/**
+ * How to read a table whose definition may have changed: with the types that it should have, a renamed column by its place, and a removed
+ * one as null. The checksums tell whether that is right. Undefined if columns are missing and nothing could tell.
+ */
+export function readingOf(found: TableShape, wanted: TableShape, numbered: string | undefined): Reading | undefined {
+  const [from, to] = [ownColumns(found), ownColumns(wanted)];
+  const isAnyMissing = to.some((name) => !from.includes(name));
+  const isSummed = found.columns.includes(sumColumn);
+  if (isAnyMissing && !isSummed) return undefined;
+  const isKept = wanted.columns.includes(sumColumn) && isSummed;
+  const places = wanted.columns.map((_, at) => at).filter((at) => wanted.columns[at] !== sumColumn || isKept);
+  return {
+    table: { ...wanted, columns: places.map((at) => wanted.columns[at] as string), types: places.map((at) => wanted.types[at] as string) },
+    value: (name) => {
+      // A changed type makes an ordinary column of the one that holds the row number.
+      if (name === numbered) return 'rowid';
+      if (found.columns.includes(name)) return quoted(name);
+      const other = from[to.indexOf(name)];
+      return other === undefined || to.includes(other) ? 'NULL' : quoted(other);
+    },
+  };
+}
+
+/** The column that holds a table's row number, if one does. */
+export const numberColumn = (raw: Database.Database, table: TableShape): string | undefined =>
+  table.key[0] === 'rowid'
+    ? (raw
+        .prepare("SELECT name FROM pragma_table_info(?) GROUP BY pk > 0 HAVING COUNT(*) = 1 AND pk = 1 AND type = 'INTEGER'")
+        .pluck()
+        .get(table.name) as string | undefined)
+    : undefined;
+
 const isSummed = ({ name }: Pick<TableShape, 'name'>): boolean => !unsummed.test(name);
 const hasSums = (table: TableShape): boolean => isSummed(table) && table.columns.includes(sumColumn);
 const ownColumns = ({ columns }: TableShape): readonly string[] => columns.filter((name) => name !== sumColumn);
 
-function sumOf(table: TableShape, value = (name: string): string => `"${name}"`): string {
+const quoted = (name: string): string => `"${name}"`;
+
+function sumOf(table: TableShape, value = quoted): string {
   const large = verifiedByHash[table.name] ?? [];
   return `${functionName}(${ownColumns(table)
     .map((name) => (large.includes(name) ? `length(${value(name)})` : value(name)))
@@ -128,7 +169,7 @@ export interface SummedInsert {
   readonly sql: string;
   /** The column of row numbers. */
   readonly number: string;
-  /** The values of a row and its checksum, if the row gets this number. @throws Error for an unknown column. */
+  /** The values of a row and its checksum, if the row gets this number. @throws SqliteError for an unknown column. */
   values(row: Readonly<Record<string, Value>>, number: number): Value[];
   /** SQL that sets the checksum (first `?`) of the row with a number (second `?`). Needed if SQLite gave another number. */
   readonly correction: string;
@@ -152,7 +193,8 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
     sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${sumColumn}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
     number: numbered,
     values: (row, number) => {
-      for (const each in row) if (!known.has(each)) throw new Error(`${name} has no column ${each}`);
+      // The words of SQLite: another program may have changed the table.
+      for (const each in row) if (!known.has(each)) throw new Database.SqliteError(`table ${name} has no column named ${each}`, 'SQLITE_ERROR');
       const values = names.map((each) => row[each] ?? null);
       const summed = values.map((value, place) => (isLarge[place] ? ((value as Uint8Array | null)?.length ?? null) : asStored(value)));
       summed[numberPlace] = number;
@@ -185,14 +227,14 @@ const storageClasses: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** SQL that is true for a row whose values have the types of their columns. */
-export const fitsSql = ({ columns, types }: TableShape): string =>
+export const fitsSql = ({ columns, types }: TableShape, value = quoted): string =>
   columns
-    .map((name, at) => `typeof("${name}") IN (${['null', ...(storageClasses[types[at] ?? ''] ?? [])].map((kind) => `'${kind}'`).join(', ')})`)
+    .map((name, at) => `typeof(${value(name)}) IN (${['null', ...(storageClasses[types[at] ?? ''] ?? [])].map((kind) => `'${kind}'`).join(', ')})`)
     .join(' AND ');
 
 /** SQL that is true for a row that matches its checksum. */
-export const matchesSql = (table: TableShape): string =>
-  hasSums(table) ? `(${sumColumn} IS ${sumOf(table)} AND ${fitsSql(table)})` : `(${fitsSql(table)})`;
+export const matchesSql = (table: TableShape, value = quoted): string =>
+  hasSums(table) ? `(${sumColumn} IS ${sumOf(table, value)} AND ${fitsSql(table, value)})` : `(${fitsSql(table, value)})`;
 
 /**
  * SQL that is true for a row of `alias` that matches its checksum, for queries that must not return changed rows. `columns` are all columns
