@@ -3,8 +3,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
+import Database from 'better-sqlite3';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ImportResult } from '../../src/core/contract/index.js';
+import { importableFormats } from '../../src/core/formats/index.js';
 import { decoded } from '../../src/main/proxy/decode.js';
 import { ensureBuilt } from '../support/built.js';
 import { prompt } from '../support/claude-lines.js';
@@ -124,4 +126,69 @@ test('[T15] a recorded reply that is packed again and again is not unpacked', as
   for (let times = 0; times < 4; times++) body = zstdCompressSync(body);
   await expect(decoded(body, Array(4).fill('zstd').join(', '))).rejects.toThrow(/packed 4 times/);
   await expect(decoded(zstdCompressSync(Buffer.alloc(65 * mebibyte)), 'zstd')).rejects.toThrow();
+});
+
+/** A ZIP archive with one entry that its directory lists under several names, each of them the same bytes. */
+function archiveOf(content: Uint8Array, length: number, names: readonly string[], method = 93): Buffer {
+  const record = (name: string, isListed: boolean): Buffer => {
+    const title = Buffer.from(name);
+    const head = Buffer.alloc(isListed ? 46 : 30);
+    head.writeUInt32LE(isListed ? 0x02014b50 : 0x04034b50, 0);
+    const at = isListed ? 10 : 8;
+    head.writeUInt16LE(method, at);
+    head.writeUInt32LE(content.length, at + 10);
+    head.writeUInt32LE(length, at + 14);
+    head.writeUInt16LE(title.length, at + 18);
+    return Buffer.concat([head, title]);
+  };
+  const local = Buffer.concat([record(names[0] ?? '', false), content]);
+  const directory = Buffer.concat(names.map((name) => record(name, true)));
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(names.length, 10);
+  end.writeUInt32LE(local.length, 16);
+  return Buffer.concat([local, directory, end]);
+}
+
+const inspect = importableFormats.find(({ id }) => id === 'inspect-eval-v1');
+const samples = (count: number): string[] => Array.from({ length: count }, (_, at) => `samples/${at}_epoch_1.json`);
+const manyObjects = Buffer.from(`{"id":1,"messages":[${'{},'.repeat(5_000_000)}{}]}`);
+
+test.each([
+  [
+    'an entry of 255 MiB of spaces',
+    () => archiveOf(zstdCompressSync(Buffer.alloc(255 * mebibyte, 0x20)), 255 * mebibyte, samples(1)),
+    /its entry samples.* expands from/,
+  ],
+  ['an entry that a thousand names share', () => archiveOf(zstdCompressSync(manyObjects), manyObjects.length, samples(1_000)), /^it expands from/],
+])('[T15] a log of Inspect with %s is refused', async (_, make, reason) => {
+  // 8 KB cost a gigabyte for each of its samples.
+  const path = join(historyFolder(), 'log.eval');
+  writeFileSync(path, make());
+  await expectHarmless(path, reason);
+});
+
+test('[T15] a log of Inspect that claims less than an entry expands to reads no more of it', async () => {
+  const path = join(historyFolder(), 'log.eval');
+  writeFileSync(path, archiveOf(zstdCompressSync(manyObjects), 1_000, samples(10)));
+  await expectHarmless(path, /^$/);
+});
+
+test('[T15] a log of Inspect with 30,000 empty samples is read in time proportional to their number', () => {
+  // Each sample once searched the names of all entries.
+  const names = Array.from({ length: 30_000 }, (_, at) => `samples/${at}/sample.json`);
+  const members = [...(inspect?.exports?.members(archiveOf(Buffer.from('{}'), 2, names, 0), 'log.eval') ?? [])];
+  expect(members).toHaveLength(30_000);
+  expect(members.map((member) => member.lines().bytes.length).every((length) => length > 0)).toBe(true);
+});
+
+test('[T15] a database of OpenClaw whose events expand without measure is refused', async () => {
+  const path = join(historyFolder(), 'openclaw-agent.sqlite');
+  const raw = new Database(path);
+  raw.exec('CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB)');
+  const event = zstdCompressSync(Buffer.from(`{"type":"message","text":"${' '.repeat(32 * mebibyte)}"}`));
+  for (let seq = 0; seq < 200; seq++) raw.prepare("INSERT INTO transcript_events VALUES ('s', ?, NULL, ?)").run(seq, event);
+  raw.close();
+  expect(statSync(path).size).toBeLessThan(4 * mebibyte);
+  await expectHarmless(path, /an event of it expands from/);
 });

@@ -1,25 +1,23 @@
 import { constants, zstdDecompressSync } from 'node:zlib';
 import { StemmaError } from '../../base/index.js';
+import { expandsTooMuch, mostExpanded } from '../shared/expansion.js';
 
 const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Codex compresses old rollouts. */
 export const isCompressed = (head: Uint8Array): boolean => Buffer.from(head.subarray(0, magic.length)).equals(magic);
 
-/** Limits of what a file expands to: no session has more bytes, and none is so repetitive. Small files may be. */
+/** No session has more bytes. */
 const largest = 512 * 1024 ** 2;
-const mostExpansion = 200;
-const alwaysAllowed = 64 * 1024 ** 2;
 const largestBeginning = 16 * 1024 * 1024;
 
 /** Expands a compressed rollout. @throws CORRUPT where the file is incomplete, not zstd, or expands beyond the limits. */
 export function expand(file: Uint8Array): Uint8Array {
-  const most = Math.min(largest, Math.max(alwaysAllowed, file.length * mostExpansion));
+  const most = Math.min(largest, mostExpanded(file.length));
   try {
     return zstdDecompressSync(file, { maxOutputLength: most });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_BUFFER_TOO_LARGE')
-      throw new StemmaError('CORRUPT', `it expands from ${file.length} bytes to more than ${most}, and is not read`);
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw expandsTooMuch('it', file.length, most);
     throw new StemmaError('CORRUPT', `it is compressed and cannot be expanded: ${message}`);
   }
 }

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
+import { hasTooManyValues } from '../shared/expansion.js';
 import { isDeep } from '../shared/jsonl.js';
 import { wrapLines } from '../shared/wrapped.js';
 import { type ZipEntry, zipEntries } from '../shared/zip.js';
@@ -48,15 +49,30 @@ function inArchive(bytes: Uint8Array): readonly Member[] | undefined {
   const entries = zipEntries(bytes);
   if (!entries) return undefined;
   const log = jsonAt(entries, 'header.json') ?? jsonAt(entries, '_journal/start.json') ?? {};
-  const ids = new Set([...entries.keys()].flatMap((name) => /^samples\/(.+?)(?:\.json|\/.+)$/.exec(name)?.[1] ?? []));
-  if (ids.size === 0 && !entries.has('header.json') && !entries.has('_journal/start.json')) return undefined;
-  return [...ids].sort().map((id) => memberOf(isObject(log) ? log : {}, id, () => sampleAt(entries, id)));
+  const samples = namesBySample(entries);
+  if (samples.size === 0 && !entries.has('header.json') && !entries.has('_journal/start.json')) return undefined;
+  return [...samples]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, names]) => memberOf(isObject(log) ? log : {}, id, () => sampleAt(entries, id, names)));
+}
+
+/** The names of the entries of each sample. An archive may have tens of thousands. */
+function namesBySample(entries: ReadonlyMap<string, ZipEntry>): ReadonlyMap<string, string[]> {
+  const samples = new Map<string, string[]>();
+  for (const name of entries.keys()) {
+    const id = /^samples\/(.+?)(?:\.json|\/.+)$/.exec(name)?.[1];
+    if (id === undefined) continue;
+    const names = samples.get(id) ?? [];
+    names.push(name);
+    samples.set(id, names);
+  }
+  return samples;
 }
 
 function jsonAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Json | undefined {
   try {
     const bytes = entries.get(name)?.read();
-    const value = bytes && parseJson(textOf(bytes));
+    const value = bytes && !hasTooManyValues(bytes) ? parseJson(textOf(bytes)) : undefined;
     return isDeep(value) ? undefined : value;
   } catch {
     // A damaged entry: the other samples are read.
@@ -65,7 +81,7 @@ function jsonAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Json | un
 }
 
 /** A sample in one entry, or in chunks of messages, events and attachments. */
-function sampleAt(entries: ReadonlyMap<string, ZipEntry>, id: string): JsonObject | undefined {
+function sampleAt(entries: ReadonlyMap<string, ZipEntry>, id: string, names: readonly string[]): JsonObject | undefined {
   const whole = jsonAt(entries, `samples/${id}.json`);
   if (isObject(whole)) return whole;
   const shell = jsonAt(entries, `samples/${id}/sample.json`);
@@ -74,21 +90,19 @@ function sampleAt(entries: ReadonlyMap<string, ZipEntry>, id: string): JsonObjec
   return {
     ...shell,
     ...(isObject(metadata) && shell.metadata === undefined && { metadata }),
-    pool: chunksOf(entries, id, 'messages'),
-    events: chunksOf(entries, id, 'events'),
-    attached: chunksOf(entries, id, 'attachments'),
+    pool: chunksOf(entries, `samples/${id}/messages/`, names),
+    events: chunksOf(entries, `samples/${id}/events/`, names),
+    attached: chunksOf(entries, `samples/${id}/attachments/`, names),
   };
 }
 
 /** The items of all chunks, in order. A chunk is named by the index of its first item. */
-function chunksOf(entries: ReadonlyMap<string, ZipEntry>, id: string, kind: string): readonly Json[] {
-  const like = new RegExp(`^${kind}/(\\d+)\\.json$`);
-  const prefix = `samples/${id}/`;
-  const starts = [...entries.keys()].flatMap((name) => (name.startsWith(prefix) ? (like.exec(name.slice(prefix.length))?.[1] ?? []) : []));
+function chunksOf(entries: ReadonlyMap<string, ZipEntry>, folder: string, names: readonly string[]): readonly Json[] {
+  const starts = names.flatMap((name) => (name.startsWith(folder) ? (/^(\d+)\.json$/.exec(name.slice(folder.length))?.[1] ?? []) : []));
   return starts
     .sort((a, b) => Number(a) - Number(b))
     .flatMap((start) => {
-      const chunk = jsonAt(entries, `${prefix}${kind}/${start}.json`);
+      const chunk = jsonAt(entries, `${folder}${start}.json`);
       return Array.isArray(chunk) ? chunk : [];
     });
 }

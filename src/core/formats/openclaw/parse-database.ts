@@ -1,6 +1,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import { type ExpansionLimit, expandsTooMuch, expansionLimit } from '../shared/expansion.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
 
 export const formatId = 'openclaw-v1';
@@ -19,12 +20,13 @@ export const database: DatabaseReader = {
   recognize: (tables) => ['session_id', 'seq', 'event_json'].every((column) => tables.get('transcript_events')?.includes(column)),
   *members(rows) {
     const last = new Map<string, number>();
+    const limit = expansionLimit();
     for (const row of rows.each('transcript_events', ['session_id', 'seq'])) {
       const id = String(row.session_id);
       last.set(id, Math.max(last.get(id) ?? 0, Number(row.seq)));
     }
     const nodes = nodesOf(rows);
-    for (const [id, seq] of [...last].sort(([a], [b]) => (a < b ? -1 : 1))) yield memberOf(rows, id, seq, nodes.get(id));
+    for (const [id, seq] of [...last].sort(([a], [b]) => (a < b ? -1 : 1))) yield memberOf({ rows, limit, id }, seq, nodes.get(id));
   },
 };
 
@@ -40,16 +42,24 @@ function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
   );
 }
 
-function memberOf(rows: DatabaseRows, id: string, seq: number, node: JsonObject | undefined): Member {
-  const title = stringAt(node, 'title') ?? stringAt(node, 'displayName');
-  return { id, stamp: String(seq), lines: () => writeLines(linesOf(rows, id)), ...(title !== undefined && { title }) };
+/** A window of a conversation in its database. */
+interface Window {
+  readonly rows: DatabaseRows;
+  readonly limit: ExpansionLimit;
+  readonly id: string;
 }
 
-function linesOf(rows: DatabaseRows, id: string): readonly JsonObject[] {
+function memberOf(window: Window, seq: number, node: JsonObject | undefined): Member {
+  const title = stringAt(node, 'title') ?? stringAt(node, 'displayName');
+  return { id: window.id, stamp: String(seq), lines: () => writeLines(linesOf(window)), ...(title !== undefined && { title }) };
+}
+
+/** @throws CORRUPT if the events expand beyond the limit. */
+function linesOf({ rows, limit, id }: Window): readonly JsonObject[] {
   const columns = ['seq', 'event_json', 'event_zstd'].filter((column) => rows.tables.get('transcript_events')?.includes(column));
   const found = [...rows.each('transcript_events', columns, { session_id: id })].sort((a, b) => Number(a.seq) - Number(b.seq));
   return found.map((row): JsonObject => {
-    const value = parseShallow(textIn(row.event_json) ?? expanded(row.event_zstd) ?? '');
+    const value = parseShallow(textIn(row.event_json) ?? expanded(row.event_zstd, limit) ?? '');
     return isObject(value) ? value : { row: { seq: Number(row.seq) } };
   });
 }
@@ -57,12 +67,16 @@ function linesOf(rows: DatabaseRows, id: string): readonly JsonObject[] {
 const textIn = (value: ColumnValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : value instanceof Uint8Array && value.length > 0 ? textOf(value) : undefined;
 
-/** An event that OpenClaw has compressed; undefined where it is damaged. */
-function expanded(value: ColumnValue | undefined): string | undefined {
+/** An event that OpenClaw has compressed; undefined where it is damaged. @throws CORRUPT if it expands beyond the limit. */
+function expanded(value: ColumnValue | undefined, limit: ExpansionLimit): string | undefined {
   if (!(value instanceof Uint8Array)) return undefined;
+  const most = Math.min(largestEvent, limit.roomFor(value.length));
   try {
-    return textOf(zstdDecompressSync(value, { maxOutputLength: largestEvent }));
-  } catch {
+    const bytes = zstdDecompressSync(value, { maxOutputLength: Math.max(1, most) });
+    limit.expanded(value.length, bytes.length);
+    return textOf(bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw expandsTooMuch('an event of it', value.length, most);
     return undefined;
   }
 }

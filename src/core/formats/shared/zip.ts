@@ -1,6 +1,7 @@
 // ZIP archives in memory. Our own code because formats are synchronous and Inspect compresses with Zstandard (method 93): yauzl 3.4 opens
 // archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only methods 0 and 8. Node's zlib does the rest.
 import { crc32, deflateRawSync, inflateRawSync, zstdDecompressSync } from 'node:zlib';
+import { expandsTooMuch, mostExpanded } from './expansion.js';
 
 /** An entry of a ZIP archive, which is decompressed when it is read. */
 export interface ZipEntry {
@@ -11,11 +12,16 @@ export interface ZipEntry {
 
 /** No log of a person comes near it. A larger entry is refused. */
 const largestEntry = 256 * 1024 ** 2;
+/** An entry that expands to no more is never a bomb. */
+const alwaysAllowed = 16 * 1024 ** 2;
 const endMark = 0x06054b50;
 const entryMark = 0x02014b50;
 const endLength = 22;
 
-/** The entries of an archive by its central directory: of several with one name the last counts. Undefined for another file. */
+/**
+ * The entries of an archive by its central directory: of several with one name the last counts. Undefined for another file.
+ * @throws CORRUPT if an entry, or all together, would expand beyond the limits.
+ */
 export function zipEntries(file: Uint8Array): ReadonlyMap<string, ZipEntry> | undefined {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   let end = bytes.length - endLength;
@@ -23,12 +29,21 @@ export function zipEntries(file: Uint8Array): ReadonlyMap<string, ZipEntry> | un
   while (end >= least && bytes.readUInt32LE(end) !== endMark) end--;
   if (end < least || end < 0) return undefined;
   const entries = new Map<string, ZipEntry>();
+  let all = 0;
   let at = bytes.readUInt32LE(end + 16);
   for (let left = bytes.readUInt16LE(end + 10); left > 0 && at + 46 <= bytes.length && bytes.readUInt32LE(at) === entryMark; left--) {
     const [method, size, length] = [bytes.readUInt16LE(at + 10), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)];
     const [nameLength, extraLength, noteLength] = [bytes.readUInt16LE(at + 28), bytes.readUInt16LE(at + 30), bytes.readUInt16LE(at + 32)];
     const place = bytes.readUInt32LE(at + 42);
     const name = bytes.toString('utf8', at + 46, at + 46 + nameLength);
+    // A larger entry is refused when it is read.
+    if (length <= largestEntry) {
+      const most = mostExpanded(Math.min(size, bytes.length), alwaysAllowed);
+      if (length > most) throw expandsTooMuch(`its entry ${name}`, size, most);
+      // Entries may overlap, so that each expands the same bytes.
+      all += length;
+      if (all > mostExpanded(bytes.length)) throw expandsTooMuch('it', bytes.length, mostExpanded(bytes.length));
+    }
     entries.set(name, { name, read: () => contentAt(bytes, { place, method, size, length, name }) });
     at += 46 + nameLength + extraLength + noteLength;
   }

@@ -1,0 +1,44 @@
+import { StemmaError } from '../../base/index.js';
+
+/** How much compressed bytes of a history may expand to: no session is so repetitive. Small ones may be. */
+const mostExpansion = 200;
+const mebibyte = 1024 ** 2;
+
+/** The number of bytes that this many compressed ones may expand to. */
+export const mostExpanded = (bytes: number, alwaysAllowed = 64 * mebibyte): number => Math.max(alwaysAllowed, bytes * mostExpansion);
+
+/** The error for what expands beyond a limit. `what` begins the sentence. */
+export const expandsTooMuch = (what: string, bytes: number, most: number): StemmaError =>
+  new StemmaError('CORRUPT', `${what} expands from ${bytes} bytes to more than ${most}, and is not read`);
+
+/** A limit for many small compressed values of one file. */
+export interface ExpansionLimit {
+  /** How much a value of this many bytes may expand to now. */
+  roomFor(bytes: number): number;
+  /** Notes that a value expanded. */
+  expanded(bytes: number, to: number): void;
+}
+
+/** Values of one file may together expand as a compressed file of their size. */
+export function expansionLimit(): ExpansionLimit {
+  let [packed, unpacked] = [0, 0];
+  return {
+    roomFor: (bytes) => Math.max(0, mostExpanded(packed + bytes) - unpacked),
+    expanded: (bytes, to) => {
+      packed += bytes;
+      unpacked += to;
+    },
+  };
+}
+
+/** More values than this are in no sample or session; each takes far more memory than its bytes. */
+const mostValues = 8_000_000;
+const [comma, list, object] = [0x2c, 0x5b, 0x7b];
+
+/** Whether a JSON text may have more values than can be held. Counts what separates values, also within strings. */
+export function hasTooManyValues(json: Uint8Array): boolean {
+  if (json.length < mostValues) return false;
+  let values = 0;
+  for (let at = 0; at < json.length; at++) if (json[at] === comma || json[at] === list || json[at] === object) values++;
+  return values > mostValues;
+}
