@@ -36,6 +36,10 @@ function hostileHistory(folder: string, outside: string): readonly Attack[] {
     { name: 'private.jsonl', reason: link, make: (path) => symlinkSync(join(outside, 'private.jsonl'), path) },
     { name: 'folder', reason: link, make: (path) => symlinkSync(outside, path) },
     { name: 'zero.jsonl', reason: link, make: (path) => symlinkSync('/dev/zero', path) },
+    { name: 'log.eval', reason: link, make: (path) => symlinkSync('/dev/zero', path) },
+    { name: 'pipe.eval', reason: /^it is a named pipe/, make: (path) => execFileSync('mkfifo', [path]) },
+    { name: 'state.vscdb', reason: /^it is a named pipe/, make: (path) => execFileSync('mkfifo', [path]) },
+    { name: 'openclaw-agent.sqlite', reason: link, make: (path) => symlinkSync('/dev/zero', path) },
     { name: 'opencode.db', reason: link, make: (path) => symlinkSync('/dev/zero', path) },
     { name: 'pipe.jsonl', reason: /^it is a named pipe/, make: (path) => execFileSync('mkfifo', [path]) },
     { name: 'huge.jsonl', reason: /^it has \d+ bytes; the limit is/, make: hugeFile },
@@ -220,4 +224,4 @@ describe('in the engine', () => {
 });
 
 /** Files that live capture looks at by their names. */
-const isFollowed = ({ name }: Attack): boolean => name.endsWith('.jsonl') || name === 'opencode.db';
+const isFollowed = ({ name }: Attack): boolean => name.endsWith('.jsonl') || name === 'opencode.db' || name === 'openclaw-agent.sqlite';

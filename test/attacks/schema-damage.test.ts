@@ -99,7 +99,7 @@ test.each(damages)('[T24, T71] %s is named, and a repair restores it and loses n
   expect(show(project.chain, commit(project, id, 'c')).parent).toBe(id);
 });
 
-test('[T24, T71] a table whose checksums were removed is named; its rows stay readable and stay reported', () => {
+test('[T24, T71] rows whose checksums were removed stay readable and stay reported', () => {
   const { dir, id } = changed('ALTER TABLE context DROP COLUMN rowSum');
   expect(saidOf(dir, id)).toContain('the table "context"');
   const project = openProject(dir, heldClock(), undefined, { repair: true });
@@ -111,7 +111,7 @@ test('[T24, T71] a table whose checksums were removed is named; its rows stay re
   expect(show(project.chain, id)).toMatchObject({ damaged: true });
 });
 
-test('[T24, T71] a definition that cannot be read costs its rows, which are named, and says where they are kept', () => {
+test('[T24, T71] a definition that cannot be read costs its rows; the table is named', () => {
   const { dir, id } = changed(rewrite('seq ', 'seq (('));
   expect(saidOf(dir, id)).toContain('malformed database schema');
   const project = openProject(dir, heldClock(), undefined, { repair: true });
@@ -122,7 +122,7 @@ test('[T24, T71] a definition that cannot be read costs its rows, which are name
 });
 
 // A column that a later format adds comes after the checksums in a database that is older than it.
-test('[T71] definitions are the same in a new database and in one that was migrated from any format with checksums', () => {
+test('[T71] a migrated database has the same definitions as a new one', () => {
   for (let version = 16; version < formatVersion; version++) {
     const file = join(scratch(), 'older.db');
     const raw = new Database(file);

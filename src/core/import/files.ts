@@ -4,7 +4,7 @@ import { blake3Of, blake3OfParts, blake3Parts } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
-import type { FileBytes } from '../formats/index.js';
+import { type FileBytes, importableFormats } from '../formats/index.js';
 
 export interface FoundFile extends Located {
   readonly bytes: number;
@@ -40,8 +40,12 @@ const deepestFolder = 32;
 /** Limits of one walk. No history of an agent comes near them. */
 const mostEntries = 1_000_000;
 const mostSkipped = 1_000;
+/** Whether a format reads files of this ending that are no databases, such as archives. */
+export const hasDocumentEnding = (path: string): boolean =>
+  importableFormats.some(({ exports }) => exports?.endings?.some((ending) => path.endsWith(ending)));
 /** A link or special file of this name is named as skipped: it may stand for a transcript, or for a folder of them. Others are ignored. */
-const mayBeMissed = (path: string): boolean => extname(path) === '' || mayBeTranscript(path) || databaseEndings.has(extname(path));
+const mayBeMissed = (path: string): boolean =>
+  extname(path) === '' || mayBeTranscript(path) || databaseEndings.has(extname(path)) || hasDocumentEnding(path);
 
 /**
  * The transcript files at and under the paths, each once, oldest first, so that origins come before their forks.

@@ -3,7 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import { absolutePath, type Located, readInside, statNamed } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
-import { databaseEndings, type FoundFile, ioReason, limits, readEnds, readWhole } from './files.js';
+import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, readEnds, readWhole } from './files.js';
 import { headLength } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
@@ -65,7 +65,7 @@ export interface Holding {
 /** A file that some format may read as one that holds others, as far as its name and its beginning tell: what is looked into where a folder is walked. */
 export function mayHold(file: Located): boolean {
   const { path } = file;
-  if (importableFormats.some(({ exports }) => exports?.endings?.some((ending) => path.endsWith(ending)))) return true;
+  if (hasDocumentEnding(path)) return true;
   if (!databaseEndings.has(extname(path))) return false;
   const { head } = readEnds(file, headLength);
   return isDatabase(head) && importableFormats.some(({ database }) => database?.mayBe(basename(path), head));

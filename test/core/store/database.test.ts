@@ -222,7 +222,7 @@ describe('the database', () => {
     expect(a.changedRows()).toEqual([]);
     a.run('UPDATE artifact SET rowSum = rowSum + 1 WHERE no = 5');
     expect(b.changedRows()).toEqual([{ table: 'artifact', row: '5' }]);
-    expect(() => a.insert('artifact', { ...objectRow, color: 'red' })).toThrow('artifact has no column color');
+    expect(() => a.insert('artifact', { ...objectRow, color: 'red' })).toThrow('artifact has no column named color');
     a.close();
     b.close();
   });
