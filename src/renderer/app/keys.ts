@@ -89,6 +89,17 @@ const isTyping = (target: EventTarget | null): boolean =>
 export function useKeys(): void {
   useEffect(() => {
     let goPressed = 0;
+    // Before the view handles the key: after `g`, `e` opens Experiments and exports nothing.
+    const onKeyAfterG = (event: KeyboardEvent) => {
+      if (performance.now() - goPressed >= 1_000) return;
+      goPressed = 0;
+      if (event.ctrlKey || event.metaKey || event.altKey || useUi.getState().sheet || isTyping(event.target)) return;
+      const view = viewKeys.get(event.key.toLowerCase());
+      if (!view) return;
+      event.preventDefault();
+      event.stopPropagation();
+      go({ view });
+    };
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
       const command = event.ctrlKey || event.metaKey;
@@ -102,11 +113,6 @@ export function useKeys(): void {
       if (command && key === 'j') return done(toggleInspector);
       if (event.key === 'Escape') useUi.setState({ drawer: false });
       if (command || event.altKey || sheet || isTyping(event.target)) return;
-      if (performance.now() - goPressed < 1_000) {
-        goPressed = 0;
-        const view = viewKeys.get(key);
-        if (view) return done(() => go({ view }));
-      }
       const place = digitViews.get(key);
       if (place) return done(() => go({ view: place }));
       if (key === 'g') return done(() => (goPressed = performance.now()));
@@ -120,8 +126,12 @@ export function useKeys(): void {
         if (!list.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true, cancelable: true }))) event.preventDefault();
       }
     };
+    addEventListener('keydown', onKeyAfterG, { capture: true });
     addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
+    return () => {
+      removeEventListener('keydown', onKeyAfterG, { capture: true });
+      removeEventListener('keydown', onKeyDown);
+    };
   }, []);
 }
 

@@ -68,6 +68,12 @@ test('from the sessions to a fork with the keyboard only', async ({ page, machin
   await page.keyboard.press('f');
   await expect(sheet(page)).toContainText('Kept');
   await page.keyboard.press('Escape');
+  // Alone, `e` exports the context; after `g`, it belongs to the view that it opens.
+  await expect(entries(page)).toBeFocused();
+  await page.keyboard.press('g');
+  await page.keyboard.press('e');
+  await expect(page).toHaveURL(/#\/experiments/);
+  await expect(sheet(page)).toHaveCount(0);
   await page.keyboard.press('g');
   await page.keyboard.press('c');
   await expect(commits(page).first()).toBeVisible();

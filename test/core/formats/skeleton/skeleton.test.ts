@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
 import { textAt } from '../../../support/source.js';
 import { chatlog } from './chatlog.js';
+import { chatlog as byRules } from './chatlog-rules.js';
 
 const options = { newId: () => 'fresh', now: '2026-01-01T00:00:00.000Z' as Timestamp };
 const context = { path: 'x.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' as const };
@@ -16,11 +17,24 @@ const lines = [
 ];
 const file = Buffer.from(lines.join(''));
 
-test('the guide shows the skeleton that these tests compile and run', () => {
-  const code = readFileSync(join(import.meta.dirname, 'chatlog.ts'), 'utf8')
+test.each(['chatlog.ts', 'chatlog-rules.ts'])('the guide shows %s as these tests compile and run it', (name) => {
+  const code = readFileSync(join(import.meta.dirname, name), 'utf8')
     .replaceAll('../../../../src/core/formats/', '../')
     .replaceAll('../../../../src/core/', '../../');
   expect(textAt('docs/add-a-format.md')).toContain(`\`\`\`ts\n${code}\`\`\``);
+});
+
+test('the format by rules recognizes its file, cuts it into turns and holds every byte', () => {
+  const texts = Buffer.from(lines.filter((line) => line.includes('"text"') && !line.includes('"tool"')).join(''));
+  expect([byRules.recognize(texts, 'x.jsonl'), byRules.recognize(Buffer.from('{"type":"user"}\n'), 'x.jsonl')]).toEqual([1, 0]);
+  expect(byRules.parse(texts).entries.map(({ key, role }) => [key, role])).toEqual([
+    ['chatlog:m1.0', 'user'],
+    ['chatlog:m4.0', 'assistant'],
+    ['chatlog:m5.0', 'user'],
+  ]);
+  const { commits } = byRules.plan(texts, context);
+  expect(commits.map(({ records }) => records.length)).toEqual([2, 1]);
+  expect(Buffer.concat(commits.flatMap(({ ranges }) => ranges.map(({ start, end }) => texts.subarray(start, end))))).toEqual(texts);
 });
 
 test('it recognizes its file and reads calls, results and texts', () => {
