@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 
 /** Whether this window belongs to the desktop app, which has native dialogs, a tray item and notifications. */
-export const isDesktop = window.stemma !== undefined;
+export const isDesktop = 'stemma' in globalThis;
 
 let asked = 0;
 
