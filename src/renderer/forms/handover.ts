@@ -97,7 +97,7 @@ export const delegateForm = (from = '', box = ''): FormSpec => ({
   fields: [sender, ...taskFields],
   start: { sourceAgentId: from, ...emptyTask, contextBoxId: box },
   action: 'Delegate',
-  draft: 'delegate',
+  draft: `delegate ${from} ${box}`,
   submit: async (values) => dispatched(await api.handover.delegate({ sourceAgentId: textIn(values, 'sourceAgentId'), ...taskIn(values) })),
 });
 
@@ -143,7 +143,7 @@ export const launchForm = (profileName = ''): FormSpec => ({
   fields: [profile, { name: 'instruction', label: 'Instruction', kind: 'long', required: true }],
   start: { profileName, instruction: '' },
   action: 'Launch',
-  draft: 'launch',
+  draft: `launch ${profileName}`,
   submit: async (values) =>
     dispatched(await api.handover.launchPrincipal({ profileName: textIn(values, 'profileName'), instruction: textIn(values, 'instruction') })),
 });

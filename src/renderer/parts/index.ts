@@ -22,6 +22,7 @@ export { Fold, Sought } from './Fold';
 export { FormSheet } from './Form';
 export { Gauge } from './Gauge';
 export { languageOfPath } from './highlight';
+export { JobLinks } from './JobLinks';
 export * from './kinds';
 export { placeByKey, rowsOnPage } from './lists';
 export { Markdown } from './Markdown';

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { AgentTurn } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
-import { Answer, Button, Code, Fold, notifyProblem, say } from '../../parts';
+import { Answer, Button, Code, Fold, JobLinks, notifyProblem, say } from '../../parts';
 import { ask, useKept, useProject, useQuery } from '../../state';
 
 /** What a person can do in a turn, and what its model sees now. */
@@ -34,6 +34,7 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
           </div>
         </>
       )}
+      <JobLinks project={project} isOf={({ what }) => 'turnId' in what && what.turnId === turn.agentTurnId} />
       {turn.batchId !== undefined && <BatchResults project={project} batchId={turn.batchId} />}
       <ModelInput project={project} turn={turn} />
     </section>

@@ -23,6 +23,8 @@ export function useJobs(project: string): { readonly query: Query<readonly Job[]
 }
 
 const page = 1_000;
+/** How often a log without its last event is read again after the job has ended. */
+const mostAsked = 3;
 
 /** What happened in a job so far. It grows while the job runs. */
 export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]; readonly loaded: boolean; readonly error: unknown } {
@@ -35,6 +37,7 @@ export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let from = 0;
+    let asked = 0;
     const read = async (): Promise<void> => {
       try {
         const { job, events } = await api.runner.log({ jobId, from, limit: page });
@@ -42,9 +45,10 @@ export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]
         const last = events.at(-1);
         from = last === undefined ? from : last.number + 1;
         setState((old) => ({ events: [...old.events, ...events], loaded: true, error: undefined }));
-        if (events.length === page) void read();
-        else if (job.status === 'running' || last?.kind !== 'ended')
-          timer = job.status === 'running' ? setTimeout(() => void read(), every.running) : undefined;
+        if (events.length === page) return void read();
+        // The last event is stored a moment after the job has ended.
+        const isLast = last?.kind === 'ended' || (job.status !== 'running' && ++asked > mostAsked);
+        if (!isLast) timer = setTimeout(() => void read(), every.running);
       } catch (error) {
         if (!isOver) setState((old) => ({ ...old, loaded: true, error }));
       }

@@ -2,7 +2,7 @@ import { ArrowRightLeft, ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserP
 import { useState } from 'react';
 import { type Ticket, type TicketEvent, type TicketRow, type TicketStatus, type TicketThread, ticketMoves } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, Id, Markdown, say } from '../../parts';
+import { Answer, Button, IconButton, Id, JobLinks, Markdown, say } from '../../parts';
 import { go, notify, useKept, useProject, useQuery, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
@@ -52,7 +52,7 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
       <Answer query={query} what={`Cannot show ${ticketId}`} loading="Loading the ticket" lines={12} stillWorks="Other tickets can still be opened.">
         {(data) => (
           <>
-            <Main data={data} onMore={() => setMost(most + childrenShown)} onAsk={setQuestion} />
+            <Main project={project} data={data} onMore={() => setMost(most + childrenShown)} onAsk={setQuestion} />
             <Thread project={project} ticket={data.ticket} thread={data.thread} question={question} onQuestion={setQuestion} />
           </>
         )}
@@ -68,6 +68,7 @@ const AllTickets = () => (
 );
 
 interface MainProps {
+  readonly project: string;
   readonly data: Read;
   /** Loads more child tickets. */
   readonly onMore: () => void;
@@ -75,7 +76,7 @@ interface MainProps {
   readonly onAsk: (question: string) => void;
 }
 
-function Main({ data, onMore, onAsk }: MainProps) {
+function Main({ project, data, onMore, onAsk }: MainProps) {
   const { ticket, thread, children, events, near, people } = data;
   const [asked, setAsked] = useState<Asked>();
   const findings = children.rows.filter((child) => child.type === 'review_finding');
@@ -94,6 +95,7 @@ function Main({ data, onMore, onAsk }: MainProps) {
         <Actor people={people} />
       </nav>
       <Head ticket={ticket} onEdit={() => setAsked({ kind: 'edit' })} />
+      <JobLinks project={project} isOf={({ ticketId }) => ticketId === ticket.ticketId} />
       <Moves ticket={ticket} onMove={(to) => setAsked({ kind: 'move', to })} />
       {ticket.body.trim() ? <Markdown text={ticket.body} /> : <p className="muted">No text.</p>}
       {ticket.resolution !== null && (

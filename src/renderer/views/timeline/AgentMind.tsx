@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
-import { Answer, Button, IconButton, notifyProblem, say } from '../../parts';
+import { Answer, Button, IconButton, JobLinks, notifyProblem, say } from '../../parts';
 import { ask, go, useKept, useQuery } from '../../state';
 import { waitText } from './space';
 
@@ -55,7 +55,7 @@ export function AgentMind({ project, agents, chosen, onChoose, runs, waits, name
         {(mind) => <MindParts agent={agent} mind={mind} onChange={changed} />}
       </Answer>
       <Waits waits={waits.filter(({ waiterId }) => waiterId === agent.entityId)} nameOf={nameOf} />
-      <Runs runs={runs.filter(({ entityId }) => entityId === agent.entityId)} name={agent.name} />
+      <Runs project={project} runs={runs.filter(({ entityId }) => entityId === agent.entityId)} name={agent.name} />
     </section>
   );
 }
@@ -161,10 +161,12 @@ const runWords: Readonly<Record<Run['status'], string>> = {
   canceled: 'canceled',
 };
 
-function Runs({ runs, name }: { runs: readonly Run[]; name: string }) {
+function Runs({ project, runs, name }: { project: string; runs: readonly Run[]; name: string }) {
+  const ids = new Set(runs.map(({ runId }) => runId));
   return (
     <section aria-label="Runs">
       <h3>Runs</h3>
+      <JobLinks project={project} isOf={({ what }) => 'runId' in what && ids.has(what.runId)} />
       {runs.length === 0 && <p className="muted">No runs yet. A message, a plan or a service starts one.</p>}
       <ul>
         {runs.slice(0, shownRuns).map((run) => {
