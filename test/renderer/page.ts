@@ -5,6 +5,7 @@
 const remembered = new Map<string, string>();
 
 Object.assign(globalThis, {
+  window: globalThis,
   location: { hash: '', origin: 'http://127.0.0.1' },
   history: { state: null, pushState() {}, replaceState() {} },
   localStorage: {
