@@ -17,6 +17,8 @@ export const importResult = z.object({
   /** Irregularities that were resolved, such as a root joined by position or a cycle that was cut. */
   notes: z.array(skip),
   tips: z.array(contextId),
+  /** Model calls from files of their own, where there were such files. */
+  requests: count.optional(),
   ms: count,
 });
 export type ImportResult = z.output<typeof importResult>;

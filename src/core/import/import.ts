@@ -14,6 +14,7 @@ import {
 } from '../formats/index.js';
 import { readCalls } from '../requests/index.js';
 import { metaBeside } from './beside.js';
+import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
@@ -44,7 +45,8 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
     throw badRequest('format', `${inWords(input.format)} cannot be imported; there are ${importableFormats.map((format) => format.id).join(', ')}`);
   const startedAt = chain.clock();
   yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
-  const { files, skipped } = filesOf(input.paths);
+  const { files: found, skipped } = filesOf(input.paths);
+  const { bodies, others: files } = splitBodies(found);
   const notes: Skip[] = [];
   const tips = new Set<ContextId>();
   let sessions = 0;
@@ -63,8 +65,22 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
     notes.push(...result.notes);
     for (const tip of result.tips) tips.add(tip);
   }
+  const calls = importBodies(chain, bodies);
+  bytes += bodies.reduce((sum, file) => sum + file.bytes, 0);
+  skipped.push(...calls.skipped);
+  notes.push(...calls.notes);
   yield { phase: 'done', done: files.length, total: files.length, bytes };
-  return { sessions, commits, entries, bytes, skipped, notes, tips: [...tips], ms: Math.max(0, chain.clock() - startedAt) };
+  return {
+    ...(bodies.length > 0 && { requests: calls.requests }),
+    sessions,
+    commits,
+    entries,
+    bytes,
+    skipped,
+    notes,
+    tips: [...tips],
+    ms: Math.max(0, chain.clock() - startedAt),
+  };
 }
 
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };

@@ -13,7 +13,7 @@ import {
 import type { Chain } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
 import { writeNewParts } from '../files/index.js';
-import { wireFormat } from '../requests/index.js';
+import { bodiesFormat, wireFormat } from '../requests/index.js';
 
 /** A range of a stored object that is part of an imported file. */
 export interface Piece {
@@ -120,12 +120,13 @@ export function importedFiles({ db, project }: Chain): (path: string, bytes: num
 /** The imported files of sessions that are not deleted, latest first. Their lists of pieces are not read: they are the largest part of a row. */
 export function listSources(chain: Chain): Source[] {
   const rows = chain.db.all<ListedRow>(
-    `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? AND format <> ?
+    `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? AND format NOT IN (?, ?)
         AND NOT EXISTS (SELECT 1 FROM sessionMark m WHERE m.project = source.project AND m.sessionId = source.sessionId AND m.deletedAt IS NOT NULL)
       ORDER BY no DESC`,
     chain.project,
     // Captured calls have no file.
     wireFormat,
+    bodiesFormat,
   );
   const sessions = heldBySession(chain);
   return rows.map((row) => {

@@ -1,7 +1,11 @@
-import type { Provider } from '../../core/contract/index.js';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ImportResult, Provider } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { defaultUpstreams, type RunningProxy, startProxy, type Upstreams } from '../proxy/index.js';
 import { line, say } from '../terminal/index.js';
+import { drain } from './call.js';
 
 /** The environment variables from which agents and the providers' own clients take a provider's address. */
 const addressNames: Readonly<Record<string, Provider>> = {
@@ -27,4 +31,34 @@ export const addressesOf = (proxy: RunningProxy): Record<string, string> =>
 export function upstreamsOf(env: NodeJS.ProcessEnv): Upstreams {
   const given = Object.entries(addressNames).flatMap(([name, provider]) => (env[name] ? [[provider, new URL(env[name])]] : []));
   return { ...defaultUpstreams, ...Object.fromEntries(given) };
+}
+
+/** Request bodies that an agent writes into files itself. */
+export interface BodyFiles {
+  readonly env: Readonly<Record<string, string>>;
+  /** Imports what the agent wrote. Call it after its transcripts were stored. */
+  importInto(client: ContractClient): Promise<void>;
+  remove(): void;
+}
+
+/** Variables by which a person has decided already about Claude Code's telemetry. */
+const decided = ['CLAUDE_CODE_ENABLE_TELEMETRY', 'OTEL_LOG_RAW_API_BODIES', 'OTEL_LOGS_EXPORTER', 'OTEL_METRICS_EXPORTER', 'OTEL_TRACES_EXPORTER'];
+
+/**
+ * Lets Claude Code write its request bodies into a temporary folder, which only this user can read. That records calls that never reach the
+ * proxy, such as those to Bedrock or Vertex, or to an address in the agent's own settings. Nothing is exported anywhere. Undefined where
+ * the person has configured the agent's telemetry.
+ */
+export function bodyFiles(env: NodeJS.ProcessEnv): BodyFiles | undefined {
+  if (decided.some((name) => env[name] !== undefined)) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'stemma-bodies-'));
+  return {
+    env: { CLAUDE_CODE_ENABLE_TELEMETRY: '1', OTEL_LOG_RAW_API_BODIES: `file:${folder}` },
+    async importInto(client) {
+      if (readdirSync(folder).length === 0) return;
+      const { skipped } = (await drain(await client.import.run({ paths: [folder] }), () => undefined)) as ImportResult;
+      for (const { path, reason } of skipped) say(line`stemma: ${path}: ${reason}`);
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }

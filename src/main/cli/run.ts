@@ -8,7 +8,7 @@ import { type Connection, connectThread } from './client.js';
 import { openTarget, type ProjectChoice, type SignedOptions, signedOf } from './command.js';
 import { driverOf, drivers } from './drivers.js';
 import { counted } from './numbers.js';
-import { addressesOf, startRecorder, upstreamsOf } from './record.js';
+import { addressesOf, type BodyFiles, bodyFiles, startRecorder, upstreamsOf } from './record.js';
 import { streamTranscript } from './stream.js';
 
 export interface RunOptions extends ProjectChoice, SignedOptions {
@@ -65,13 +65,15 @@ async function beginRecording(command: readonly string[], options: RunOptions): 
     const places = stream ? { paths: [stream.folder] } : agent && { agents: [agent] };
     await connection.client.capture.watch({ ...places, from: 'now', cwd, granularity, ...signedOf(options) });
     const recorder = options.record ? await startRecorder(connection.client, upstreamsOf(process.env)) : undefined;
+    const bodies = recorder && agent === 'claude-code' ? bodyFiles(process.env) : undefined;
     return {
-      env: recorder ? addressesOf(recorder) : {},
+      env: { ...(recorder && addressesOf(recorder)), ...bodies?.env },
       ...(stream && { onOutput: stream.take }),
       async end() {
         await recorder?.close();
-        await endRecording(connection, dir);
+        await endRecording(connection, dir, bodies);
         stream?.remove();
+        bodies?.remove();
       },
     };
   } catch (error) {
@@ -80,9 +82,10 @@ async function beginRecording(command: readonly string[], options: RunOptions): 
   }
 }
 
-async function endRecording({ client, close }: Connection, dir: string): Promise<void> {
+async function endRecording({ client, close }: Connection, dir: string, bodies: BodyFiles | undefined): Promise<void> {
   try {
     sayRecorded(await client.capture.stop({ end: true }), dir);
+    await bodies?.importInto(client);
     await backUpDaily(client);
   } finally {
     await close();

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { sha256Of } from '../../artifacts/index.js';
 import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { Chain } from '../../chain/index.js';
-import { type CallDetails, callDetails } from '../runtimes/claude-code/records.js';
+import { type CallDetails, callDetails, type WireDetails } from '../runtimes/claude-code/records.js';
 import { cacheMark, ownObject, withBlocks } from '../shared/canonical.js';
 import { listOf, listRow } from '../shared/lists.js';
 import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from '../shared/marks.js';
@@ -137,10 +137,11 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
       if (missing.length) return undefined;
       // A captured call may have no list, or another value in its place, as a parameter.
       const list = members.has(layout.list) || details.wire?.order.includes(layout.list) === false ? undefined : layout.list;
+      const covered = details.wire?.by === undefined ? members : withoutHead(members, details.wire);
       const names = [...members.keys(), ...(list ? [list] : [])].filter((name) => !outsideDigest.has(name)).sort();
-      if (list === undefined) return sha256Of(`{${names.map((name) => inCanonical(name, members)).join(',')}}`).toString('hex');
+      if (list === undefined) return sha256Of(`{${names.map((name) => inCanonical(name, covered)).join(',')}}`).toString('hex');
       const before = names.slice(0, names.indexOf(list));
-      const head = `{${before.map((name) => `${inCanonical(name, members)},`).join('')}${JSON.stringify(list)}:[`;
+      const head = `{${before.map((name) => `${inCanonical(name, covered)},`).join('')}${JSON.stringify(list)}:[`;
       const firstMarked = Math.min(messages.length, ...marks.keys());
       const known = call.base === null ? undefined : states.get(call.base);
       const from = known && known.head === head && known.count <= Math.min(call.keep, firstMarked) ? known : undefined;
@@ -149,7 +150,7 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
         remember(states, call.no, { head, count: firstMarked, hash: state }),
       );
       hash.update(']');
-      for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:`).update((members.get(name) as Member).canonical());
+      for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:`).update((covered.get(name) as Member).canonical());
       return hash.update('}').digest('hex');
     },
     body({ details, layout, members, messages, marks }) {
@@ -173,6 +174,13 @@ const inCanonical = (name: string, members: ReadonlyMap<string, Member>): string
 /** A captured call's system prompt with the first blocks, which no shape holds. */
 const withHead = (part: Member, head: readonly Json[]): Member =>
   head.length && Array.isArray(part.value) ? memberOf([...head, ...part.value]) : part;
+
+/** The members of a body without the first blocks of its system prompt. */
+function withoutHead(members: ReadonlyMap<string, Member>, { layout, head }: WireDetails): ReadonlyMap<string, Member> {
+  const system = members.get(layout.system)?.value;
+  if (head.length === 0 || !Array.isArray(system)) return members;
+  return new Map([...members, [layout.system, memberOf(system.slice(head.length))]]);
+}
 
 /** The hash of a body up to its first `count` messages, none of which is marked. Calls that continue this one begin there. */
 interface HashState {

@@ -35,6 +35,8 @@ export interface Row extends StoredCall {
   /** Set for a captured call; null where a runtime recorded its own. */
   readonly provider: Provider | null;
   readonly replyKey: EntryKey | null;
+  /** 1 for a call that the agent itself wrote down in files. */
+  readonly fromBody: number;
 }
 
 const selectRow = /* sql */ `
@@ -42,7 +44,7 @@ SELECT ${callColumns
   .split(', ')
   .map((column) => `r.${column}`)
   .join(', ')}, r.requestId, r.at, r.model, r.messageCount, r.replyRecord, r.input, r.output, r.cacheRead, r.cacheWrite, r.proved, r.finding,
-       COALESCE(NULLIF(c.sessionId, ''), x.sessionId, '') AS sessionId, c.agentId, c.source, x.seq AS context, x.id AS commitId, r.provider, r.replyKey
+       COALESCE(NULLIF(c.sessionId, ''), x.sessionId, '') AS sessionId, c.agentId, c.source, r.requestId LIKE 'body:%' AS fromBody, x.seq AS context, x.id AS commitId, r.provider, r.replyKey
   FROM request r JOIN requestConversation c ON c.no = r.conversation
   LEFT JOIN record k ON k.project = r.project AND k.record = COALESCE(r.replyRecord, r.place)
   LEFT JOIN context x ON x.seq = COALESCE(r.context, k.context)`;
@@ -197,7 +199,7 @@ function toRow(row: Row, { proved, problem }: Finding): RequestRow {
     replyKey: row.replyKey ?? (row.replyRecord === null ? null : (`${row.replyRecord}.0` as EntryKey)),
     ...(row.agentId !== '' && { agentId: row.agentId }),
     ...(row.sessionId !== '' && { sessionId: row.sessionId }),
-    source: row.provider === null ? 'claude-code' : 'wire',
+    source: row.provider === null || row.fromBody === 1 ? 'claude-code' : 'wire',
     model: row.model,
     messageCount: row.messageCount,
     tokens: { input: row.input, output: row.output, cacheRead: row.cacheRead, cacheWrite: row.cacheWrite },
@@ -243,6 +245,7 @@ function inStore(error: unknown): string {
 
 function findingOf({ details, problem }: Rebuilt, digest: string | undefined): Finding {
   if (problem !== undefined) return { proved: false, problem };
+  if (details.digest === null && details.wire?.by !== undefined) return { proved: false, problem: undigested(details) };
   if (details.digest === null) return { proved: false, problem: 'the record has no digest' };
   if (digest === details.digest) return { proved: true, problem: undefined };
   return {
@@ -250,6 +253,14 @@ function findingOf({ details, problem }: Rebuilt, digest: string | undefined): F
     problem:
       'the digest of the rebuilt body differs from the recorded one. Messages, system prompt and tools match their hashes, so parameters, cache marks or the order of messages differ.',
   };
+}
+
+/** Why a body that the agent wrote down itself is not verified. */
+function undigested({ withheld }: Rebuilt['details']): string {
+  const lost = withheld.filter((path) => path.startsWith('messages[')).length;
+  return lost > 0
+    ? `Claude Code left out ${lost === 1 ? 'a thinking text' : `${lost} thinking texts`} that no imported transcript contains`
+    : 'no transcript records a digest of this call';
 }
 
 /** Parts of every request of this runtime that no record holds. */

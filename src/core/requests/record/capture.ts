@@ -1,11 +1,11 @@
 import { blake3Of, sha256Of } from '../../artifacts/index.js';
 import { badRequest, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseInstant, parseJson } from '../../base/index.js';
 import type { Chain } from '../../chain/index.js';
-import type { CapturedCall } from '../../contract/index.js';
+import type { CapturedCall, Provider } from '../../contract/index.js';
 import { outsideDigest } from '../rebuild/rebuild.js';
 import { largestRecord, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
 import { listOf, listRow } from '../shared/lists.js';
-import { readBody, readReply, type WireBody } from '../shared/wire.js';
+import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
 import { type BaseCall, type NewCall, putCall, saveShape } from './calls.js';
 import { joinNewCall } from './join.js';
 import { openTexts } from './texts.js';
@@ -26,43 +26,73 @@ export function captureCall(chain: Chain, call: CapturedCall): { requestId: stri
   const reply = readReply(call.provider, call.reply);
   const at = parseInstant(call.at) ?? chain.clock();
   const requestId = chain.newId();
-  const sessionId = wire.sessionId ?? call.sessionId ?? '';
-  const shapeText = bytesOf(JSON.stringify(wire.shape));
-  const namedShape = shapeHash(shapeText);
-  if (!namedShape) throw badRequest('body', 'the system prompt or tools are nested too deeply');
-  const record = bytesOf(JSON.stringify(recordOf(call, wire, requestId, namedShape, digestOf(body, wire))));
   return chain.artifacts.transaction(() => {
-    const source = wireSource(chain);
-    const texts = openTexts(chain, record);
-    const numbers = wire.messages.map((message) => {
-      const text = bytesOf(JSON.stringify(message));
-      const hash = messageHash(text);
-      if (!hash) throw badRequest('body', 'a message is nested too deeply');
-      return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
-    });
-    const shape = texts.keepShape({ hash: namedShape.toString('hex'), line: { start: 0, end: 0 }, range: undefined, text: shapeText });
-    if (typeof shape === 'string') throw new Error(shape);
-    const line = { start: 0, end: record.length };
-    const place = texts.finish([line]).get(line);
-    if (!place) throw new Error('the record of a captured call was not stored');
-    texts.save(source);
-    const { no } = putCall(chain, {
+    const source = sourceOfCalls(chain, wireFormat);
+    const no = storeCall(chain, {
       requestId,
-      conversation: conversationOf(chain, source, sessionId),
-      place: { ...place, size: record.length },
+      source,
+      sessionId: wire.sessionId ?? call.sessionId ?? '',
       at,
-      model: wire.model,
-      shape: saveShape(chain, shape),
-      ...baseFor(chain, source, numbers),
-      usage: reply.usage,
       provider: call.provider,
+      wire,
+      reply,
+      record: recordOf(call, wire, requestId, digestOf(body, wire)),
+      baseFor: (numbers) => baseFor(chain, source, numbers),
     });
     joinNewCall(chain, { no, at }, reply);
     return { requestId };
   });
 }
 
-function recordOf(call: CapturedCall, wire: WireBody, id: string, shape: Buffer, digest: string): JsonObject {
+/** A call outside of any transcript, in the parts that are stored. */
+export interface OutsideCall {
+  readonly requestId: string;
+  /** The source that holds all calls of its kind. */
+  readonly source: number;
+  readonly sessionId: string;
+  readonly at: number;
+  readonly provider: Provider;
+  readonly wire: WireBody;
+  readonly reply: WireReply;
+  /** The record of the call, without the hash of its shape. */
+  readonly record: JsonObject;
+  /** Finds the call with which this one's list begins. Without it, the list is stored whole. */
+  readonly baseFor?: (numbers: readonly number[]) => Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'>;
+}
+
+/** Stores a call inside of the caller's transaction and returns its row. @throws BAD_REQUEST for a part that is nested too deeply. */
+export function storeCall(chain: Chain, { requestId, source, sessionId, at, provider, wire, reply, ...call }: OutsideCall): number {
+  const shapeText = bytesOf(JSON.stringify(wire.shape));
+  const namedShape = shapeHash(shapeText);
+  if (!namedShape) throw badRequest('body', 'the system prompt or tools are nested too deeply');
+  const record = bytesOf(JSON.stringify({ ...call.record, shapeHash: namedShape.toString('hex') }));
+  const texts = openTexts(chain, record);
+  const numbers = wire.messages.map((message) => {
+    const text = bytesOf(JSON.stringify(message));
+    const hash = messageHash(text);
+    if (!hash) throw badRequest('body', 'a message is nested too deeply');
+    return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
+  });
+  const shape = texts.keepShape({ hash: namedShape.toString('hex'), line: { start: 0, end: 0 }, range: undefined, text: shapeText });
+  if (typeof shape === 'string') throw new Error(shape);
+  const line = { start: 0, end: record.length };
+  const place = texts.finish([line]).get(line);
+  if (!place) throw new Error('the record of a captured call was not stored');
+  texts.save(source);
+  return putCall(chain, {
+    requestId,
+    conversation: conversationOf(chain, source, sessionId),
+    place: { ...place, size: record.length },
+    at,
+    model: wire.model,
+    shape: saveShape(chain, shape),
+    ...(call.baseFor?.(numbers) ?? { base: undefined, keep: 0, numbers, listAt: () => undefined }),
+    usage: reply.usage,
+    provider,
+  }).no;
+}
+
+function recordOf(call: CapturedCall, wire: WireBody, id: string, digest: string): JsonObject {
   const [agent, version] = /^([^\s/]+)(?:\/(\S+))?/.exec(call.headers['user-agent'] ?? '')?.slice(1) ?? [];
   const headers = Object.fromEntries(keptHeaders.flatMap((name) => (call.headers[name] === undefined ? [] : [[name, call.headers[name]]])));
   return {
@@ -71,7 +101,6 @@ function recordOf(call: CapturedCall, wire: WireBody, id: string, shape: Buffer,
     timestamp: call.at,
     ...(agent !== undefined && { querySource: agent }),
     ...(version !== undefined && { version }),
-    shapeHash: shape.toString('hex'),
     params: wire.params,
     cacheControl: wire.marks.map(({ path, value }) => ({ path: [...path], value })),
     requestDigest: digest,
@@ -88,8 +117,8 @@ function recordOf(call: CapturedCall, wire: WireBody, id: string, shape: Buffer,
   };
 }
 
-/** The digest of the original body, in the form of recorded digests. The body rebuilt from its parts must have it too. */
-function digestOf(body: JsonObject, { layout, withheld }: WireBody): string {
+/** The digest of a body, in the form of recorded digests. The body rebuilt from its parts must have it too. */
+export function digestOf(body: JsonObject, { layout, withheld }: WireBody): string {
   const list = body[layout.list];
   const whole = { ...body, ...(Array.isArray(list) && { [layout.list]: list.map(withBlocks) }) };
   const members = Object.entries(whole).filter(([name]) => !outsideDigest.has(name) && !withheld.includes(name));
@@ -99,8 +128,9 @@ function digestOf(body: JsonObject, { layout, withheld }: WireBody): string {
 /** All captured calls of a project belong to one source, because they are of no file. */
 export const wireFormat = 'wire-v1';
 
-function wireSource({ db, project, clock, newId }: Chain): number {
-  const known = db.one<{ no: number }>('SELECT no FROM source WHERE project = ? AND format = ?', project, wireFormat);
+/** The source that holds all calls of a kind that belong to no file of their own. */
+export function sourceOfCalls({ db, project, clock, newId }: Chain, format: string): number {
+  const known = db.one<{ no: number }>('SELECT no FROM source WHERE project = ? AND format = ?', project, format);
   if (known) return known.no;
   const nothing = blake3Of(new Uint8Array());
   return db.run(
@@ -108,7 +138,7 @@ function wireSource({ db, project, clock, newId }: Chain): number {
      VALUES (?, ?, '', ?, 0, ?, 0, ?, '[]', '[]', ?)`,
     project,
     newId(),
-    wireFormat,
+    format,
     nothing,
     nothing,
     clock(),

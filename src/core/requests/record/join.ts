@@ -25,10 +25,15 @@ const recent = 10 * 60 * 1000;
 /** The length of an entry's head in an outline. */
 const headLength = 120;
 
+/** Remembers a call until a transcript with its answer is imported. */
+export function waitForAnswer(chain: Chain, no: number, reply: WireReply): void {
+  for (const mark of marksOfReply(reply))
+    chain.db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', chain.project, mark, no);
+}
+
 /** Connects a new captured call with an answer that was imported already. */
 export function joinNewCall(chain: Chain, call: Pick<OpenCall, 'no' | 'at'>, reply: WireReply): void {
-  for (const mark of marksOfReply(reply))
-    chain.db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', chain.project, mark, call.no);
+  waitForAnswer(chain, call.no, reply);
   const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
     'SELECT seq FROM context WHERE project = ? AND createdAt >= ? ORDER BY seq',
     chain.project,
@@ -109,7 +114,8 @@ function callWith(chain: Chain, mark: string, commit: ContextRow, key: EntryKey)
 }
 
 const wordsPrefix = 'words:';
-const idMark = (id: string): string => `message:${id}`;
+/** The mark of a reply by the provider's id. */
+export const idMark = (id: string): string => `message:${id}`;
 const toolMark = (id: string): string => `call:${id}`;
 const wordsMark = (text: string): string =>
   `${wordsPrefix}${text

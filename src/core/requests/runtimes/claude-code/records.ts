@@ -276,6 +276,8 @@ export interface WireDetails {
   readonly headers: Readonly<Record<string, string>>;
   /** The provider's status; null where the connection broke before the answer. */
   readonly status: number | null;
+  /** The agent that wrote the body down itself. Its digests leave out the first blocks of the system prompt. */
+  readonly by?: 'claude-code';
 }
 
 /** Reads the facts of a call's record line. */

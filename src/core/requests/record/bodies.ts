@@ -1,0 +1,304 @@
+import { type CommitSeq, type EntryKey, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../base/index.js';
+import { type Chain, type ContextRow, commitAt, outlineOf } from '../../chain/index.js';
+import { callDetails } from '../runtimes/claude-code/records.js';
+import { recordOf } from '../runtimes/runtime.js';
+import { largestRecord } from '../shared/canonical.js';
+import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
+import { digestOf, sourceOfCalls, storeCall } from './capture.js';
+import { idMark, waitForAnswer } from './join.js';
+
+/** A request and its reply as Claude Code wrote them into files (`OTEL_LOG_RAW_API_BODIES=file:DIR`). */
+export interface RawBody {
+  /** The agent's id of the request, which is the name of its file. */
+  readonly id: string;
+  /** When the call was made, in milliseconds since 1970, where a record says so; else when the file was written. */
+  readonly at: number;
+  readonly request: string;
+  /** The assembled message of the reply; undefined for a call without one. */
+  readonly reply?: string | undefined;
+  /** What the call was for, in the agent's words: `sdk`, `compact`, `agent:…`. */
+  readonly querySource?: string | undefined;
+}
+
+/** The source of all calls that were read from such files. They name an account, so the files themselves are not kept (R5). */
+export const bodiesFormat = 'claude-code-bodies-v1';
+
+/** The text that stands in these files in place of each thinking. */
+const redacted = '<REDACTED>';
+/** The longest time between a request and the transcript's record of it, in milliseconds. */
+const sameCall = 60_000;
+
+/** What the project knows of a session: it supplies thinking texts, digests and places of replies. */
+interface Known {
+  /** Thinking texts by signature. */
+  readonly thinking: ReadonlyMap<string, string>;
+  /** The transcript's own records of calls, by digest. Each is used once. */
+  readonly records: Map<string, { readonly at: number; readonly messageId: string | null }[]>;
+  /** Message ids of replies whose calls the transcript itself records. */
+  readonly recorded: ReadonlySet<string>;
+  /** Where a reply begins, by the provider's id of the message. */
+  readonly replies: ReadonlyMap<string, { readonly commit: CommitSeq; readonly key: EntryKey }>;
+  readonly compactions: readonly { readonly commit: CommitSeq; readonly at: number; readonly key: EntryKey; readonly text: string }[];
+}
+
+/**
+ * Stores calls from raw bodies, each once under the agent's own id. Thinking texts, which the files lack, are taken from the transcript by
+ * their signatures; where the body then has the digest that the transcript records, it is verified, else `missing` names what is absent.
+ * Call it after the transcripts were imported; a body that was stored earlier is completed. Returns the number of new or changed calls and
+ * the reasons why others were not stored.
+ */
+export function takeBodies(
+  chain: Chain,
+  bodies: Iterable<RawBody>,
+): { readonly calls: number; readonly problems: readonly { readonly id: string; readonly reason: string }[] } {
+  const sessions = new Map<string, Known>();
+  const problems: { id: string; reason: string }[] = [];
+  let calls = 0;
+  for (const body of bodies) {
+    const result = takeBody(chain, body, (sessionId) => {
+      const known = sessions.get(sessionId) ?? knownOf(chain, sessionId);
+      sessions.set(sessionId, known);
+      return known;
+    });
+    if (typeof result === 'string') problems.push({ id: body.id, reason: result });
+    else if (result) calls += 1;
+  }
+  return { calls, problems };
+}
+
+/** True for a new or changed call, false for one that is stored already, or the reason why it cannot be stored. */
+function takeBody(chain: Chain, raw: RawBody, knownOf: (sessionId: string) => Known): boolean | string {
+  if (raw.request.length > largestRecord) return `the body has ${raw.request.length} characters, more than any request`;
+  const sent = parseJson(raw.request);
+  if (!isObject(sent) || !Array.isArray(sent.messages)) return 'it is no request to the Messages API';
+  const sessionId = readBody('anthropic', '/v1/messages', sent).sessionId ?? '';
+  const known = knownOf(sessionId);
+  const { body, missing } = withThinking(sent, known.thinking);
+  const wire = readBody('anthropic', '/v1/messages', body);
+  const reply = readReply('anthropic', raw.reply ?? '');
+  const digest = missing.length === 0 ? digestOf(withoutHead(body, wire), wire) : undefined;
+  const record = digest === undefined ? undefined : takeRecord(known, digest, raw.at, reply);
+  if (!record && reply.messageId !== undefined && known.recorded.has(reply.messageId))
+    return 'it differs from the record of this call in the transcript, which is kept';
+  const place = placeOf(known, raw, reply, record?.messageId ?? undefined);
+  if (isCaptured(chain, { sessionId, at: raw.at, reply, messageCount: wire.messages.length }, place?.key)) return false;
+  const requestId = `body:${raw.id}`;
+  const kept = recordFor(raw, wire, requestId, record ? digest : undefined, missing);
+  return chain.artifacts.transaction(() => {
+    const before = chain.db.one<{ no: number; place: CommitSeq | null; line: Buffer }>(
+      'SELECT no, context AS place FROM request WHERE project = ? AND requestId = ?',
+      chain.project,
+      requestId,
+    );
+    const state = `${missing.length} ${record !== undefined}`;
+    if (before && before.place === (place?.commit ?? null) && stateOf(chain, before.no) === state) return false;
+    if (before) remove(chain, before.no);
+    const no = storeCall(chain, {
+      requestId,
+      source: sourceOfCalls(chain, bodiesFormat),
+      sessionId,
+      at: raw.at,
+      provider: 'anthropic',
+      wire,
+      reply,
+      record: kept,
+    });
+    if (place)
+      chain.db.run(
+        'UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?',
+        place.commit,
+        place.key,
+        recordOf(place.key),
+        no,
+        chain.project,
+      );
+    else waitForAnswer(chain, no, reply);
+    return true;
+  });
+}
+
+/** The body with the thinking texts of the transcript, and the paths of those that it lacks, which are left out. */
+function withThinking(sent: JsonObject, thinking: ReadonlyMap<string, string>): { readonly body: JsonObject; readonly missing: readonly string[] } {
+  const missing: string[] = [];
+  const block = (value: Json, path: string): Json => {
+    if (!isObject(value) || value.thinking !== redacted) return value;
+    const text = thinking.get(stringAt(value, 'signature') ?? '');
+    if (text !== undefined) return { ...value, thinking: text };
+    missing.push(`${path}.thinking`);
+    const { thinking: _, ...rest } = value;
+    return rest as JsonObject;
+  };
+  const messages = (sent.messages as readonly Json[]).map((message, at): Json => {
+    if (!isObject(message) || !Array.isArray(message.content)) return message;
+    return { ...message, content: message.content.map((one, n) => block(one, `messages[${at}].content[${n}]`)) };
+  });
+  return { body: { ...sent, messages }, missing };
+}
+
+/** The body without the first blocks of the system prompt that no digest of the agent covers. */
+const withoutHead = (body: JsonObject, { head }: WireBody): JsonObject =>
+  head.length > 0 && Array.isArray(body.system) ? { ...body, system: body.system.slice(head.length) } : body;
+
+/** The transcript's record with this digest: the one with this reply, else the nearest in time. A retried call stands there twice. */
+function takeRecord(known: Known, digest: string, at: number, { messageId }: WireReply): { readonly messageId: string | null } | undefined {
+  const same = known.records.get(digest) ?? [];
+  const found =
+    same.find((record) => messageId !== undefined && record.messageId === messageId) ??
+    same.toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at)).find((record) => messageId === undefined || record.messageId === null) ??
+    same[0];
+  if (found && same.length > 1) same.splice(same.indexOf(found), 1);
+  return found;
+}
+
+/** Where the call belongs: with its reply, or with the compaction for which it was made. */
+function placeOf(
+  { replies, compactions }: Known,
+  { at, querySource }: RawBody,
+  reply: WireReply,
+  recorded: string | undefined,
+): { readonly commit: CommitSeq; readonly key: EntryKey } | undefined {
+  const answer = replies.get(reply.messageId ?? recorded ?? '');
+  if (answer || querySource !== 'compact') return answer;
+  const said = reply.text.replace(/^[\s\S]*<summary>|<\/summary>[\s\S]*$/g, '').trim();
+  return compactions.find((compaction) => compaction.at >= at - sameCall && said !== '' && compaction.text.includes(said));
+}
+
+interface Sent {
+  readonly sessionId: string;
+  readonly at: number;
+  readonly reply: WireReply;
+  readonly messageCount: number;
+}
+
+/** Whether the call was recorded on the wire, which is the better record: found by its reply or, without one, by its time. */
+function isCaptured({ db, project }: Chain, { sessionId, at, reply, messageCount }: Sent, key: EntryKey | undefined): boolean {
+  const wire = "r.project = :project AND r.provider IS NOT NULL AND r.requestId NOT LIKE 'body:%'";
+  if (key !== undefined)
+    return db.one(`SELECT 1 FROM request r WHERE ${wire} AND r.replyRecord = :record`, { project, record: recordOf(key) }) !== undefined;
+  const mark = reply.messageId === undefined ? undefined : idMark(reply.messageId);
+  if (mark !== undefined)
+    return (
+      db.one(`SELECT 1 FROM requestReply m JOIN request r ON r.no = m.request WHERE ${wire} AND m.mark = :mark`, { project, mark }) !== undefined
+    );
+  return (
+    db.one(
+      `SELECT 1 FROM request r JOIN requestConversation c ON c.no = r.conversation
+        WHERE ${wire} AND c.sessionId = :sessionId AND r.messageCount = :messageCount AND ABS(r.at - :at) < :sameCall`,
+      { project, sessionId, messageCount, at, sameCall },
+    ) !== undefined
+  );
+}
+
+function recordFor({ at, querySource }: RawBody, wire: WireBody, id: string, digest: string | undefined, missing: readonly string[]): JsonObject {
+  const betas = Array.isArray(wire.params.betas) ? wire.params.betas : undefined;
+  return {
+    type: 'api-request',
+    id,
+    timestamp: new Date(at).toISOString(),
+    ...(querySource !== undefined && { querySource }),
+    params: wire.params,
+    cacheControl: wire.marks.map(({ path, value }) => ({ path: [...path], value })),
+    ...(digest !== undefined && { requestDigest: digest }),
+    withheld: [...wire.withheld, ...missing],
+    wire: {
+      provider: 'anthropic',
+      path: '/v1/messages',
+      status: null,
+      layout: { ...wire.layout },
+      order: wire.order.filter((name) => name !== 'betas'),
+      head: [...wire.head],
+      headers: { 'anthropic-version': '2023-06-01', ...(betas && { 'anthropic-beta': betas.join(',') }) },
+      by: 'claude-code',
+    },
+  };
+}
+
+/** How complete a stored body is: the number of missing thinking texts, and whether it is verified. */
+function stateOf({ db, artifacts }: Chain, no: number): string {
+  const row = db.one<{ page: number; start: number; size: number }>('SELECT page, start, size FROM request WHERE no = ?', no);
+  if (!row) return '';
+  const { withheld, digest } = callDetails(artifacts.read(row.page as never).subarray(row.start, row.start + row.size));
+  return `${withheld.filter((path) => path.startsWith('messages[')).length} ${digest !== null}`;
+}
+
+function remove({ db, project }: Chain, no: number): void {
+  db.run('DELETE FROM requestReply WHERE request = ? AND project = ?', no, project);
+  db.run('DELETE FROM request WHERE no = ? AND project = ?', no, project);
+}
+
+/** Reads what the project knows of a session. */
+function knownOf(chain: Chain, sessionId: string): Known {
+  const { db, project, artifacts } = chain;
+  const commits = db
+    .all<{ seq: CommitSeq }>(
+      "SELECT seq FROM context WHERE project = ? AND sessionId = ? AND format = 'claude-code-v1' ORDER BY seq",
+      project,
+      sessionId,
+    )
+    .map(({ seq }) => commitAt(chain, seq));
+  const thinking = new Map<string, string>();
+  const replies = new Map<string, { commit: CommitSeq; key: EntryKey }>();
+  const compactions: Known['compactions'][number][] = [];
+  for (const commit of commits) {
+    const delta = artifacts.read(commit.artifact);
+    for (const [signature, text] of thinkingIn(delta)) thinking.set(signature, text);
+    for (const { role, kind, key, messageId } of outlineOf(chain, commit.artifact, commit.format).entries)
+      if (role === 'assistant' && kind !== 'summary' && messageId !== undefined && !replies.has(messageId))
+        replies.set(messageId, { commit: commit.seq, key });
+    if (commit.type === 'compaction') compactions.push(...compactionOf(chain, commit, delta));
+  }
+  const rows = db.all<{ page: number; start: number; size: number; at: number; replyMessage: string | null }>(
+    `SELECT r.page, r.start, r.size, r.at, r.replyMessage FROM request r JOIN requestConversation c ON c.no = r.conversation
+      WHERE c.project = ? AND c.sessionId = ? AND r.provider IS NULL ORDER BY r.no`,
+    project,
+    sessionId,
+  );
+  const records: Known['records'] = new Map();
+  for (const { page, start, size, at, replyMessage: messageId } of rows) {
+    const { digest } = callDetails(artifacts.read(page as never).subarray(start, start + size));
+    if (digest !== null) records.set(digest, [...(records.get(digest) ?? []), { at, messageId }]);
+  }
+  return { thinking, records, replies, compactions, recorded: new Set(rows.flatMap(({ replyMessage }) => replyMessage ?? [])) };
+}
+
+/** The signed thinking texts in a delta of Claude Code. */
+function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, text: string]> {
+  for (const line of textOf(delta).split('\n')) {
+    if (!line.includes('"signature"')) continue;
+    const record = parseJson(line);
+    const message = isObject(record) ? record.message : undefined;
+    for (const block of isObject(message) && Array.isArray(message.content) ? message.content : []) {
+      const [signature, text] = [stringAt(block, 'signature'), stringAt(block, 'thinking')];
+      if (signature && text !== undefined) yield [signature, text];
+    }
+  }
+}
+
+function compactionOf(chain: Chain, commit: ContextRow, delta: Uint8Array): Known['compactions'][number][] {
+  const summary = outlineOf(chain, commit.artifact, commit.format).entries.find(({ kind }) => kind === 'summary');
+  if (!summary) return [];
+  const texts = textOf(delta)
+    .split('\n')
+    .map((line) => (line.includes('"isCompactSummary"') ? parseJson(line) : undefined))
+    .flatMap((record) => (isObject(record) && isObject(record.message) ? [record.message.content ?? null] : []));
+  const text = texts.map((content) => (typeof content === 'string' ? content : JSON.stringify(content))).join('\n');
+  return [{ commit: commit.seq, at: commit.createdAt, key: summary.key, text }];
+}
+
+/** The index that Claude Code writes beside the files, by the id of the request. Lines that are no index are ignored. */
+export function readBodyIndex(
+  text: string,
+): ReadonlyMap<string, { readonly at: number | undefined; readonly reply: string | undefined; readonly querySource: string | undefined }> {
+  const index = new Map<string, { at: number | undefined; reply: string | undefined; querySource: string | undefined }>();
+  for (const line of text.split('\n')) {
+    const row = line.trim() === '' ? undefined : parseJson(line);
+    const request = stringAt(row, 'request_file');
+    if (request === undefined) continue;
+    index.set(request, {
+      at: parseInstant(stringAt(row, 'timestamp') ?? '') ?? undefined,
+      reply: stringAt(row, 'response_file'),
+      querySource: stringAt(row, 'query_source'),
+    });
+  }
+  return index;
+}
