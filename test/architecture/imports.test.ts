@@ -157,8 +157,13 @@ const law: readonly Row[] = [
     packages: ['@orpc/contract', 'node:fs', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
   },
   {
+    folder: 'src/main/otlp',
+    folders: [],
+    packages: ['node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path', 'node:zlib', 'protobufjs'],
+  },
+  {
     folder: 'src/main/web',
-    folders: [contract, 'src/main/launch', 'src/main/terminal', 'src/main/window'],
+    folders: [contract, 'src/main/launch', 'src/main/otlp', 'src/main/terminal', 'src/main/window'],
     packages: [
       '@orpc/client',
       '@orpc/contract',
@@ -169,6 +174,7 @@ const law: readonly Row[] = [
       'node:fs',
       'node:http',
       'node:net',
+      'node:path',
       'node:stream',
       'node:worker_threads',
       'open',
@@ -205,6 +211,7 @@ const law: readonly Row[] = [
       'src/main/hub',
       'src/main/launch',
       'src/main/mcp',
+      'src/main/otlp',
       'src/main/proxy',
       'src/main/terminal',
       'src/main/web',

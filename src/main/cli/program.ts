@@ -10,6 +10,7 @@ import { addExportCommand } from './export.js';
 import { addHookCommand } from './hooks.js';
 import { addJobCommands } from './jobs.js';
 import { addLiveCommands } from './live.js';
+import { addOtlpCommand } from './otlp.js';
 import { addProjectCommands } from './projects.js';
 import { addReplayCommands } from './replay.js';
 import { addRequestCommands } from './requests.js';
@@ -57,6 +58,7 @@ export function buildProgram(): Command {
   addProjectCommands(program);
   addContextCommands(program);
   addLiveCommands(program);
+  addOtlpCommand(program);
   addHookCommand(program);
   addRequestCommands(program);
   addUsageCommands(program);

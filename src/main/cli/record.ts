@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ImportResult, Provider } from '../../core/contract/index.js';
@@ -55,7 +55,6 @@ export function bodyFiles(env: NodeJS.ProcessEnv): BodyFiles | undefined {
   return {
     env: { CLAUDE_CODE_ENABLE_TELEMETRY: '1', OTEL_LOG_RAW_API_BODIES: `file:${folder}` },
     async importInto(client) {
-      if (readdirSync(folder).length === 0) return;
       const { skipped } = (await drain(await client.import.run({ paths: [folder] }), () => undefined)) as ImportResult;
       for (const { path, reason } of skipped) say(line`stemma: ${path}: ${reason}`);
     },

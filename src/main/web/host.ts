@@ -7,6 +7,7 @@ import { type Answer, answerFor, plain, securityHeaders } from '../window/index.
 import { cookieName, type Door, findCaller, mayAct, refuseForeign } from './doorkeeper.js';
 import { type Engines, openEngines } from './engines.js';
 import { type LinkCodes, linkCodes, newSecret } from './link.js';
+import type { SpanDoor } from './otlp.js';
 import { newLinkPath, signInAnswer } from './sign-in.js';
 import { openSockets, refuseUpgrade } from './sockets.js';
 
@@ -44,6 +45,8 @@ interface Context {
   readonly door: Door & { readonly sessions: Set<string> };
   readonly links: LinkCodes;
   readonly engines: Engines;
+  /** Receives spans from the first export on. */
+  spans?: Promise<SpanDoor>;
   linkUrl(code: string): string;
 }
 
@@ -82,6 +85,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     sockets.close();
     server.close();
     server.closeAllConnections();
+    await context.spans?.then((spans) => spans.close());
     await engines.close();
   };
   // The first window must not be the one to find out that the engine cannot start.
@@ -133,6 +137,10 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
     const { openApi } = await import('./api.js');
     return send(request, response, json(await openApi(options.version)));
   }
+  if (caller === 'script' && url.pathname.startsWith('/v1/')) {
+    const { isExportPath } = await import('../otlp/index.js');
+    if (isExportPath(url.pathname)) return (await spanDoor(context)).answer(request, response, url.pathname);
+  }
   if (url.pathname.startsWith('/api/') || url.pathname.startsWith('/projects/')) {
     const { answerApi } = await import('./api.js');
     for (const [name, value] of Object.entries({ ...securityHeaders, 'cache-control': 'no-store' })) response.setHeader(name, value);
@@ -140,6 +148,14 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
   }
   if (!isRead) return send(request, response, plain(405, 'Only GET and HEAD are answered here.'));
   send(request, response, await answerFor(built('renderer'), url.pathname));
+}
+
+function spanDoor(context: Context): Promise<SpanDoor> {
+  const { engines, options } = context;
+  context.spans ??= import('./otlp.js').then(({ openSpanDoor }) =>
+    openSpanDoor(() => engines.connect('script'), options.engine.dataDir, options.engine.startup.project),
+  );
+  return context.spans;
 }
 
 /** Who may have the socket that was asked for, or undefined after it was refused. */

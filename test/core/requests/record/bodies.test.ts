@@ -78,7 +78,7 @@ const transcript = (): string =>
   ].join('');
 
 describe('[R7] raw bodies of Claude Code', () => {
-  test('calls belong to the commits of their replies, and the transcript supplies the thinking texts', () => {
+  test('calls belong to their replies, and the transcript supplies the thinking texts', () => {
     const chain = emptyChain();
     const folder = scratch();
     writeFileSync(join(folder, `${session}.jsonl`), transcript());

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { type ContractClient, dataDirOf } from '../launch/index.js';
+import { dim, line, printText, say } from '../terminal/index.js';
+import { drain } from './call.js';
+import { addProjectChoice, openTarget, type ProjectChoice, pathOption, type Stoppable, withStoppableEngine } from './command.js';
+import { portNumber } from './numbers.js';
+
+interface OtlpOptions extends ProjectChoice {
+  readonly port: number;
+  readonly bearerFile?: string;
+}
+
+/** Adds `stemma otlp`: spans that tools send become sessions. */
+export function addOtlpCommand(program: Command): void {
+  addProjectChoice(program.command('otlp'))
+    .description('receive OpenTelemetry spans of tools (GenAI conventions) and import them; set the variables that it prints')
+    .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
+    .option('--bearer-file <path>', 'write the token into this new file, which only you can read, instead of printing it')
+    .action((options: OtlpOptions) => withStoppableEngine((running) => receive(running, options)));
+}
+
+/** Runs until the person ends it. Standard output has the variables that an exporter needs. */
+async function receive({ client, signal }: Stoppable, options: OtlpOptions): Promise<void> {
+  const { startOtlp } = await import('../otlp/index.js');
+  const { writeBearerFile } = await import('../web/index.js');
+  const { dir } = await openTarget(client, options);
+  const token = randomBytes(24).toString('base64url');
+  const server = await startOtlp({
+    port: options.port,
+    token,
+    folder: await receivedFolder(client),
+    importFile: async (path) => drain(await client.import.run({ paths: [path] }), () => undefined),
+    problem: (error) => say(line`stemma: spans were not stored: ${error.message}`),
+  });
+  const path = pathOption(options.bearerFile);
+  const file = path === undefined ? undefined : writeBearerFile(path, token);
+  printText(`OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:${server.port}`);
+  printText('OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf');
+  if (!file) printText(`OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20${token}`);
+  say(dim(`Receiving into ${dir}. Ctrl+C ends it.`));
+  if (!signal.aborted) await once(signal, 'abort');
+  await server.close();
+  file?.remove();
+}
+
+/** The folder for received spans of the open project. */
+const receivedFolder = async (client: ContractClient): Promise<string> => join(dataDirOf(), 'received', (await client.project.info({})).projectId);

@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { largestExport, Refused, spansOfRequest } from './decode.js';
+import type { Receiver } from './receiver.js';
+
+/** The paths to which exporters send. Logs and metrics are accepted, so that no exporter retries them, and dropped. */
+const paths = ['/v1/traces', '/v1/logs', '/v1/metrics'];
+export const isExportPath = (path: string): boolean => paths.includes(path);
+
+/** Answers an export in the encoding in which it came. The caller has checked who sent it. */
+export async function answerExport(request: IncomingMessage, response: ServerResponse, path: string, receiver: Receiver): Promise<void> {
+  const type = request.headers['content-type'] ?? '';
+  const isJson = !/^application\/x-protobuf\b/i.test(type);
+  try {
+    if (request.method !== 'POST') throw new Refused(405, 'Send exports with POST.');
+    const body = await bytesOf(request);
+    if (path === '/v1/traces') receiver.take(spansOfRequest(body, type, request.headers['content-encoding']));
+    // An empty message says that everything was accepted.
+    response.writeHead(200, { 'content-type': isJson ? 'application/json' : 'application/x-protobuf' }).end(isJson ? '{}' : '');
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    response.writeHead(error.status, { 'content-type': 'application/json', ...(error.status === 413 && { connection: 'close' }) });
+    response.end(JSON.stringify({ code: 3, message: error.message }));
+  }
+}
+
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largestExport) throw new Refused(413, `The body has more than ${largestExport} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

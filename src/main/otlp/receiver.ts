@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ReceivedSpan } from './decode.js';
+
+export interface ReceiverOptions {
+  /** The folder for the spans of each conversation, one file each. Its path becomes that of the source. */
+  readonly folder: string;
+  /** Imports a file after spans were added to it. */
+  readonly importFile: (path: string) => Promise<unknown>;
+  readonly problem: (error: Error) => void;
+}
+
+/** Keeps spans until their trace is complete, then stores and imports them. */
+export interface Receiver {
+  take(spans: readonly ReceivedSpan[]): void;
+  /** Stores everything now. */
+  flush(): Promise<void>;
+  /** Stores everything and stops. */
+  close(): Promise<void>;
+}
+
+/** How long a trace must be quiet after its first span has come, in milliseconds, and how long without it. */
+const quiet = { complete: 500, open: 20_000 } as const;
+/** The most spans that wait for their traces. Beyond it, everything is stored at once. */
+const mostWaiting = 20_000;
+
+/** The attributes that name a conversation, as the reader of spans knows them. */
+const conversationNames = ['gen_ai.conversation.id', 'session.id', 'langfuse.session.id', 'copilot_chat.chat_session_id'];
+/** Attributes of tools that follow the conventions of today or before. */
+const genAi = /^(?:gen_ai|llm|openinference|copilot_chat)\./;
+
+interface Trace {
+  readonly spans: ReceivedSpan[];
+  conversation: string | undefined;
+  isGenAi: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Opens a receiver. A trace is usually one turn: its outermost span comes last. Traces of one conversation go to one file, so that the
+ * conversation grows by turns. Traces without a GenAI attribute are dropped.
+ */
+export function openReceiver({ folder, importFile, problem }: ReceiverOptions): Receiver {
+  const traces = new Map<string, Trace>();
+  /** Spans that come after their trace was stored belong to the same conversation. */
+  const conversations = new Map<string, string>();
+  let waiting = 0;
+  let work: Promise<unknown> = Promise.resolve();
+
+  const store = (id: string): void => {
+    const trace = traces.get(id);
+    if (!trace) return;
+    clearTimeout(trace.timer);
+    traces.delete(id);
+    waiting -= trace.spans.length;
+    const conversation = trace.conversation ?? conversations.get(id);
+    if (!trace.isGenAi && conversation === undefined) return;
+    const name = conversation ?? id;
+    remember(conversations, id, name);
+    const path = join(folder, `${fileName(name)}.jsonl`);
+    work = work
+      .then(() => {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        appendFileSync(path, `${JSON.stringify(documentOf(trace.spans))}\n`, { mode: 0o600 });
+        return importFile(path);
+      })
+      .catch(problem);
+  };
+
+  const flush = async (): Promise<void> => {
+    for (const id of [...traces.keys()]) store(id);
+    await work;
+  };
+
+  return {
+    take(spans) {
+      for (const received of spans) {
+        const { span } = received;
+        const id = typeof span.traceId === 'string' ? span.traceId : '';
+        const trace = traces.get(id) ?? { spans: [], conversation: undefined, isGenAi: false, timer: undefined };
+        traces.set(id, trace);
+        trace.spans.push(received);
+        waiting += 1;
+        const attributes = attributesOf(span);
+        trace.isGenAi ||= attributes.some(({ key }) => genAi.test(key));
+        trace.conversation ??= conversationNames.flatMap((name) => attributes.find(({ key }) => key === name)?.text ?? [])[0];
+        const isComplete = trace.spans.some((one) => !one.span.parentSpanId);
+        clearTimeout(trace.timer);
+        trace.timer = setTimeout(store, isComplete ? quiet.complete : quiet.open, id);
+        trace.timer.unref();
+      }
+      if (waiting > mostWaiting) void flush();
+    },
+    flush,
+    close: flush,
+  };
+}
+
+/** The number of traces that are remembered for spans that come late. */
+const rememberedTraces = 10_000;
+
+function remember(map: Map<string, string>, id: string, name: string): void {
+  map.set(id, name);
+  if (map.size > rememberedTraces) map.delete(map.keys().next().value as string);
+}
+
+function attributesOf({ attributes }: ReceivedSpan['span']): readonly { readonly key: string; readonly text: string | undefined }[] {
+  return (Array.isArray(attributes) ? (attributes as unknown[]) : []).flatMap((attribute) => {
+    const { key, value } = (attribute ?? {}) as { key?: unknown; value?: { stringValue?: unknown } };
+    const text = value?.stringValue;
+    return typeof key === 'string' ? [{ key, text: typeof text === 'string' && text !== '' ? text : undefined }] : [];
+  });
+}
+
+/** A name that every file system accepts and that differs for each conversation. */
+const fileName = (conversation: string): string =>
+  `${conversation.replace(/[^A-Za-z0-9-]+/g, '-').slice(0, 60)}-${createHash('sha256').update(conversation).digest('hex').slice(0, 8)}`;
+
+/** One export with these spans, as OTLP JSON. */
+function documentOf(spans: readonly ReceivedSpan[]): object {
+  return {
+    resourceSpans: [...Map.groupBy(spans, ({ resource }) => JSON.stringify(resource))].map(([, ofResource]) => ({
+      resource: ofResource[0]?.resource,
+      scopeSpans: [...Map.groupBy(ofResource, ({ scope }) => JSON.stringify(scope))].map(([, ofScope]) => ({
+        scope: ofScope[0]?.scope,
+        spans: ofScope.map(({ span }) => span),
+      })),
+    })),
+  };
+}

@@ -1,0 +1,61 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerExport, isExportPath } from './answer.js';
+import { openReceiver, type ReceiverOptions } from './receiver.js';
+
+export interface ServerOptions extends ReceiverOptions {
+  /** The secret that exporters send as a bearer. */
+  readonly token: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** Ends all connections, and resolves when everything that came is stored. */
+  close(): Promise<void>;
+}
+
+/** Starts a receiver on 127.0.0.1. Rejects if the port is in use. */
+export async function startOtlp(options: ServerOptions): Promise<RunningServer> {
+  const receiver = openReceiver(options);
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    const status = !isOurs(request) ? 403 : !mayExport(request, options.token) ? 401 : isExportPath(path) ? 200 : 404;
+    if (status === 200)
+      return void answerExport(request, response, path, receiver).catch((error: Error) => {
+        options.problem(error);
+        response.destroy();
+      });
+    const message = {
+      401: 'Send the token as Authorization: Bearer TOKEN.',
+      403: 'Programs on this machine only.',
+      404: 'Send spans to /v1/traces.',
+    };
+    response
+      .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+      .end(JSON.stringify({ code: 16, message: message[status] }));
+  });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await receiver.close();
+    },
+  };
+}
+
+/** Whether a request comes from a program on this machine and not from a web page. */
+const isOurs = ({ headers }: IncomingMessage): boolean =>
+  headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
+
+function mayExport({ headers }: IncomingMessage, token: string): boolean {
+  const given = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

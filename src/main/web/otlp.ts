@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { MessagePort } from 'node:worker_threads';
+import { createORPCClient } from '@orpc/client';
+import { RPCLink } from '@orpc/client/message-port';
+import type { ContractClient } from '../launch/index.js';
+import { answerExport, openReceiver, type Receiver } from '../otlp/index.js';
+
+/** Receives spans on the web host, into the project that it was started with, else into the person's own. */
+export interface SpanDoor {
+  answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `connect` leads to the engine, and `dataDir` is Stemma's own folder. Nothing starts before the first export. */
+export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: string, project: string | null): SpanDoor {
+  let opened: Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> | undefined;
+  const open = async (): Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> => {
+    const port = await connect();
+    const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
+    port.start();
+    await client.project.open({ dir: project ?? (await client.library.home({})).dir });
+    const { projectId } = await client.project.info({});
+    const importFile = async (path: string): Promise<void> => {
+      for await (const _ of await client.import.run({ paths: [path] }));
+    };
+    const problem = (error: Error): void => void process.emitWarning(`Spans were not stored: ${error.message}`);
+    return { receiver: openReceiver({ folder: join(dataDir, 'received', projectId), importFile, problem }), port };
+  };
+  return {
+    async answer(request, response, path) {
+      // A project that could not be opened is tried again with the next export.
+      opened ??= open().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      await answerExport(request, response, path, (await opened).receiver);
+    },
+    async close() {
+      const running = await opened?.catch(() => undefined);
+      await running?.receiver.close();
+      running?.port.close();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Chain } from '../../../src/core/chain/index.js';
+import { entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
+import { listSources } from '../../../src/core/import/index.js';
+import { type RunningServer, startOtlp } from '../../../src/main/otlp/index.js';
+import { importInto, said } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { root } from '../../support/source.js';
+
+const token = 'a-token-for-tests';
+/** Two turns of one conversation. The protobuf files are the JSON files in the encoding of Google's own library (test/fixtures/otlp). */
+const fixture = (name: string): Buffer => readFileSync(join(root, 'test', 'fixtures', 'otlp', `made-here-${name}`));
+
+interface Receiving {
+  readonly server: RunningServer;
+  readonly folder: string;
+  readonly chain: Chain;
+  readonly problems: string[];
+}
+
+async function receiving(): Promise<Receiving> {
+  const chain = emptyChain();
+  const folder = join(scratch(), 'received');
+  const problems: string[] = [];
+  const server = await startOtlp({
+    token,
+    port: 0,
+    folder,
+    importFile: async (path) => importInto(chain, path),
+    problem: (error) => problems.push(error.message),
+  });
+  onTestFinished(() => server.close());
+  return { server, folder, chain, problems };
+}
+
+const send = ({ server }: Receiving, body: Uint8Array | string, headers: Record<string, string> = {}, path = '/v1/traces'): Promise<Response> =>
+  fetch(`http://127.0.0.1:${server.port}${path}`, {
+    method: 'POST',
+    body: body as BodyInit,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+  });
+
+const protobuf = { 'content-type': 'application/x-protobuf' };
+const told = [
+  'system text  You help.',
+  'user text  List the files',
+  'assistant tool_call ls ',
+  'tool tool_result ls a.txt',
+  'assistant text  There are two files.',
+  'user text  Thanks, delete b.txt',
+  'assistant tool_call rm ',
+  'tool tool_result rm not allowed',
+];
+
+test('[F42] protobuf and JSON of the same spans become the same session', async () => {
+  const both: string[][] = [];
+  for (const kind of ['pb', 'json'] as const) {
+    const receiver = await receiving();
+    for (const turn of [1, 2]) {
+      const answer = await send(receiver, fixture(`turn-${turn}.${kind}`), kind === 'pb' ? protobuf : {});
+      expect([answer.status, await answer.text()]).toEqual([200, kind === 'pb' ? '' : '{}']);
+    }
+    await receiver.server.close();
+    const { chain, folder, problems } = receiver;
+    expect(problems).toEqual([]);
+    const [tip] = tips(chain, {});
+    expect(said(chain, tip?.id as never, 'root')).toEqual(told);
+    const files = readdirSync(folder);
+    expect(files).toHaveLength(1);
+    expect(statSync(join(folder, files[0] as string)).mode & 0o777).toBe(0o600);
+    expect(listSources(chain).map(({ sessionId, format }) => [sessionId, format])).toContainEqual(['conv-7', 'otlp-v1']);
+    both.push(entries(chain, { id: tip?.id as never, stop: 'root' }).entries.map(({ key, tokens, kind: of }) => `${key} ${of} ${tokens}`));
+  }
+  expect(both[0]).toEqual(both[1]);
+});
+
+test('[F42] a conversation grows by turns, and attributes that nobody knows are kept', async () => {
+  const receiver = await receiving();
+  const { chain, folder } = receiver;
+  await send(receiver, gzipSync(fixture('turn-1.pb')), { ...protobuf, 'content-encoding': 'gzip' });
+  await receiver.server.close();
+  expect(tips(chain, {}).map(({ id }) => said(chain, id, 'root').length)).toEqual([5]);
+  const again = await startOtlp({ token, port: 0, folder, importFile: async (path) => importInto(chain, path), problem: () => {} });
+  await send({ ...receiver, server: again }, fixture('turn-2.pb'), protobuf);
+  await again.close();
+  expect(tips(chain, {}).map(({ id }) => said(chain, id, 'root'))).toEqual([told]);
+  const [file] = readdirSync(folder);
+  const [first] = readFileSync(join(folder, file as string), 'utf8').split('\n');
+  const sent = JSON.parse(fixture('turn-1.json').toString()) as { resourceSpans: unknown[] };
+  expect(JSON.parse(first as string)).toEqual(sent);
+  const id = tips(chain, {})[0]?.id as never;
+  expect(Buffer.from(materializedBytes(chain, { id, stop: 'root', format: 'otlp-v1' }).bytes).toString()).toContain('vendor.unknown');
+});
+
+test('[F42] only programs with the token are let in', async () => {
+  const receiver = await receiving();
+  const body = fixture('turn-1.json');
+  expect((await send(receiver, body, { authorization: 'Bearer another' })).status).toBe(401);
+  expect((await send(receiver, body, { authorization: '' })).status).toBe(401);
+  expect((await send(receiver, body, { origin: 'https://example.org' })).status).toBe(403);
+  expect((await send(receiver, body, {}, '/v1/other')).status).toBe(404);
+  await receiver.server.close();
+  expect(tips(receiver.chain, {})).toEqual([]);
+});
+
+test('[F42] bodies that are no export are refused with a reason, and the next one is read', async () => {
+  const receiver = await receiving();
+  const cases: readonly (readonly [Uint8Array | string, Record<string, string>, number])[] = [
+    ['{"resourceSpans":', {}, 400],
+    ['{"resourceSpans":{}}', {}, 400],
+    ['[]', {}, 400],
+    [new Uint8Array([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]), protobuf, 400],
+    ['x', { 'content-type': 'text/plain' }, 415],
+    ['x', { 'content-encoding': 'gzip' }, 400],
+    ['x', { 'content-encoding': 'br' }, 415],
+  ];
+  for (const [body, headers, status] of cases) {
+    const answer = await send(receiver, body, headers);
+    expect([answer.status, ((await answer.json()) as { message: string }).message.length > 10]).toEqual([status, true]);
+  }
+  // Logs, metrics and spans of other programs are accepted and dropped.
+  expect((await send(receiver, '{}', {}, '/v1/logs')).status).toBe(200);
+  const other = { resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: '33', spanId: '1', name: 'GET /', attributes: [] }] }] }] };
+  expect((await send(receiver, JSON.stringify(other))).status).toBe(200);
+  expect((await send(receiver, fixture('turn-1.json'))).status).toBe(200);
+  await receiver.server.close();
+  expect(readdirSync(receiver.folder)).toHaveLength(1);
+  expect(receiver.problems).toEqual([]);
+});
