@@ -62,6 +62,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   formats: [
     '@msgpack/msgpack',
     'cbor-x',
+    'json-p3',
     'mdast-util-from-markdown',
     'mdast-util-gfm',
     'micromark-extension-gfm',

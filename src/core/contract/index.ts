@@ -54,6 +54,7 @@ export * from './export.js';
 export * from './handover.js';
 export * from './intake.js';
 export * from './kinds.js';
+export * from './mapping.js';
 export * from './project.js';
 export * from './provider.js';
 export * from './replica.js';

@@ -1,5 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
+import { entryDraft } from './entry.js';
+import { mapping } from './mapping.js';
 import { artifactRef, contextId, count, formatName, procedure, runtimes, timestamp } from './scalars.js';
 
 const paths = z.array(z.string().min(1).max(4_096)).min(1).max(100_000).describe('Files and folders.');
@@ -32,6 +34,20 @@ export const importProgress = z.object({
 });
 export type ImportProgress = z.output<typeof importProgress>;
 
+/** The number of entries that a preview shows. */
+const mostPreviewed = 200;
+
+export const mappingPreview = z.object({
+  sessions: z.array(z.object({ id: z.string(), title: z.string().optional(), records: count, entries: count })),
+  /** The first entries of the first session. */
+  entries: z.array(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count })).max(mostPreviewed),
+  /** The number of records of which the mapping makes no entry. They are kept. */
+  unread: count,
+  /** Why the file cannot be read by the mapping. */
+  problem: z.string().optional(),
+});
+export type MappingPreview = z.output<typeof mappingPreview>;
+
 export const granularity = z.enum(['turn_boundary', 'tool_call']).describe('Where commits end: at each turn (the default) or at each tool call.');
 
 export const importContract = {
@@ -46,9 +62,16 @@ export const importContract = {
         paths,
         format: formatName.optional().describe('The format of the files. The default is recognized from their content.'),
         granularity: granularity.optional(),
+        mapping: mapping.optional().describe('How to read files of a tool that Stemma does not know. The files are read by it alone.'),
       }),
     )
     .output(eventIterator(importProgress, importResult)),
+  preview: procedure('Shows what a mapping makes of a file. Imports nothing.')
+    .input(z.strictObject({ path: z.string().min(1).max(4_096).describe('A JSON or JSONL file.'), mapping: mapping.describe('The mapping.') }))
+    .output(mappingPreview),
+  mappings: procedure('Lists the mappings that Stemma brings along. Files of their tools are recognized by themselves; each can serve as a pattern.')
+    .input(z.strictObject({}))
+    .output(z.array(mapping)),
 };
 
 export const source = z.object({

@@ -18,6 +18,7 @@ import { gemini } from './gemini/index.js';
 import { inspectEval } from './inspect-eval/index.js';
 import { kilo } from './kilo/index.js';
 import { langgraph } from './langgraph/index.js';
+import { mapped } from './mapped/index.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
@@ -38,6 +39,7 @@ export { events } from './events/index.js';
 export type * from './format.js';
 export { facts } from './format.js';
 export { answerNoted as geminiAnswer, contentsSent as geminiContents } from './gemini/index.js';
+export { builtInMappings, mappedBy } from './mapped/index.js';
 export { markdown } from './markdown/index.js';
 export { fence, inlineText, neutralMarkdown } from './markdown/neutral.js';
 export { narrative, tell } from './narrative/index.js';
@@ -86,6 +88,7 @@ export const importableFormats: readonly ImportableFormat[] = [
   atif,
   otlp,
   inspectEval,
+  mapped,
 ];
 /** All formats. Each can be read and written. */
 export const formats: readonly Format[] = [
@@ -105,6 +108,7 @@ export const formats: readonly Format[] = [
   atif,
   otlp,
   inspectEval,
+  mapped,
   anthropicMessages,
   openaiChat,
   bureauAgent,

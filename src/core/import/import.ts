@@ -1,7 +1,7 @@
 import { blake3Of } from '../artifacts/index.js';
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { type Chain, commitAt } from '../chain/index.js';
-import type { Checkpoint, ImportProgress, ImportResult, Skip } from '../contract/index.js';
+import type { Checkpoint, ImportProgress, ImportResult, Mapping, Skip } from '../contract/index.js';
 import type { Located } from '../files/index.js';
 import {
   type ImportableFormat,
@@ -16,6 +16,7 @@ import { readCalls } from '../requests/index.js';
 import { metaBeside } from './beside.js';
 import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
+import { byMapping, mappedFormat } from './mapping.js';
 import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { headOf, recognized } from './recognize.js';
@@ -30,6 +31,8 @@ export interface ImportInput {
   readonly paths: readonly string[];
   readonly format?: string | undefined;
   readonly granularity?: Granularity | undefined;
+  /** How files of an unknown tool are read. */
+  readonly mapping?: Mapping | undefined;
 }
 
 export type ImportEvent = ImportProgress;
@@ -40,7 +43,11 @@ export type ImportEvent = ImportProgress;
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
 export function* importPaths(chain: Chain, input: ImportInput): Generator<ImportEvent, ImportResult> {
-  const asked = input.format === undefined ? undefined : importableFormats.find((format) => format.id === input.format);
+  const asked = input.mapping
+    ? byMapping(input.mapping)
+    : input.format === undefined
+      ? undefined
+      : importableFormats.find((format) => format.id === input.format);
   if (input.format !== undefined && !asked)
     throw badRequest('format', `${inWords(input.format)} cannot be imported; there are ${importableFormats.map((format) => format.id).join(', ')}`);
   const startedAt = chain.clock();
@@ -106,6 +113,7 @@ export function importHolding(chain: Chain, found: FoundFile, asked: ImportableF
         if (id === undefined || member.id === id)
           results.push(importMember(chain, documentOf({ ...found, path: file }, member), { format: holding.format, granularity, behind: [] }));
       if (id !== undefined && results.length === 0) return refused(found.path, `${file} holds no conversation ${inWords(id)}`);
+      if (results.length === 0 && asked?.id === mappedFormat) return refused(found.path, 'the mapping makes no entry of it');
       const whole = id === undefined ? keepWhole(chain, found, holding) : [];
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),

@@ -17,6 +17,7 @@ export {
   Unreadable,
 } from './files.js';
 export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
+export { previewMapping } from './mapping.js';
 export { documentOf, isDatabaseFile, memberPath } from './members.js';
 export { type OutsideResult, searchOutside } from './outside.js';
 export { type AgentRoot, formatOfAgent, historyFolders } from './places.js';

@@ -70,7 +70,7 @@ export const effects: Effects = {
     instantiate: 'writes',
   },
   export: { formats: 'reads', context: 'reads', comparison: 'reads', resume: 'acts', continue: 'acts' },
-  import: { detect: 'machine', run: 'writes' },
+  import: { detect: 'machine', preview: 'machine', mappings: 'reads', run: 'writes' },
   capture: { watch: 'writes', status: 'reads', stop: 'writes', checkpoint: 'writes' },
   source: { list: 'reads', get: { unless: 'path' } },
   session: { list: 'reads', place: 'reads', rename: 'writes', archive: 'writes', pin: 'writes', tag: 'writes', delete: 'writes' },

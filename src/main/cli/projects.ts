@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ImportProgress, ImportResult } from '../../core/contract/index.js';
+import type { ImportProgress, ImportResult, Mapping, MappingPreview } from '../../core/contract/index.js';
 import { dim, endProgress, line, type Printable, printJson, printText, red, say, showProgress } from '../terminal/index.js';
 import { backUpDaily } from './backups.js';
 import { drain } from './call.js';
@@ -15,7 +16,7 @@ import {
   withStoppableEngine,
 } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, size } from './numbers.js';
+import { counted, firstLine, size } from './numbers.js';
 
 /** Adds `stemma init`, `import`, `fsck`, `backup`, `trust` and `library`: projects as a whole. */
 export function addProjectCommands(program: Command): void {
@@ -28,6 +29,8 @@ export function addProjectCommands(program: Command): void {
 
   addProjectCommand(program, 'import <path...>', 'import histories of agents from files or folders')
     .option('--format <name>', 'format of the files (default: detected from their content)')
+    .option('--mapping <file>', 'read JSON or JSONL of a tool that Stemma does not know, by this mapping (docs/mappings.md)')
+    .option('--preview', 'show what the mapping makes of each file, and import nothing')
     .addOption(granularityOption())
     .action(importPaths);
 
@@ -73,13 +76,19 @@ async function trustProject(dir: string, options: ProjectOptions): Promise<void>
 /** Imports into the project of the command, which is created when it does not exist, or into the person's own project. */
 async function importPaths(
   paths: string[],
-  options: ProjectOptions & { format?: string; granularity?: 'turn_boundary' | 'tool_call' },
+  options: ProjectOptions & { format?: string; granularity?: 'turn_boundary' | 'tool_call'; mapping?: string; preview?: boolean },
 ): Promise<void> {
+  if (options.preview && options.mapping === undefined) throw new UsageError('--preview shows what a mapping makes of files: give --mapping FILE.');
+  const mapping = options.mapping === undefined ? undefined : readMapping(options.mapping);
+  if (mapping && options.preview) return previewFiles(paths, mapping, options);
   await withStoppableEngine(async ({ client, signal }) => {
     const { dir, made } = await openTarget(client, options);
     say(dim(line`${made ? 'Created' : 'Importing into'} ${dir}`));
     const { format, granularity } = options;
-    const stream = await client.import.run({ paths: paths.map((path) => resolve(path)), format, granularity }, { signal });
+    const stream = await client.import.run(
+      { paths: paths.map((path) => resolve(path)), format, granularity, ...(mapping && { mapping }) },
+      { signal },
+    );
     const result = (await drain(stream, (event) => showImport(event as ImportProgress)).finally(endProgress)) as ImportResult;
     await backUpDaily(client);
     if (options.json) return printJson(result);
@@ -89,6 +98,38 @@ async function importPaths(
     printText(`${counts.join(', ')}, ${size(result.bytes)} in ${(result.ms / 1000).toFixed(1)} s`);
   });
 }
+
+/** A mapping file. Whether it is right is checked where it is used. */
+function readMapping(path: string): Mapping {
+  try {
+    return JSON.parse(readFileSync(resolve(path), 'utf8')) as Mapping;
+  } catch (error) {
+    throw new UsageError(`Cannot read the mapping ${path}: ${(error as Error).message}`);
+  }
+}
+
+async function previewFiles(paths: readonly string[], mapping: Mapping, options: ProjectOptions): Promise<void> {
+  await withEngine(async ({ client }) => {
+    for (const path of paths) {
+      const preview = await client.import.preview({ path: resolve(path), mapping });
+      if (preview.problem !== undefined) process.exitCode = 1;
+      if (options.json) printJson(preview);
+      else printPreview(path, preview);
+    }
+  });
+}
+
+function printPreview(path: string, { sessions, entries, unread, problem }: MappingPreview): void {
+  if (problem !== undefined) printText(line`${red('problem')} ${path}: ${problem}`);
+  for (const { id, title, records, entries: count } of sessions)
+    printText(line`${path} ${dim(id)} ${title ?? ''}: ${counted(records, 'record')}, ${counted(count, 'entry', 'entries')}`);
+  for (const { role, kind, toolName, text } of entries.slice(0, PREVIEWED))
+    printText(line`  ${role.padEnd(9)} ${kind.padEnd(11)} ${toolName ?? ''} ${firstLine(text ?? '', 80)}`);
+  if (unread > 0) printText(line`${dim('note')} ${counted(unread, 'record')} without an entry`);
+}
+
+/** How many entries a preview prints. `--json` has more. */
+const PREVIEWED = 20;
 
 /** How many remarks of one file are printed in full. */
 const REMARKS_PER_FILE = 3;

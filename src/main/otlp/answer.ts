@@ -4,6 +4,7 @@ import type { Receiver } from './receiver.js';
 
 /** The paths to which exporters send. Logs and metrics are accepted, so that no exporter retries them, and dropped. */
 const paths = ['/v1/traces', '/v1/logs', '/v1/metrics'];
+/** Whether a path is one of them. */
 export const isExportPath = (path: string): boolean => paths.includes(path);
 
 /** Answers an export in the encoding in which it came. The caller has checked who sent it. */

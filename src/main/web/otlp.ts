@@ -5,6 +5,7 @@ import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import type { ContractClient } from '../launch/index.js';
 import { answerExport, openReceiver, type Receiver } from '../otlp/index.js';
+import { line, say } from '../terminal/index.js';
 
 /** Receives spans on the web host, into the project that it was started with, else into the person's own. */
 export interface SpanDoor {
@@ -24,7 +25,7 @@ export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: strin
     const importFile = async (path: string): Promise<void> => {
       for await (const _ of await client.import.run({ paths: [path] }));
     };
-    const problem = (error: Error): void => void process.emitWarning(`Spans were not stored: ${error.message}`);
+    const problem = (error: Error): void => say(line`stemma: spans were not stored: ${error.message}`);
     return { receiver: openReceiver({ folder: join(dataDir, 'received', projectId), importFile, problem }), port };
   };
   return {

@@ -1,4 +1,4 @@
-import { ChevronDown, FilePlus2, FolderInput, FolderOpen, Sparkles } from 'lucide-react';
+import { Braces, ChevronDown, FilePlus2, FolderInput, FolderOpen, Sparkles } from 'lucide-react';
 import { api } from '../client';
 import { MenuButton, type MenuEntry } from '../parts';
 import { addressOf, go, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
@@ -74,6 +74,7 @@ export function useProjectItems(): readonly MenuEntry[] {
     ...(others.length > 0 ? (['line'] as const) : []),
     { name: 'New project…', icon: FilePlus2, act: () => show({ kind: 'newProject' }) },
     { name: 'Open or import a path…', icon: FolderInput, act: () => show({ kind: 'openPath' }) },
+    { name: 'Import with a mapping…', icon: Braces, act: () => show({ kind: 'mapping' }) },
     { name: 'Sample project', icon: Sparkles, act: () => void openSample() },
   ];
 }

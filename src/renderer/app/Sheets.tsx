@@ -4,7 +4,7 @@ import { Button, ConfirmWrite, FormSheet, Sheet } from '../parts';
 import { copy, dismiss, type FormSpec, type TextSheet, textIn, useUi } from '../state';
 import { ExportSheet, ResumeSheet } from '../views/export';
 import { ForkSheet } from '../views/fork';
-import { ImportsSheet, NewProjectSheet, OpenPathSheet, SessionSheet } from '../views/sessions';
+import { ImportsSheet, MappingSheet, NewProjectSheet, OpenPathSheet, SessionSheet } from '../views/sessions';
 import { keyGroups } from './keys';
 import { Palette } from './Palette';
 
@@ -38,6 +38,8 @@ export function Sheets() {
       return <FormSheet form={formOfText(sheet)} onClose={dismiss} />;
     case 'form':
       return <FormSheet key={sheet.form.title} form={sheet.form} onClose={dismiss} />;
+    case 'mapping':
+      return <MappingSheet />;
     case 'openPath':
       return <OpenPathSheet />;
     case 'providers':

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { ImportProgress, ImportResult } from '../../core/contract/index.js';
+import type { ImportProgress, ImportResult, Mapping } from '../../core/contract/index.js';
 import { api } from '../client';
 import { refreshProject, useProject } from './project';
 
@@ -21,8 +21,8 @@ export const useImports = create<{ readonly jobs: readonly ImportJob[] }>(() => 
 
 let nextId = 1;
 
-/** Imports files or folders into the open project, in the background of every view. Resolves with the job when it ends. */
-export async function runImport(paths: readonly string[]): Promise<ImportJob> {
+/** Imports files or folders into the open project, in the background of every view, by a mapping where one is given. Resolves with the job when it ends. */
+export async function runImport(paths: readonly string[], mapping?: Mapping): Promise<ImportJob> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') throw new Error('No project is open to import into.');
   const controller = new AbortController();
@@ -32,7 +32,7 @@ export async function runImport(paths: readonly string[]): Promise<ImportJob> {
   const job: ImportJob = { id, project: state.dir, paths, startedAt: Date.now(), state: 'running', cancel: () => controller.abort() };
   useImports.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, 20) }));
   try {
-    const stream = await api.import.run({ paths: [...paths] }, { signal: controller.signal });
+    const stream = await api.import.run({ paths: [...paths], ...(mapping && { mapping }) }, { signal: controller.signal });
     controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
     for (;;) {
       const step = await stream.next();

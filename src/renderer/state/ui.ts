@@ -36,6 +36,7 @@ export type Sheet =
   | { readonly kind: 'form'; readonly form: FormSpec }
   /** Opens or imports a typed path. */
   | { readonly kind: 'openPath' }
+  | { readonly kind: 'mapping' }
   /** Adds a turn and a way to run it to an experiment. */
   | { readonly kind: 'case'; readonly input: RunInput }
   | { readonly kind: 'link'; readonly href: string };

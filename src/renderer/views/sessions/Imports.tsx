@@ -68,8 +68,9 @@ function Job({ job }: { job: ImportJob }) {
       {result && (
         <>
           <p>
-            {say.plural(result.sessions, 'session')}, {say.plural(result.commits, 'new commit')}, {say.plural(result.entries, 'entry', 'entries')}{' '}
-            from {say.bytes(result.bytes)} in {say.duration(result.ms)}.
+            {say.plural(result.sessions, 'session')}, {say.plural(result.commits, 'new commit')}, {say.plural(result.entries, 'entry', 'entries')}
+            {result.requests !== undefined && `, ${say.plural(result.requests, 'model call')}`} from {say.bytes(result.bytes)} in{' '}
+            {say.duration(result.ms)}.
             {result.sessions === 0 ? ' It contains no history.' : result.commits === 0 && ' Everything was already imported.'}{' '}
             {result.tips.length > 0 && (
               <button

@@ -1,4 +1,4 @@
-import type { FoundSession, Source } from '../../../core/contract/index.js';
+import type { FoundSession, Mapping, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { notifyProblem, say } from '../../parts';
 import { followAddress, go, notify, route, runImport, show, useProject } from '../../state';
@@ -18,11 +18,11 @@ async function ensureProject(): Promise<void> {
 }
 
 /** Imports in the background. The status bar shows the result; with `thenShow` the chain opens when the import is done. */
-export async function importPaths(paths: readonly string[], thenShow: boolean): Promise<void> {
+export async function importPaths(paths: readonly string[], thenShow: boolean, mapping?: Mapping): Promise<void> {
   if (paths.length === 0) return;
   try {
     await ensureProject();
-    const job = await runImport(paths);
+    const job = await runImport(paths, mapping);
     if (job.state === 'failed') return show({ kind: 'imports' });
     const { result } = job;
     if (!result) return;

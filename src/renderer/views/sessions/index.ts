@@ -6,6 +6,7 @@ import './sessions.css';
 export { importPaths, openSample, showProject } from './act';
 export { pathsOfDrop } from './drop';
 export { ImportsSheet, shareOf } from './Imports';
+export { MappingSheet } from './MappingSheet';
 export { NewProjectSheet, OpenPathSheet } from './OpenSheets';
 export { spans } from './rows';
 export { SessionSheet } from './SessionSheet';

@@ -1,0 +1,193 @@
+import { JSONPathEnvironment, type JSONPathQuery } from 'json-p3';
+import { isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
+import type { Mapping, MappingGroup, MappingRule, Selector } from '../../contract/index.js';
+import { countIn } from '../shared/drafts.js';
+import { instant } from '../shared/wrapped.js';
+
+const environment = new JSONPathEnvironment();
+
+/** A mapping that is ready to be applied. */
+export interface Applied {
+  recognizes(document: Json): boolean;
+  sessions(document: Json): readonly Json[];
+  records(session: Json): readonly Json[];
+  /** A fact about a session. */
+  about(session: Json, fact: 'id' | 'title' | 'cwd'): string | undefined;
+  place(record: Json): { readonly id: string | undefined; readonly parent: string | undefined; readonly at: Json | undefined };
+  /** The entries of a record, as lines without keys. */
+  entries(record: Json): readonly JsonObject[];
+}
+
+/** The value at hand and the whole record. */
+interface Scope {
+  readonly value: Json;
+  readonly record: Json;
+}
+
+type Read = (scope: Scope) => readonly Json[];
+type Test = (scope: Scope) => boolean;
+
+/** Prepares a mapping. @throws Error naming the path that is no JSONPath. */
+export function applied(mapping: Mapping): Applied {
+  const { session = {}, record = {} } = mapping;
+  const all = (path: string | undefined, otherwise: string): ((value: Json) => readonly Json[]) => {
+    const query = compiled(path ?? otherwise);
+    return (value) => query.query(value as never).values() as Json[];
+  };
+  const facts = { id: reader(session.id), title: reader(session.title), cwd: reader(session.cwd) };
+  const [id, parent, at] = [reader(record.id), reader(record.parent), reader(record.at)];
+  const makers = mapping.entries.map((one) => ('of' in one ? groupMaker(one) : ruleMaker(one)));
+  const recognize = mapping.recognize === undefined ? undefined : compiled(mapping.recognize);
+  return {
+    recognizes: (document) => recognize === undefined || !recognize.query(document as never).empty(),
+    sessions: all(mapping.sessions, '$'),
+    records: all(mapping.records, '$[*]'),
+    about: (value, fact) => textOf(facts[fact]({ value, record: value })),
+    place: (value) => {
+      const scope = { value, record: value };
+      return { id: textOf(id(scope)), parent: textOf(parent(scope)), at: at(scope)[0] };
+    },
+    entries: (value) => countedOnce(makers.flatMap((make) => make({ value, record: value }))),
+  };
+}
+
+/** The usage of a call stands at its first entry. */
+function countedOnce(entries: readonly JsonObject[]): readonly JsonObject[] {
+  const first = entries.findIndex(({ usage }) => usage !== undefined);
+  return entries.map((entry, at) => {
+    if (at <= first || entry.usage === undefined) return entry;
+    const { usage: _, ...rest } = entry;
+    return rest as JsonObject;
+  });
+}
+
+function compiled(path: string): JSONPathQuery {
+  try {
+    return environment.compile(path);
+  } catch (error) {
+    throw new Error(`${JSON.stringify(path)} is no JSONPath: ${(error as Error).message}`);
+  }
+}
+
+/** Reads a selector: a path of the value or, after `^`, of the record; or a text. */
+function reader(selector: Selector | undefined): Read {
+  if (selector === undefined) return () => [];
+  const { path, json, texts, map, else: otherwise } = typeof selector === 'string' ? { path: selector } : selector;
+  const [, up = '', rest = ''] = /^(\^?)([\s\S]*)$/.exec(path) ?? [];
+  if (!rest.startsWith('$')) return () => [path];
+  const query = compiled(rest);
+  return ({ value, record }) => {
+    const found = query.query((up === '' ? value : record) as never).values() as Json[];
+    const plain = texts ? found.flatMap((one): Json[] => (Array.isArray(one) ? one : [one]).filter((each) => typeof each === 'string')) : found;
+    const read = json ? plain.map((one) => (typeof one === 'string' ? (parseJson(one) ?? one) : one)) : plain;
+    const mapped = map
+      ? read.flatMap((one): Json[] =>
+          typeof one === 'string' && Object.hasOwn(map, one) ? [map[one] as string] : otherwise === undefined ? [one] : [],
+        )
+      : read;
+    return mapped.length === 0 && otherwise !== undefined ? [otherwise] : mapped;
+  };
+}
+
+/** A filter applies to the members of a list, so the value is put into one. */
+function tester(test: string | undefined): Test | undefined {
+  if (test === undefined) return undefined;
+  const query = compiled(`$[?${test}]`);
+  return ({ value }) => !query.query([value] as never).empty();
+}
+
+/** The values as one text. */
+function textOf(values: readonly Json[]): string | undefined {
+  const texts = values.flatMap((value) => (value === null ? [] : [typeof value === 'string' ? value : JSON.stringify(value)]));
+  return texts.length === 0 ? undefined : texts.join('\n');
+}
+
+type Maker = (scope: Scope) => readonly JsonObject[];
+
+function groupMaker({ when, each, of }: MappingGroup): Maker {
+  const [test, query] = [tester(when), compiled(each)];
+  const makers = of.map(ruleMaker);
+  return (scope) => {
+    if (test && !test(scope)) return [];
+    const values = query.query(scope.value as never).values() as Json[];
+    return values.flatMap((value) => makers.flatMap((make) => make({ value, record: scope.record })));
+  };
+}
+
+const defaultRoles: Readonly<Record<MappingRule['kind'], string>> = {
+  text: 'assistant',
+  thinking: 'assistant',
+  tool_call: 'assistant',
+  tool_result: 'tool',
+  image: 'user',
+  summary: 'user',
+  event: 'system',
+};
+
+function ruleMaker(rule: MappingRule): Maker {
+  const test = tester(rule.when);
+  const each = rule.each === undefined ? undefined : compiled(rule.each);
+  const failed = tester(rule.isError);
+  const read = Object.fromEntries(
+    (['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author', 'at', 'signature', 'image'] as const).map((name) => [
+      name,
+      reader(rule[name]),
+    ]),
+  ) as Record<'role' | 'text' | 'toolName' | 'toolCallId' | 'arguments' | 'author' | 'at' | 'signature' | 'image', Read>;
+  const usage = usageReader(rule.usage);
+  const make = (scope: Scope): JsonObject | undefined => {
+    const text = textOf(read.text(scope));
+    const [input] = read.arguments(scope);
+    const image = textOf(read.image(scope));
+    const signature = textOf(read.signature(scope));
+    const needsText = rule.kind === 'text' || rule.kind === 'thinking' || rule.kind === 'summary';
+    if (needsText && (text === undefined || (text === '' && rule.kind !== 'thinking'))) return undefined;
+    if (rule.kind === 'image' && image === undefined) return undefined;
+    const inline = image === undefined ? null : /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(image);
+    const at = instant(read.at(scope)[0]);
+    const marks = rule.kind === 'event' ? ['hidden'] : signature !== undefined && rule.kind === 'thinking' ? ['signed'] : undefined;
+    const counts = usage?.(scope);
+    return {
+      role: textOf(read.role(scope)) ?? defaultRoles[rule.kind],
+      kind: rule.kind,
+      ...(text !== undefined && { text }),
+      ...named('toolName', textOf(read.toolName(scope)), rule.kind === 'tool_call' ? '' : undefined),
+      ...named('toolCallId', textOf(read.toolCallId(scope))),
+      ...(rule.kind === 'tool_call' && { arguments: input === undefined ? {} : input }),
+      ...(rule.kind === 'event' && { result: scope.value }),
+      ...(signature !== undefined && rule.kind === 'thinking' && { result: { signature } }),
+      ...(inline ? { media: { mediaType: inline[1] as string, data: inline[2] as string } } : image !== undefined && { result: image }),
+      ...(failed?.(scope) && { isError: true }),
+      ...named('author', textOf(read.author(scope))),
+      ...(at !== undefined && { timestamp: at }),
+      ...(marks && { marks }),
+      ...(counts && { usage: counts }),
+    };
+  };
+  return (scope) => {
+    if (test && !test(scope)) return [];
+    const values = each ? (each.query(scope.value as never).values() as Json[]) : [scope.value];
+    return values.map((value) => make({ value, record: scope.record })).filter((entry) => entry !== undefined);
+  };
+}
+
+const named = (name: string, value: string | undefined, otherwise?: string): JsonObject => {
+  const given = value ?? otherwise;
+  return given === undefined ? {} : { [name]: given };
+};
+
+function usageReader(usage: MappingRule['usage']): ((scope: Scope) => JsonObject | undefined) | undefined {
+  if (!usage) return undefined;
+  const read = { input: reader(usage.input), output: reader(usage.output), cacheRead: reader(usage.cacheRead), cacheWrite: reader(usage.cacheWrite) };
+  return (scope) => {
+    const count = (name: keyof typeof read): number | null => countIn(read[name](scope)[0]);
+    const [input, cacheRead, cacheWrite] = [count('input'), count('cacheRead'), count('cacheWrite')];
+    const output = count('output');
+    if (input === null && output === null) return undefined;
+    const own = input !== null && usage.includesCache ? Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)) : input;
+    return { input: own, output, cacheRead, cacheWrite };
+  };
+}
+
+/** A record of a document as an object, as records of containers are kept. */
+export const asRecord = (value: Json): JsonObject => (isObject(value) ? value : { value });

@@ -1,0 +1,22 @@
+import type { Mapping } from '../../contract/index.js';
+import { droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, sweAgent } from './built-in-agents.js';
+import { adk, pydanticAi, vercelAi } from './built-in-frameworks.js';
+import type { BuiltIn } from './parse-document.js';
+
+const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins });
+
+/** The mappings that Stemma brings along, each with how the files of its tool begin. The first that recognizes a file reads it. */
+export const builtIns: readonly BuiltIn[] = [
+  one(openHands, (head) => /^\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"timestamp"\s*:[^{}]*"source"\s*:\s*"(?:user|agent|environment)"/.test(head)),
+  one(sweAgent, (head, path) => path.endsWith('.traj') || /^\s*\{\s*"(?:environment|trajectory|history)"\s*:/.test(head)),
+  one(miniSweAgent, (head, path) => path.endsWith('.traj.json') && /^\s*\{/.test(head)),
+  one(miniSweAgentMessages, (head, path) => path.endsWith('.traj.json') && /^\s*\[\s*\{\s*"role"/.test(head)),
+  one(droid, (head) => /^\{"type":"session_start","id":"[^"]*"/.test(head)),
+  one(kimi, (head) => /^\{"type":"metadata","protocol_version":/.test(head)),
+  one(adk, (head, path) => /"(?:invocation_id|invocationId)"\s*:/.test(head) || (path.endsWith('.session.json') && /"events"\s*:/.test(head))),
+  one(pydanticAi, (head) => /^\s*\[\s*\{\s*"(?:kind|parts)"\s*:/.test(head) && head.includes('"part_kind"')),
+  one(vercelAi, (head) => /^\s*\[\s*\{/.test(head) && /"role"\s*:\s*"(?:user|system|assistant)"/.test(head) && /"parts"\s*:\s*\[/.test(head)),
+];
+
+/** Endings of files that are looked at only because of these mappings. */
+export const builtInEndings: readonly string[] = ['.traj'];

@@ -1,0 +1,53 @@
+import { badRequest } from '../base/index.js';
+import type { Mapping, MappingPreview } from '../contract/index.js';
+import { namedFile } from '../files/index.js';
+import { type ImportableFormat, mappedBy } from '../formats/index.js';
+import { ioReason, readWhole } from './files.js';
+
+/** The format of everything that was read by a mapping. */
+export const mappedFormat = 'mapped-v1';
+
+/** The format that reads files by a mapping. @throws BAD_REQUEST naming a path that is no JSONPath. */
+export function byMapping(mapping: Mapping): ImportableFormat {
+  try {
+    return mappedBy(mapping);
+  } catch (error) {
+    throw badRequest('mapping', (error as Error).message);
+  }
+}
+
+/** The number of entries that a preview shows. */
+const mostShown = 200;
+
+/** What a mapping makes of a file, without importing it. @throws BAD_REQUEST for a path that is no JSONPath. */
+export function previewMapping(path: string, mapping: Mapping): MappingPreview {
+  const format = byMapping(mapping);
+  const nothing = { sessions: [], entries: [], unread: 0 };
+  let bytes: Uint8Array;
+  try {
+    bytes = readWhole(namedFile(path));
+  } catch (error) {
+    return { ...nothing, problem: ioReason(error, path) };
+  }
+  const members = format.exports?.members(bytes, path) ?? [];
+  if (members.length === 0) return { ...nothing, problem: 'the mapping makes no entry of this file' };
+  const read = members.map((member) => {
+    const { bytes: lines } = member.lines();
+    const { entries } = format.parse(lines);
+    // Each line but the first is a record.
+    const records = Math.max(0, Buffer.from(lines).toString().split('\n').length - 2);
+    return { member, entries, records, made: new Set(entries.map(({ messageId }) => messageId)).size };
+  });
+  return {
+    sessions: read.map(({ member: { id, title }, entries, records }) => ({
+      id,
+      ...(title !== undefined && { title }),
+      records,
+      entries: entries.length,
+    })),
+    entries: (read[0]?.entries ?? [])
+      .slice(0, mostShown)
+      .map(({ key: _, raw: __, media: ___, messageId: ____, marks: _____, usage: ______, ...entry }) => entry),
+    unread: read.reduce((sum, { records, made }) => sum + Math.max(0, records - made), 0),
+  };
+}

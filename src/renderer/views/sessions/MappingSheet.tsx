@@ -1,0 +1,144 @@
+import { Eye, Import } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { Mapping, MappingPreview } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, ProblemLine, problemOf, Sheet, say } from '../../parts';
+import { dismiss } from '../../state';
+import { importPaths } from './act';
+
+/** A mapping to begin with: one text of each record, by its role. */
+const first: Mapping = {
+  stemmaMapping: 1,
+  name: 'my-tool',
+  records: '$[*]',
+  entries: [
+    { when: "@.role == 'user'", kind: 'text', role: 'user', text: '$.content' },
+    { when: "@.role == 'assistant'", kind: 'text', text: '$.content' },
+  ],
+};
+
+/** Imports a file of a tool that Stemma does not know, by a mapping, after showing what it makes of the file. */
+export function MappingSheet() {
+  const [path, setPath] = useState('');
+  const [text, setText] = useState(() => JSON.stringify(first, null, 2));
+  const [preview, setPreview] = useState<MappingPreview>();
+  const [problem, setProblem] = useState<string>();
+  const withMapping = async (act: (mapping: Mapping) => Promise<void>): Promise<void> => {
+    setProblem(undefined);
+    try {
+      await act(JSON.parse(text) as Mapping);
+    } catch (error) {
+      setPreview(undefined);
+      setProblem(error instanceof SyntaxError ? `The mapping is not JSON: ${error.message}` : problemOf(error).message);
+    }
+  };
+  const look = (): Promise<void> => withMapping(async (mapping) => setPreview(await api.import.preview({ path: path.trim(), mapping })));
+  const take = (): Promise<void> =>
+    withMapping(async (mapping) => {
+      dismiss();
+      await importPaths([path.trim()], true, mapping);
+    });
+  return (
+    <Sheet title="Import with a mapping" onClose={dismiss}>
+      <p className="muted">
+        A mapping says by JSONPath which records and fields of a JSON or JSONL file are messages. Preview shows what it makes of the file.
+      </p>
+      <form
+        className="mapping-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void look();
+        }}
+      >
+        <input
+          className="field grow mono"
+          placeholder="/path/to/history.jsonl"
+          aria-label="File to import"
+          value={path}
+          onChange={(event) => setPath(event.target.value)}
+        />
+        <Patterns onPattern={(pattern) => setText(JSON.stringify(pattern, null, 2))} />
+        <textarea
+          className="field mono mapping-text"
+          aria-label="Mapping"
+          spellCheck={false}
+          rows={14}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <div className="mapping-actions">
+          <Button type="submit" icon={Eye} disabled={!path.trim()}>
+            Preview
+          </Button>
+          <Button
+            look="primary"
+            icon={Import}
+            disabled={!preview || preview.problem !== undefined}
+            onClick={() => void take()}
+            title={preview ? undefined : 'Preview the file first'}
+          >
+            Import
+          </Button>
+        </div>
+      </form>
+      {problem && <ProblemLine>{problem}</ProblemLine>}
+      {preview && <Preview {...preview} />}
+    </Sheet>
+  );
+}
+
+/** The mappings that Stemma brings along, as patterns. */
+function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
+  const [patterns, setPatterns] = useState<readonly Mapping[]>([]);
+  useEffect(() => void api.import.mappings({}).then(setPatterns, () => setPatterns([])), []);
+  return (
+    <select
+      className="field"
+      aria-label="Begin with the mapping of"
+      value=""
+      onChange={({ target }) => {
+        const pattern = patterns[Number(target.value)];
+        if (pattern) onPattern(pattern);
+      }}
+    >
+      <option value="">Begin with…</option>
+      {patterns.map(({ name, testedOn }, at) => (
+        <option key={`${name} ${testedOn ?? ''}`} value={at} title={testedOn ?? 'Experimental'}>
+          {testedOn === undefined ? `${name} (experimental)` : name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Entries that the sheet shows. */
+const mostShown = 50;
+
+function Preview({ sessions, entries, unread, problem }: MappingPreview) {
+  if (problem) return <ProblemLine>{problem}</ProblemLine>;
+  return (
+    <section aria-label="Preview">
+      <p>
+        {sessions.map(({ id, title, records, entries: count }) => (
+          <span key={id} className="mapping-session">
+            {title ?? id}: {say.plural(records, 'record')}, {say.plural(count, 'entry', 'entries')}
+          </span>
+        ))}
+        {unread > 0 && <span className="muted"> {say.plural(unread, 'record')} without an entry. They are kept with the file.</span>}
+      </p>
+      <table className="mapping-entries">
+        <tbody>
+          {entries.slice(0, mostShown).map(({ role, kind, toolName, text }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: entries of a preview have no other key
+            <tr key={at}>
+              <td>{role}</td>
+              <td>{kind.replace('_', ' ')}</td>
+              <td className="mono">{toolName}</td>
+              <td className="ellipsis">{(text ?? '').slice(0, 200)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,217 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { entries, tips } from '../../../src/core/chain/index.js';
+import { type Mapping, mapping as mappingForm } from '../../../src/core/contract/index.js';
+import { builtInMappings } from '../../../src/core/formats/index.js';
+import { importPaths } from '../../../src/core/import/import.js';
+import { listSources, previewMapping } from '../../../src/core/import/index.js';
+import { atOnce } from '../../../src/core/project/index.js';
+import { bytesOfFile, importInto, said } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { root } from '../../support/source.js';
+
+const fixture = (name: string): string => join(root, 'test', 'fixtures', 'mapped', name);
+
+/** By hand from the files: what the first entries are, how many there are, and one usage. */
+const expected: readonly { file: string; agent: string; count: number; first: readonly string[]; pairs: number; usage?: object }[] = [
+  {
+    file: 'openhands-v0.json',
+    agent: 'openhands',
+    count: 6,
+    first: [
+      'user text  Please create a simple 2048 game. No nee',
+      "assistant text  I'll help you create a simple 2048 game ",
+      'assistant tool_call str_replace_editor ',
+    ],
+    pairs: 1,
+    usage: { input: 4, output: 1135, cacheRead: 0, cacheWrite: 3482 },
+  },
+  {
+    file: 'swe-agent.traj',
+    agent: 'swe-agent',
+    count: 17,
+    first: ['system text  SETTING: You are an autonomous programme', "user text  We're currently solving the following is"],
+    pairs: 5,
+  },
+  {
+    file: 'mini-swe-agent.traj.json',
+    agent: 'mini-swe-agent',
+    count: 22,
+    first: ['system text  You are a helpful assistant that can int'],
+    pairs: 0,
+  },
+  { file: 'droid.jsonl', agent: 'droid', count: 13, first: ['user text  Update the first comment in @index.ts to'], pairs: 5 },
+  { file: 'kimi.wire.jsonl', agent: 'kimi', count: 10, first: ['system text  You are Kimi Code CLI, an interactive ge'], pairs: 2 },
+  { file: 'adk.session.json', agent: 'adk', count: 6, first: ['user text  hi', 'assistant text  Hello! 👋  How can I help you today? '], pairs: 0 },
+  {
+    file: 'pydantic-ai.json',
+    agent: 'pydantic-ai',
+    count: 7,
+    first: ['system text  Be concise.', 'user text  Look at this', 'assistant thinking  A tool is needed.', 'assistant tool_call get_weather '],
+    pairs: 1,
+    usage: { input: 20, output: 14, cacheRead: 100, cacheWrite: 0 },
+  },
+  { file: 'vercel-ai.json', agent: 'vercel-ai', count: 8, first: ['user text  What is in this picture?'], pairs: 2 },
+];
+
+describe('[F43] the mappings that Stemma brings along', () => {
+  test.each(expected)('$file is read, and comes back byte for byte', ({ file, agent, count, first, pairs, usage }) => {
+    const chain = emptyChain();
+    const path = fixture(file);
+    expect(importInto(chain, path)).toMatchObject({ sessions: 1, skipped: [] });
+    const all = tips(chain, {});
+    expect(new Set(all.map(({ template }) => template))).toEqual(new Set([`mapped/${agent}`]));
+    const [tip] = all;
+    const told = said(chain, tip?.id as never, 'root');
+    expect(told.slice(0, first.length)).toEqual(first);
+    const list = entries(chain, { id: tip?.id as never, stop: 'root' }).entries.filter(({ kind }) => kind !== 'event');
+    expect(list).toHaveLength(count);
+    const calls = new Set(list.flatMap(({ kind, toolCallId }) => (kind === 'tool_call' && toolCallId ? [toolCallId] : [])));
+    expect(list.filter(({ kind, toolCallId }) => kind === 'tool_result' && calls.has(toolCallId ?? ''))).toHaveLength(pairs);
+    if (usage) expect(chain.db.all('SELECT input, output, cacheRead, cacheWrite FROM usageCall ORDER BY no')[0]).toEqual(usage);
+    expect(bytesOfFile(chain, path).equals(readFileSync(path))).toBe(true);
+    expect(importInto(chain, path)).toMatchObject({ commits: 0 });
+  });
+
+  test('each has the documented form, and says what it was tested on or counts as experimental', () => {
+    for (const one of builtInMappings) expect(mappingForm.parse(one)).toEqual(one);
+    const tested = new Set(builtInMappings.filter(({ testedOn }) => testedOn !== undefined).map(({ name }) => name));
+    expect(expected.map(({ agent }) => agent).filter((name) => !tested.has(name))).toEqual([]);
+  });
+});
+
+const mine: Mapping = {
+  stemmaMapping: 1,
+  name: 'my-tool',
+  sessions: '$.chats[*]',
+  records: '$.turns[*]',
+  session: { id: '$.id', title: '$.name', cwd: '$.folder' },
+  record: { id: '$.n', parent: '$.after', at: '$.time' },
+  entries: [
+    { when: "@.who == 'human'", kind: 'text', role: 'user', text: '$.said' },
+    {
+      when: "@.who != 'human'",
+      each: '$.parts[*]',
+      of: [
+        { when: '@.think', kind: 'thinking', text: '$.think' },
+        {
+          when: '@.say',
+          kind: 'text',
+          role: { path: '^$.who', map: { bot: 'assistant' } },
+          text: '$.say',
+          usage: { input: '^$.cost.in', output: '^$.cost.out' },
+        },
+        { when: '@.run', kind: 'tool_call', toolName: '$.run', toolCallId: '$.id', arguments: { path: '$.with', json: true } },
+        { when: '@.got', kind: 'tool_result', toolCallId: '$.id', text: '$.got', isError: '@.bad == true' },
+      ],
+    },
+  ],
+};
+const chats = {
+  chats: [
+    {
+      id: 'c1',
+      name: 'First chat',
+      folder: '/work',
+      turns: [
+        { n: 1, who: 'human', said: 'Hello', time: '2026-01-01T00:00:00Z', odd: { kept: true } },
+        {
+          n: 2,
+          who: 'bot',
+          time: 1767225601,
+          parts: [{ think: 'Hm.' }, { say: 'Hi' }, { run: 'ls', id: 't1', with: '{"path":"."}' }],
+          cost: { in: 5, out: 2 },
+        },
+        { n: 3, who: 'tool', parts: [{ got: 'no such folder', id: 't1', bad: true }] },
+        { n: 4, who: 'bot', after: 1, parts: [{ say: 'Another answer' }] },
+      ],
+    },
+    {
+      id: 'c2',
+      turns: [
+        { n: 1, who: 'human', said: 'Only this' },
+        { n: 2, who: 'nobody' },
+      ],
+    },
+  ],
+};
+
+const written = (content: unknown, name = 'chats.json'): string => {
+  const path = join(scratch(), name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+
+describe('[F43] a mapping that a person wrote', () => {
+  test('a preview shows what it makes of a file, and imports nothing', () => {
+    const preview = previewMapping(written(chats), mine);
+    expect(preview.sessions).toEqual([
+      { id: 'c1', title: 'First chat', records: 4, entries: 6 },
+      { id: 'c2', records: 2, entries: 1 },
+    ]);
+    expect(preview.unread).toBe(1);
+    expect(preview.entries.map(({ role, kind, text, toolName, isError, at }) => [role, kind, text ?? toolName, isError ?? false, at])).toEqual([
+      ['user', 'text', 'Hello', false, '2026-01-01T00:00:00.000Z'],
+      ['assistant', 'thinking', 'Hm.', false, '2026-01-01T00:00:01.000Z'],
+      ['assistant', 'text', 'Hi', false, '2026-01-01T00:00:01.000Z'],
+      ['assistant', 'tool_call', 'ls', false, '2026-01-01T00:00:01.000Z'],
+      ['tool', 'tool_result', 'no such folder', true, undefined],
+      ['assistant', 'text', 'Another answer', false, undefined],
+    ]);
+    expect(previewMapping(written('{"other": 1}'), mine).problem).toBe('the mapping makes no entry of this file');
+    expect(previewMapping('/nowhere/at-all.json', mine).problem).toContain('does not exist');
+  });
+
+  test('sessions, branches, pairs and unknown records are imported, and the file comes back', () => {
+    const chain = emptyChain();
+    const path = written(chats);
+    const result = atOnce(importPaths(chain, { paths: [path], mapping: mine }));
+    expect(result).toMatchObject({ sessions: 2, skipped: [] });
+    const branches = tips(chain, { sessionId: 'c1' }).map(({ id }) => said(chain, id, 'root'));
+    expect(branches.toSorted((a, b) => a.length - b.length)).toEqual([
+      ['user text  Hello', 'assistant text  Another answer'],
+      ['user text  Hello', 'assistant thinking  Hm.', 'assistant text  Hi', 'assistant tool_call ls ', 'tool tool_result ls no such folder'],
+    ]);
+    expect(bytesOfFile(chain, path).equals(readFileSync(path))).toBe(true);
+    const lines = listSources(chain).find(({ sessionId }) => sessionId === 'c2');
+    expect(bytesOfFile(chain, lines?.path ?? '').toString()).toContain('"who":"nobody"');
+    expect(listSources(chain).find(({ sessionId }) => sessionId === 'c1')).toMatchObject({ title: 'First chat', cwd: '/work', format: 'mapped-v1' });
+    // A grown file adds only what is new, under the same keys.
+    const [first] = chats.chats;
+    const more = { chats: [{ ...first, turns: [...(first?.turns ?? []), { n: 5, who: 'human', said: 'More', after: 4 }] }, chats.chats[1]] };
+    writeFileSync(path, JSON.stringify(more));
+    expect(atOnce(importPaths(chain, { paths: [path], mapping: mine }))).toMatchObject({ commits: 1, entries: 1 });
+  });
+
+  test('JSON Lines are a list of records, and a file without an entry is named', () => {
+    const chain = emptyChain();
+    const lines = ['{"r":"user","t":"One"}', 'not json', '{"r":"assistant","t":"Two"}'].join('\n');
+    const simple: Mapping = { stemmaMapping: 1, name: 'lines', entries: [{ kind: 'text', role: '$.r', text: '$.t' }] };
+    const path = written(lines, 'lines.jsonl');
+    expect(atOnce(importPaths(chain, { paths: [path], mapping: simple }))).toMatchObject({ sessions: 1, entries: 2 });
+    expect(tips(chain, {}).map(({ id, sessionId }) => [sessionId, said(chain, id, 'root')])).toEqual([
+      ['lines', ['user text  One', 'assistant text  Two']],
+    ]);
+    const empty = written('[]', 'empty.json');
+    const refused = atOnce(importPaths(chain, { paths: [empty], mapping: simple })).skipped;
+    expect(refused.map(({ path: where, reason }) => [basename(where), reason])).toEqual([['empty.json', 'the mapping makes no entry of it']]);
+  });
+
+  test('a wrong mapping is refused, and the message names what is wrong', () => {
+    const bad = { ...mine, records: '$.turns[' };
+    expect(() => previewMapping(written(chats), bad)).toThrow('"$.turns[" is no JSONPath');
+    expect(() => mappingForm.parse({ ...mine, extra: 1 })).toThrow('extra');
+    expect(() => mappingForm.parse({ ...mine, stemmaMapping: 2 })).toThrow();
+  });
+
+  test('[F10] hostile values are texts and keys like any other', () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    expect(previewMapping(written(`{"chats": ${deep}}`), mine).problem).toBeDefined();
+    const odd = written(
+      '{"chats":[{"id":"__proto__","turns":[{"n":"__proto__","who":"human","said":"\\ud800"},{"n":"__proto__","who":"human","said":"x"}]}]}',
+    );
+    const chain = emptyChain();
+    expect(atOnce(importPaths(chain, { paths: [odd], mapping: mine }))).toMatchObject({ sessions: 1, entries: 2 });
+  });
+});
