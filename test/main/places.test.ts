@@ -19,6 +19,18 @@ describe('places', () => {
     expect(claude({})).toEqual(['/home/me/.claude']);
   });
 
+  test('[F44] knows where editors keep chats on each system', () => {
+    const roots = (platform: string, env: Record<string, string>, home: string) =>
+      agentRootsOf(env, home, platform).flatMap(({ agent, root }) => (agent === 'vscode' || agent === 'cursor' ? [root] : []));
+    expect(roots('linux', {}, '/home/me')).toEqual(
+      expect.arrayContaining(['/home/me/.config/Code/User', '/home/me/.config/Cursor/User', '/home/me/.cursor', '/home/me/.vscode-server/data/User']),
+    );
+    expect(roots('darwin', {}, '/Users/me')).toEqual(
+      expect.arrayContaining(['/Users/me/Library/Application Support/Code/User', '/Users/me/Library/Application Support/Cursor/User']),
+    );
+    expect(roots('win32', { APPDATA: '/roaming' }, '/home/me')).toEqual(expect.arrayContaining(['/roaming/Code/User', '/roaming/Cursor/User']));
+  });
+
   test('opens a project among the paths and offers the others for import', () => {
     expect(engineOptions(['a.jsonl', 'work.stemma', '/abs/b'], '/here', {}).startup).toEqual({
       paths: ['/here/a.jsonl', '/abs/b'],

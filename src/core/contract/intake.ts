@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { entryDraft } from './entry.js';
 import { mapping } from './mapping.js';
-import { artifactRef, contextId, count, formatName, procedure, runtimes, timestamp } from './scalars.js';
+import { artifactRef, contextId, count, formatName, procedure, sourceAgents, timestamp } from './scalars.js';
 
 const paths = z.array(z.string().min(1).max(4_096)).min(1).max(100_000).describe('Files and folders.');
 
@@ -118,7 +118,7 @@ export const foundSession = z.object({
 export type FoundSession = z.output<typeof foundSession>;
 
 export const foundSource = z.object({
-  agent: z.enum(runtimes),
+  agent: z.enum(sourceAgents),
   /** The agent's own folder on this machine. */
   root: z.string(),
   /** The folders under it that hold histories: what to import for all of them. */

@@ -57,7 +57,7 @@ const rule = z.strictObject({
 export type MappingRule = z.output<typeof rule>;
 
 const group = z
-  .strictObject({ when: test.optional(), each: path, of: z.array(rule).min(1).max(50) })
+  .strictObject({ when: test.optional(), each: path, of: z.array(rule).min(1).max(50).describe('The rules for each value.') })
   .describe('Rules for the parts of a record, which keep their order.');
 export type MappingGroup = z.output<typeof group>;
 

@@ -72,6 +72,10 @@ export const formatName = z
 export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi', 'copilot', 'qwen'] as const;
 export type Runtime = (typeof runtimes)[number];
 
+/** The agents whose histories Stemma finds by itself: those, and others that it reads but does not resume. */
+export const sourceAgents = [...runtimes, 'cline', 'roo', 'kilo', 'openclaw', 'cursor', 'vscode', 'droid'] as const;
+export type SourceAgent = (typeof sourceAgents)[number];
+
 export const webAddress = z
   .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://, such as http://127.0.0.1:1234/v1' })
   .describe('An http or https address.');

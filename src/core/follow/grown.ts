@@ -48,6 +48,13 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
     }
     file = openFile(located, { held: 0 });
     const size = file.bytes.length;
+    if (isDocument(file, path)) {
+      // A document is written whole at every change: it is read when it has rested.
+      if (what === 'settled') return { ...nothing, bytes: size, pending: size, rests: true };
+      const held = importHolding(chain, found, undefined, granularity);
+      const tip = held?.tips.at(-1);
+      return { ...nothing, bytes: size, ...(held && { commits: held.commits, entries: held.entries, skipped: held.skipped }), ...(tip && { tip }) };
+    }
     const before = latestSource(chain, path);
     const from = before && size >= before.resumeAt && goesOn(file, before, seam) ? before.resumeAt : 0;
     const format = importable(before?.format) ?? recognized(headOf(file.bytes), path)?.format;
@@ -90,6 +97,12 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
     file?.close();
   }
 }
+
+/** Whether a file holds conversations as one document. */
+const isDocument = (file: OpenFile, path: string): boolean => {
+  const head = headOf(file.bytes);
+  return recognized(head, path) === undefined && importableFormats.some(({ exports }) => exports?.recognize(head, path));
+};
 
 /** The bytes of a file after an offset. They are read a part at a time: an agent may have written much while nobody watched. */
 const after = (bytes: FileBytes, from: number): FileBytes => ({

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { StemmaError, timestampOf } from '../base/index.js';
-import type { FoundSession, FoundSource } from '../contract/index.js';
+import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
 import { type Located, listInside } from '../files/index.js';
 import { type FoundFile, ioReason, readEnds } from './files.js';
 import { documentOf, isDatabaseFile, withHolding } from './members.js';
@@ -24,6 +24,8 @@ export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
     };
     try {
       const files = sessionFiles(place);
+      // Editors have folders on every machine; those of their chats tell whether there is a history.
+      if (files.length === 0 && !isRuntime(agent)) return [];
       const folders = new Set(files.map((file) => dirname(file.path)));
       return [
         {
@@ -38,6 +40,8 @@ export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
     }
   });
 }
+
+const isRuntime = (agent: string): boolean => runtimes.some((one) => one === agent);
 
 /** Each session under an agent's folder, newest first, named from its ends. `imported` says whether a file is known in this size. */
 export function* foundSessions(place: AgentRoot, imported: (path: string, bytes: number) => boolean): Generator<FoundSession> {

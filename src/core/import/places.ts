@@ -1,12 +1,12 @@
 import { type Dirent, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { Runtime } from '../contract/index.js';
+import type { SourceAgent } from '../contract/index.js';
 import { fileErrorCode, type Located, listInside, namedFile, statLocated } from '../files/index.js';
 import { importableFormats } from '../formats/index.js';
 
 /** An agent's own folder on this machine, in which it keeps its histories. */
 export interface AgentRoot {
-  readonly agent: Runtime;
+  readonly agent: SourceAgent;
   readonly root: string;
 }
 
@@ -23,7 +23,16 @@ interface Place {
   readonly byProject: boolean;
 }
 
-const places: Readonly<Record<Runtime, Place>> = {
+const taskFolders: Place = {
+  format: 'cline-v1',
+  folders: ['data/sessions', 'tasks'],
+  // A session has other documents beside its messages.
+  session: /^[^/]+\/(?:[^/]+\.messages|api_conversation_history)\.json$/,
+  depth: 1,
+  byProject: false,
+};
+
+const places: Readonly<Record<SourceAgent, Place>> = {
   'claude-code': { format: 'claude-code-v1', folders: ['projects'], session: /^[^/]+\/(?!agent-)[^/]+\.jsonl$/, depth: 1, byProject: true },
   codex: {
     format: 'codex-v1',
@@ -38,6 +47,26 @@ const places: Readonly<Record<Runtime, Place>> = {
   // Each session has a folder, with snapshots of files and a database of its workflows beside its events.
   copilot: { format: 'copilot-cli-v1', folders: ['session-state'], session: /^[^/]+(\/events)?\.jsonl$/, depth: 1, byProject: false },
   qwen: { format: 'qwen-code-v1', folders: ['projects'], session: /^[^/]+\/chats\/[^/]+\.jsonl$/, depth: 2, byProject: true },
+  cline: taskFolders,
+  roo: taskFolders,
+  kilo: { format: 'kilo-v1', folders: ['kilo.db'], session: /^$/, depth: 0, byProject: false },
+  openclaw: { format: 'openclaw-v1', folders: ['agents'], session: /^[^/]+\/agent\/openclaw-agent\.sqlite$/, depth: 2, byProject: false },
+  // The editor's database of all chats, and in the home folder the sessions of its command line.
+  cursor: {
+    format: 'cursor-v1',
+    folders: ['globalStorage/state.vscdb', 'chats', 'projects'],
+    session: /(?:^|\/)store\.db$|\/agent-transcripts\/.+\.jsonl$/,
+    depth: 3,
+    byProject: false,
+  },
+  vscode: {
+    format: 'vscode-chat-v1',
+    folders: ['workspaceStorage', 'globalStorage/emptyWindowChatSessions', 'globalStorage/transferredChatSessions'],
+    session: /^(?:[^/]+\/chatSessions\/)?[^/]+\.jsonl?$/,
+    depth: 2,
+    byProject: false,
+  },
+  droid: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
   pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
 };
 
@@ -45,11 +74,11 @@ const places: Readonly<Record<Runtime, Place>> = {
 export const historyFolders = ({ agent, root }: AgentRoot): string[] => places[agent].folders.map((folder) => join(root, folder));
 
 /** The format of an agent's sessions, where Stemma imports it. */
-export const formatOfAgent = (agent: Runtime): (typeof importableFormats)[number] | undefined =>
+export const formatOfAgent = (agent: SourceAgent): (typeof importableFormats)[number] | undefined =>
   importableFormats.find(({ id }) => id === places[agent].format);
 
 /** Whether an agent has a folder for each project. */
-export const sortsByProject = (agent: Runtime): boolean => places[agent].byProject;
+export const sortsByProject = (agent: SourceAgent): boolean => places[agent].byProject;
 
 export interface SessionFile extends Located {
   readonly bytes: number;

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Runtime } from '../../core/contract/index.js';
+import type { SourceAgent } from '../../core/contract/index.js';
 import type { AgentRoot, EngineOptions } from '../../core/project/index.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,20 +20,46 @@ export function dataDirOf(env: Environment = process.env, platform: string = pro
 }
 
 /** The folders of each agent: the one that its environment variable names, and the one in the home folder. */
-const agentFolders: Readonly<Record<Runtime, (env: Environment, home: string) => readonly (string | undefined)[]>> = {
+const agentFolders: Readonly<Record<SourceAgent, (env: Environment, home: string, platform: string) => readonly (string | undefined)[]>> = {
   'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
   codex: (env, home) => [env.CODEX_HOME, join(home, '.codex')],
   gemini: (env, home) => [env.GEMINI_CLI_HOME && join(env.GEMINI_CLI_HOME, '.gemini'), join(home, '.gemini')],
   opencode: (env, home) => [env.XDG_DATA_HOME && join(env.XDG_DATA_HOME, 'opencode'), join(home, '.local', 'share', 'opencode')],
   copilot: (env, home) => [env.COPILOT_HOME, join(home, '.copilot')],
   qwen: (env, home) => [env.QWEN_HOME, env.QWEN_RUNTIME_DIR, join(home, '.qwen')],
+  cline: (env, home, platform) => [
+    env.CLINE_DIR,
+    join(home, '.cline'),
+    ...userFolders(env, home, platform).map((folder) => join(folder, 'globalStorage', 'saoudrizwan.claude-dev')),
+  ],
+  roo: (env, home, platform) => userFolders(env, home, platform).map((folder) => join(folder, 'globalStorage', 'rooveterinaryinc.roo-cline')),
+  kilo: (env, home) => [env.XDG_DATA_HOME && join(env.XDG_DATA_HOME, 'kilo'), join(home, '.local', 'share', 'kilo')],
+  openclaw: (env, home) => [env.OPENCLAW_STATE_DIR, join(home, '.openclaw')],
+  cursor: (env, home, platform) => [editorFolder('Cursor', env, home, platform), join(home, '.cursor')],
+  vscode: (env, home, platform) => userFolders(env, home, platform),
+  droid: (_, home) => [join(home, '.factory')],
   pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 
+/** The folder of an editor of the family of VS Code in which extensions keep what belongs to a person. */
+function editorFolder(editor: string, env: Environment, home: string, platform: string): string {
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', editor, 'User');
+  if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData', 'Roaming'), editor, 'User');
+  return join(env.XDG_CONFIG_HOME || join(home, '.config'), editor, 'User');
+}
+
+const userFolders = (env: Environment, home: string, platform: string): string[] => [
+  ...['Code', 'Code - Insiders', 'VSCodium'].map((editor) => editorFolder(editor, env, home, platform)),
+  join(home, '.vscode-server', 'data', 'User'),
+];
+
 /** The folders where agents store their histories on this machine, installed or not. */
-export function agentRootsOf(env: Environment = process.env, home: string = homedir()): AgentRoot[] {
+export function agentRootsOf(env: Environment = process.env, home: string = homedir(), platform: string = process.platform): AgentRoot[] {
   return Object.entries(agentFolders).flatMap(([agent, folders]) =>
-    [...new Set(folders(env, home).flatMap((folder) => (folder ? [resolve(folder)] : [])))].map((root) => ({ agent: agent as Runtime, root })),
+    [...new Set(folders(env, home, platform).flatMap((folder) => (folder ? [resolve(folder)] : [])))].map((root) => ({
+      agent: agent as SourceAgent,
+      root,
+    })),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Runtime } from '../../core/contract/index.js';
+import type { Runtime, SourceAgent } from '../../core/contract/index.js';
 import { agents } from './agents';
 
 /** Our own neutral glyphs for agents. They always stand beside a name or have a tooltip. */
@@ -12,7 +12,7 @@ const glyphs: Readonly<Partial<Record<Runtime, readonly string[]>>> = {
 const other = ['M12 8V4H8', 'M6 8h12a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2v-8a2 2 0 0 1 2-2z', 'M15 13v2M9 13v2'];
 
 /** The name of an agent as people know it. */
-export const agentName = (agent: string): string => (agent in agents ? agents[agent as Runtime].name : agent);
+export const agentName = (agent: string): string => (agent in agents ? agents[agent as SourceAgent].name : agent);
 
 /** The glyph of an agent. */
 export const AgentMark = ({ agent, size = 14 }: { agent: string; size?: number }) => (

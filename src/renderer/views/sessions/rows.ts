@@ -1,9 +1,9 @@
-import type { FoundSession, Runtime, SessionRow, SessionSort } from '../../../core/contract/index.js';
+import type { FoundSession, SessionRow, SessionSort, SourceAgent } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
 /** A history on this machine that the project does not contain, or only an earlier state of it. */
 export interface Found extends FoundSession {
-  readonly agent: Runtime;
+  readonly agent: SourceAgent;
 }
 
 /** What the list shows of a session, whether the project contains it or not. */

@@ -1,0 +1,66 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tips } from '../../../src/core/chain/index.js';
+import type { SourceAgent } from '../../../src/core/contract/index.js';
+import { namedFile } from '../../../src/core/files/index.js';
+import { takeIn } from '../../../src/core/follow/index.js';
+import { foundSessions, foundSources } from '../../../src/core/import/index.js';
+import { importInto, said } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { root } from '../../support/source.js';
+
+/** Where each agent keeps a session below its own folder, and a real file of it. */
+const kept: readonly (readonly [agent: SourceAgent, place: string, fixture: string])[] = [
+  ['cline', 'data/sessions/1795/1795.messages.json', 'cline/sdk-session.messages.json'],
+  ['copilot', 'session-state/1/events.jsonl', 'copilot-cli/git-ai-session_events.jsonl'],
+  ['qwen', 'projects/-work/chats/1.jsonl', 'qwen-code/019f0000-001.jsonl'],
+  ['vscode', 'workspaceStorage/a1/chatSessions/1.json', 'vscode-chat/copilot_session_simple.json'],
+  ['vscode', 'globalStorage/emptyWindowChatSessions/2.jsonl', 'vscode-chat/copilot_session_simple.jsonl'],
+  ['cursor', 'globalStorage/state.vscdb', 'cursor/composer-global-state.vscdb'],
+  ['cursor', 'chats/a/b/store.db', 'cursor/cli-store.db'],
+  ['cursor', 'projects/p/agent-transcripts/t.jsonl', 'cursor/agent-transcript-simple.jsonl'],
+  ['droid', 'sessions/-work/1.jsonl', 'mapped/droid.jsonl'],
+];
+
+test.each(kept)('[F44] a session of %s is found at %s, and the folder imports it', (agent, place, fixture) => {
+  const home = scratch();
+  const path = join(home, place);
+  mkdirSync(dirname(path), { recursive: true });
+  cpSync(join(root, 'test', 'fixtures', fixture), path);
+  const [source] = foundSources([{ agent, root: home }]);
+  expect(source).toMatchObject({ agent, root: home });
+  expect(source?.sessions).toBeGreaterThan(0);
+  const found = [...foundSessions({ agent, root: home }, () => false)];
+  expect(found).toHaveLength(source?.sessions ?? 0);
+  const chain = emptyChain();
+  expect(importInto(chain, ...(source?.folders ?? []))).toMatchObject({ skipped: [], sessions: source?.sessions });
+  // The conversation of Cursor's command line in this file has no message.
+  if (!place.endsWith('store.db')) expect(tips(chain, {}).length).toBeGreaterThan(0);
+});
+
+test('[F44] an editor without chats is no source', () => {
+  const home = scratch();
+  mkdirSync(join(home, 'workspaceStorage', 'a1'), { recursive: true });
+  expect(foundSources([{ agent: 'vscode', root: home }])).toEqual([]);
+});
+
+test('[F44] a document that is written whole at every change is followed when it rests', () => {
+  const chain = emptyChain();
+  const document = JSON.parse(readFileSync(join(root, 'test/fixtures/cline/sdk-session.messages.json'), 'utf8')) as { messages: object[] };
+  const path = join(scratch(), '1.messages.json');
+  const write = (count: number): void => writeFileSync(path, JSON.stringify({ ...document, messages: document.messages.slice(0, count) }));
+  const take = (what: 'settled' | 'resting') => takeIn(chain, namedFile(path), { what, granularity: 'turn_boundary' });
+  write(4);
+  expect(take('settled')).toMatchObject({ commits: 0, rests: true });
+  expect(take('resting').commits).toBeGreaterThan(0);
+  const before = tips(chain, {}).map(({ id }) => said(chain, id, 'root').length);
+  // A half-written document is left for the next change.
+  writeFileSync(path, JSON.stringify(document).slice(0, 2_000));
+  expect(take('resting').commits).toBe(0);
+  write(8);
+  expect(take('resting').commits).toBeGreaterThan(0);
+  const all = tips(chain, {}).map(({ id }) => said(chain, id, 'root').length);
+  expect(all).toHaveLength(1);
+  expect(all[0]).toBeGreaterThan(before[0] ?? 0);
+});
