@@ -75,12 +75,7 @@ function types(): Counts {
   );
 }
 
-/** Biome formats and lints; knip finds exports, files and dependencies that nothing uses. */
-const style = (): Counts =>
-  sum([
-    one(runs(process.execPath, [bin('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.'])),
-    one(runs(process.execPath, [bin('knip'), '--no-progress'])),
-  ]);
+const style = (): Counts => one(runs(process.execPath, [bin('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.']));
 
 interface VitestReport {
   readonly numPassedTests: number;
