@@ -9,8 +9,8 @@ export interface Hub {
   hello(): Promise<{ readonly id: string; readonly seq: number }>;
   /** The places in both lists of what the hub does not hold. */
   lack(items: readonly ItemName[], objects: readonly string[]): Promise<{ readonly items: readonly number[]; readonly objects: readonly number[] }>;
-  /** Stores a packed parcel, all or nothing. */
-  send(parcel: Uint8Array): Promise<void>;
+  /** Stores a packed parcel, all or nothing. Returns the number of the newest item, and how many items were new. */
+  send(parcel: Uint8Array): Promise<{ readonly seq: number; readonly stored: number }>;
   /** The items after a number, in the order in which they arrived, as a packed parcel without objects. */
   items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
   /** Objects by their hashes, as a packed parcel. It may hold fewer than asked for: ask again for the rest. */

@@ -160,7 +160,7 @@ const sync = {
     return within(context, input.project, undefined, 'push', async (tx, { no }) => {
       if (written) await context.objects.record(tx, no, written);
       const { seq, stored } = await storeItems(tx, no, context.holder, items);
-      return { result: { seq }, count: stored + objects.length };
+      return { result: { seq, stored }, count: stored + objects.length };
     });
   }),
   items: os.sync.items.handler(({ input, context }) =>

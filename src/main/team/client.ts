@@ -50,9 +50,7 @@ export function hubAt(address: HubAddress): ManagedHub {
   return {
     hello: () => sync.hello({ project }),
     lack: (items, objects) => sync.lack({ project, items: items.map(([kind, key, digest]) => [kind, key, digest]), objects: [...objects] }),
-    send: async (parcel) => {
-      await sync.send({ project, parcel: new Blob([parcel as Uint8Array<ArrayBuffer>], { type: 'application/zstd' }) });
-    },
+    send: (parcel) => sync.send({ project, parcel: new Blob([parcel as Uint8Array<ArrayBuffer>], { type: 'application/zstd' }) }),
     items: async (after) => {
       const { parcel, ...page } = await sync.items({ project, after });
       return { ...page, parcel: await bytesOf(parcel) };

@@ -37,7 +37,7 @@ export const hubContract = {
     lack: oc
       .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(mostAsked), objects: z.array(hash).max(4 * mostAsked) }))
       .output(z.object({ items: z.array(z.number()), objects: z.array(z.number()) })),
-    send: oc.input(project.extend({ parcel })).output(z.object({ seq })),
+    send: oc.input(project.extend({ parcel })).output(z.object({ seq, stored: seq })),
     items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
     objects: oc
       .input(

@@ -73,7 +73,8 @@ describe('sync with a hub', () => {
     expect(getCard(theirs, 'whole-card').content).toEqual(getCard(mine, 'whole-card').content);
     expect(titles(theirs)).toEqual(['Review it']);
     for (const { sourceId } of listSources(mine)) expect(bytesOfSource(theirs, sourceId).equals(bytesOfSource(mine, sourceId))).toBe(true);
-    // Nothing is sent twice.
+    // Nothing is sent twice, and nobody pulls what they sent.
+    expect(previewPush(mine, (await remote.hello()).id).pulled).toBe((await remote.hello()).seq);
     expect(await push(mine, remote)).toMatchObject({ items: {}, objects: 0, sent: 0 });
     expect(await push(theirs, remote)).toMatchObject({ items: {}, objects: 0, sent: 0 });
   });

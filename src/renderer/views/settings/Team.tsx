@@ -116,7 +116,7 @@ function Connected({ status, onForget }: { status: TeamStatus; onForget: () => v
         </li>
         {role !== null && (
           <li>
-            <b>You are</b> {name}, {role}
+            <b>You are</b> {name} ({role})
           </li>
         )}
         {problem === undefined && (
