@@ -7,6 +7,7 @@ import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
 import { engineParts } from './rows/engine.js';
 import { exportParts } from './rows/exports.js';
+import { hubParts } from './rows/hub.js';
 import { importParts } from './rows/imports.js';
 import { langGraphParts } from './rows/langgraph.js';
 import { largeParts } from './rows/large.js';
@@ -44,6 +45,7 @@ const parts = [
   ...ticketParts,
   ...searchParts,
   ...usageParts,
+  ...hubParts,
 ].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
 const unknown = named.filter((row) => !parts.some((part) => part.rows.includes(row)));
 if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(' or ')}`);
