@@ -121,6 +121,18 @@ test('[T24, T71] a definition that cannot be read costs its rows; the table is n
   expect(problems.map((problem) => `${problem.id} ${problem.message}`).join('\n')).toMatch(/rows of context could not be read.*kept at \S+damaged-1/);
 });
 
+// The commit of an object whose row had changed was not named.
+test.each(['project = 0', 'hash = zeroblob(32)', 'expiresAt = 1'])('[T24] a repair names the commit of an object whose row says %s', (change) => {
+  const { dir, id } = changed(
+    `PRAGMA foreign_keys = OFF; UPDATE artifact SET ${change} WHERE no = (SELECT artifact FROM context ORDER BY seq DESC LIMIT 1)`,
+  );
+  const project = openProject(dir, heldClock(), undefined, { repair: true });
+  onTestFinished(() => project.close());
+  const { ok, problems } = atOnce(repairProject(project));
+  expect(ok).toBe(false);
+  expect(problems.map((problem) => `${problem.id} ${problem.message}`).join('\n')).toContain(id);
+});
+
 // A column that a later format adds comes after the checksums in a database that is older than it.
 test('[T71] a migrated database has the same definitions as a new one', () => {
   for (let version = 16; version < formatVersion; version++) {

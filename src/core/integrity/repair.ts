@@ -221,10 +221,17 @@ function withAdvice(chain: Chain, problem: Problem, lost: readonly DamagedArtifa
   if (problem.kind === 'row')
     return {
       ...problem,
-      message: `${problem.message}. No backup and no imported file has it; it stays as it reads and is reported until it is written again`,
+      message: `${problem.message}. No backup and no imported file has it; it stays as it reads and is reported until it is written again${lostWith(chain, problem.id)}`,
     };
   const artifact = problem.kind === 'artifact' ? lost.find(({ ref }) => ref === problem.id) : undefined;
   return artifact ? { ...problem, message: `it is lost, and with it ${whatNeeds(chain, artifact.no)}` } : problem;
+}
+
+/** What cannot be read because the row of an object has changed. `row` is the name of any row. */
+function lostWith(chain: Chain, row: string): string {
+  const [, no] = /^artifact (\d+)$/.exec(row) ?? [];
+  if (no === undefined || soundly(() => chain.artifacts.read(Number(no) as ArtifactNo)) !== undefined) return '';
+  return `. Lost with it: ${whatNeeds(chain, Number(no) as ArtifactNo)}`;
 }
 
 const namedAtMost = 20;
