@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { contextId, contextPrefix, count, name, procedure, timestamp } from './scalars.js';
+import { money } from './usage.js';
 
 const tags = z.array(name).max(100);
 
@@ -21,7 +22,7 @@ export const session = z.object({
   /** The window of the model; null for an unknown model. */
   limit: count.nullable(),
   /** The price of the calls, subagents included; null is "no price". */
-  cost: z.object({ amount: z.number().min(0), currency: z.string(), priceDate: z.string() }).nullable(),
+  cost: money.nullable(),
   errors: count,
   /** True while live capture sees the agent work on it. */
   live: z.boolean(),

@@ -7,6 +7,10 @@ export interface TokenUsage {
   readonly output: number | null;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
+  /** The part of `output` that is thinking. */
+  readonly reasoning?: number | null;
+  /** Why a recorded count is not shown. */
+  readonly countFlaw?: string;
 }
 
 /**

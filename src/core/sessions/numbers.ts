@@ -11,6 +11,9 @@ interface Sum {
   model: string | null;
   cost: number;
   priced: number;
+  /** Calls whose whole cost is known. */
+  whole: number;
+  calls: number;
   readonly models: Set<string>;
 }
 
@@ -20,11 +23,11 @@ export const noNumbers: SessionNumbers = { peakTokens: null, limit: null, cost: 
 export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
   const sums = new Map<string, Sum>();
   const sumOf = (key: string): Sum => {
-    const sum = sums.get(key) ?? { peak: null, model: null, cost: 0, priced: 0, models: new Set<string>() };
+    const sum = sums.get(key) ?? { peak: null, model: null, cost: 0, priced: 0, whole: 0, calls: 0, models: new Set<string>() };
     sums.set(key, sum);
     return sum;
   };
-  for (const { context, model, peak, priced, cost } of callsByCommit(chain)) {
+  for (const { context, model, peak, priced, outputs, calls, cost } of callsByCommit(chain)) {
     const node = at.get(context);
     const key = node && keyOf(node);
     if (key === undefined) continue;
@@ -40,12 +43,14 @@ export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: Readonly
       const sum = sumOf(one);
       sum.cost += cost;
       sum.priced += priced;
+      sum.whole += Math.min(priced, outputs);
+      sum.calls += calls;
     }
   }
   return new Map(
-    [...sums].map(([key, { peak, model, cost, priced, models }]) => [
+    [...sums].map(([key, { peak, model, cost, priced, whole, calls, models }]) => [
       key,
-      { peakTokens: peak, limit: limitOf(chain, model, peak), cost: moneyOf(priced > 0 ? cost : null), models: [...models].sort() },
+      { peakTokens: peak, limit: limitOf(chain, model, peak), cost: moneyOf(priced > 0 ? cost : null, whole === calls), models: [...models].sort() },
     ]),
   );
 }

@@ -14,6 +14,8 @@ export interface CommitCalls {
   readonly calls: number;
   /** Calls with a price, and their sum. */
   readonly priced: number;
+  /** Calls with an output count. Without one, a cost is a lower bound. */
+  readonly outputs: number;
   readonly cost: number;
 }
 
@@ -21,7 +23,7 @@ export interface CommitCalls {
 export function callsByCommit(chain: Chain): CommitCalls[] {
   readPending(chain, { patient: false });
   return chain.db.all<CommitCalls>(
-    `SELECT context, model, MAX(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0)) AS peak, COUNT(*) AS calls, COUNT(cost) AS priced,
+    `SELECT context, model, MAX(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0)) AS peak, COUNT(*) AS calls, COUNT(cost) AS priced, COUNT(output) AS outputs,
             IFNULL(SUM(cost), 0) AS cost
        FROM usageCall WHERE project = ? GROUP BY context, model`,
     chain.project,
@@ -31,15 +33,15 @@ export function callsByCommit(chain: Chain): CommitCalls[] {
 /** What the calls of commits cost. Commits with a call that has no price are left out: their sum would be too small. */
 export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
   readPending(chain);
-  const sums = chain.db.all<{ id: ContextId; cost: number }>(
-    `SELECT c.id, SUM(u.cost) AS cost FROM context c JOIN usageCall u ON u.context = c.seq
+  const sums = chain.db.all<{ id: ContextId; cost: number; isWhole: number }>(
+    `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = COUNT(u.output) AS isWhole FROM context c JOIN usageCall u ON u.context = c.seq
       WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(*) = COUNT(u.cost)`,
     chain.project,
     JSON.stringify(ids),
   );
   return new Map(
-    sums.flatMap(({ id, cost }) => {
-      const money = moneyOf(cost);
+    sums.flatMap(({ id, cost, isWhole }) => {
+      const money = moneyOf(cost, isWhole === 1);
       return money ? [[id, money] as const] : [];
     }),
   );

@@ -9,8 +9,9 @@ import { type ModelSettings, settingsOf, type UsageSettings } from './settings.j
 export const priceDate = '2026-09-23';
 export const currency = 'USD';
 
-/** An amount with its currency and the date of the price list. */
-export const moneyOf = (amount: number | null): Money | null => (amount === null ? null : { amount, currency, priceDate });
+/** An amount with its currency and the date of the price list. It is a lower bound unless everything that costs something was counted. */
+export const moneyOf = (amount: number | null, isWhole = true): Money | null =>
+  amount === null ? null : { amount, currency, priceDate, ...(!isWhole && { atLeast: true as const }) };
 
 type PriceList = typeof import('@pydantic/genai-prices');
 let list: PriceList | undefined;
@@ -121,7 +122,7 @@ export function predates(model: string, at: number): boolean {
   return at < released - dayMs;
 }
 
-/** Calls that are priced in one transaction. */
+/** The calls after which a transaction of prices ends. Sessions are priced whole. */
 const pricedAtOnce = 5_000;
 const versionName = 'usage prices';
 
@@ -141,24 +142,37 @@ export function priceCalls(chain: Chain): void {
         version,
       );
     });
-  while (priceSome(chain, settings));
+  let some: string[] = [];
+  let pending = 0;
+  const unpriced = 'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? AND priced IS NULL GROUP BY session';
+  for (const { session, calls } of chain.db.all<{ session: string; calls: number }>(unpriced, chain.project)) {
+    some.push(session);
+    pending += calls;
+    if (pending < pricedAtOnce) continue;
+    priceSessions(chain, some, settings);
+    some = [];
+    pending = 0;
+  }
+  if (some.length > 0) priceSessions(chain, some, settings);
 }
 
-function priceSome(chain: Chain, settings: UsageSettings): boolean {
-  const select = 'SELECT * FROM usageCall WHERE project = ? AND priced IS NULL LIMIT ?';
-  if (chain.db.all(select, chain.project, 1).length === 0) return false;
-  return chain.db.transaction(() => {
-    const calls = chain.db.all<CallRow>(select, chain.project, pricedAtOnce);
-    const costs = calls.map((call) => [call.no, costOf(chain, call, settings)]);
+/** Prices whole sessions, so that the sums of each are computed once. */
+function priceSessions(chain: Chain, sessions: readonly string[], settings: UsageSettings): void {
+  chain.db.transaction(() => {
+    const calls = chain.db.all<CallRow>(
+      `SELECT * FROM usageCall WHERE project = ? AND priced IS NULL AND session IN (SELECT value FROM json_each(?))`,
+      chain.project,
+      JSON.stringify(sessions),
+    );
+    const costs = calls.map((call) => [call.no, costOf(chain, call, settings), isDatedWrong(call) ? 1 : 0]);
     chain.db.run(
       `UPDATE usageCall SET priced = 1, cost = j.value ->> 1,
               flaw = CASE WHEN j.value ->> 2 THEN COALESCE(flaw, 'the call is dated before its model') ELSE flaw END
          FROM json_each(?) j WHERE usageCall.no = j.value ->> 0`,
-      JSON.stringify(costs.map(([no, cost], n) => [no, cost, isDatedWrong(calls[n]) ? 1 : 0])),
+      JSON.stringify(costs),
     );
-    sumSessions(chain, [...new Set(calls.map(({ session }) => session))]);
-    return calls.length === pricedAtOnce;
+    sumSessions(chain, sessions);
   });
 }
 
-const isDatedWrong = (call: CallRow | undefined): boolean => call !== undefined && call.model !== null && predates(call.model, call.at);
+const isDatedWrong = ({ model, at }: CallRow): boolean => model !== null && predates(model, at);

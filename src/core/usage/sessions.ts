@@ -2,9 +2,9 @@ import { badRequest, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { groupings, UsageFilter, UsageSessions, UsageSums } from '../contract/index.js';
 import { readPending } from './backfill.js';
+import { overBudget } from './budgets.js';
 import { quarterMs } from './facts.js';
 import { moneyOf } from './prices.js';
-import { settingsOf } from './settings.js';
 
 export interface SessionsQuery {
   readonly filter?: UsageFilter | undefined;
@@ -37,12 +37,10 @@ export function usageSessions(chain: Chain, { filter = {}, groupBy = 'session', 
   const repositories = groupBy === 'repository' || filter.repository !== undefined ? repositoriesOf(chain) : new Map<string, string>();
   const groups = new Map<string, { readonly all: Sums; readonly subagents: Sums }>();
   const totals = noSums();
-  const spent = openBudgets(chain, dayOf);
-  for (const row of sumRows(chain, filter)) {
+  for (const row of sumRows(chain, filter, groupBy)) {
     const repository = repositories.get(row.session) ?? '';
     if (filter.repository !== undefined && repository !== filter.repository) continue;
     add(totals, row);
-    spent.add(row);
     if (groupBy === null) continue;
     const key = keyOf(row, groupBy, repository, dayOf);
     let group = groups.get(key);
@@ -51,7 +49,7 @@ export function usageSessions(chain: Chain, { filter = {}, groupBy = 'session', 
       groups.set(key, group);
     }
     add(group.all, row);
-    if (row.subagent !== '') add(group.subagents, row);
+    if (groupBy === 'session' && row.subagent !== '') add(group.subagents, row);
   }
   const byDay = groupBy === 'day';
   const rows = [...groups].sort(([a, x], [b, y]) => (byDay ? (a < b ? 1 : -1) : y.all.latest - x.all.latest || (a < b ? -1 : 1)));
@@ -63,35 +61,31 @@ export function usageSessions(chain: Chain, { filter = {}, groupBy = 'session', 
       ...(groupBy === 'session' && subagents.calls > 0 && { subagents: shown(subagents) }),
     })),
     totals: shown(totals),
-    overBudget: spent.over(),
+    overBudget: overBudget(chain, filter, dayOf),
   };
 }
 
-/** What days and sessions cost, where this machine has budgets for them. */
-function openBudgets(chain: Chain, dayOf: (quarter: number) => string) {
-  const { budgets } = settingsOf(chain);
-  const costs = { day: new Map<string, number>(), session: new Map<string, number>() };
-  const spend = (kind: keyof typeof costs, key: string, cost: number): void => {
-    if (budgets[kind] !== undefined) costs[kind].set(key, (costs[kind].get(key) ?? 0) + cost);
-  };
-  return {
-    add: ({ quarter, session, cost }: SumRow): void => {
-      spend('day', dayOf(quarter), cost);
-      spend('session', session, cost);
-    },
-    over: (): UsageSessions['overBudget'] =>
-      (['day', 'session'] as const).flatMap((kind) =>
-        [...costs[kind]].flatMap(([key, cost]) => {
-          const budget = budgets[kind] ?? Number.POSITIVE_INFINITY;
-          const spent = cost > budget ? moneyOf(cost) : null;
-          return spent ? [{ kind, key, spent, budget }] : [];
-        }),
-      ),
-  };
+/**
+ * The columns by which rows are summed before they are read, for each grouping: the beginning of the table's key, so that SQLite sorts
+ * nothing. A session's subagents are shown apart. Days begin at another quarter of an hour in each time zone, so they need every row.
+ */
+const summedBy = {
+  session: ['session', 'agent', 'subagent'],
+  repository: ['session'],
+  agent: ['session', 'agent'],
+  model: ['session', 'agent', 'subagent', 'model'],
+} as const;
+const sizes = ['calls', 'input', 'cacheRead', 'cacheWrite', 'output', 'outputs', 'priced', 'cost'];
+
+function selectSums(groupBy: SessionsQuery['groupBy'], where: string): string {
+  if (groupBy === 'day') return `SELECT session, quarter, ${sizes.join(', ')} FROM usageSum WHERE ${where}`;
+  const columns = summedBy[groupBy ?? 'repository'].join(', ');
+  const summed = sizes.map((name) => `SUM(${name}) AS ${name}`).join(', ');
+  return `SELECT ${columns}, MAX(quarter) AS quarter, ${summed} FROM usageSum WHERE ${where} GROUP BY ${columns}`;
 }
 
 /** The sums of a filter. Quarters of an hour at its ends are counted call by call. */
-function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter): Iterable<SumRow> {
+function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: SessionsQuery['groupBy']): Iterable<SumRow> {
   const conditions = ['project = :project'];
   const parameters: Record<string, string | number> = { project: chain.project };
   const add = (condition: string, name: string, value: string | number | undefined): void => {
@@ -103,7 +97,7 @@ function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilte
   add('model = :model', 'model', model);
   add('agent = :agent', 'agent', agent);
   const where = conditions.join(' AND ');
-  if (from === undefined && to === undefined) return chain.db.all<SumRow>(`SELECT * FROM usageSum WHERE ${where}`, parameters);
+  if (from === undefined && to === undefined) return chain.db.all<SumRow>(selectSums(groupBy, where), parameters);
   return chain.db.all<SumRow>(
     `SELECT session, agent, subagent, IFNULL(model, '') AS model, at / ${quarterMs} AS quarter, COUNT(*) AS calls, IFNULL(SUM(input), 0) AS input,
             IFNULL(SUM(cacheRead), 0) AS cacheRead, IFNULL(SUM(cacheWrite), 0) AS cacheWrite, IFNULL(SUM(output), 0) AS output,

@@ -20,10 +20,10 @@ export const plural = (n: number, one: string, many = `${one}s`): string => `${e
 /** A share from 0 to 1 as a percentage. A small share is "< 1%", not "0%". */
 export const percent = (share: number): string => (share > 0 && share < 0.005 ? '< 1%' : `${Math.round(share * 100)}%`);
 
-/** A price with its currency: $9.38, and more digits below a cent. */
-export function money({ amount, currency }: { readonly amount: number; readonly currency: string }): string {
+/** A price with its currency: $9.38, and more digits below a cent. `≥` marks a lower bound. */
+export function money({ amount, currency, atLeast }: { readonly amount: number; readonly currency: string; readonly atLeast?: true }): string {
   const digits = amount > 0 && amount < 0.01 ? 4 : 2;
-  return amount.toLocaleString('en-US', { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${atLeast ? '≥ ' : ''}${amount.toLocaleString('en-US', { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
 /** A size in bytes as kB, MB or GB. */

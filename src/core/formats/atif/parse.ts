@@ -3,7 +3,6 @@ import type { TokenUsage } from '../format.js';
 import {
   answered,
   called,
-  countIn,
   type Draft,
   memberOf,
   type Numbered,
@@ -13,6 +12,7 @@ import {
   said,
   summarized,
   thought,
+  usageIn,
   withUsage,
 } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
@@ -37,10 +37,9 @@ function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
 /** Prompt tokens include what the cache held (since 1.2). Tokens that were written to the cache stand in `extra`. */
 function usageOf({ metrics, llm_call_count: calls }: JsonObject): TokenUsage | undefined {
   if (!isObject(metrics) || calls === 0) return undefined;
-  const [prompt, output, cacheRead] = [countIn(metrics.prompt_tokens), countIn(metrics.completion_tokens), countIn(metrics.cached_tokens)];
-  const cacheWrite = countIn(memberOf(metrics.extra, 'cache_creation_input_tokens') ?? memberOf(metrics.extra, 'cache_write_tokens'));
-  if (prompt === null && output === null) return undefined;
-  return { input: prompt === null ? null : Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)), output, cacheRead, cacheWrite };
+  const { prompt_tokens: input, completion_tokens: output, cached_tokens: cacheRead, extra } = metrics;
+  const cacheWrite = memberOf(extra, 'cache_creation_input_tokens') ?? memberOf(extra, 'cache_write_tokens');
+  return usageIn({ input, output, cacheRead, cacheWrite, reasoning: memberOf(extra, 'reasoning_tokens') }, 'within');
 }
 
 function stepDrafts(step: JsonObject): readonly Draft[] {

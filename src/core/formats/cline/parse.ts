@@ -3,7 +3,7 @@ import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../ba
 import type { DocumentReader, TokenUsage } from '../format.js';
 import { blockDraft, blocksOf } from '../shared/anthropic-blocks.js';
 import type { Part } from '../shared/branches.js';
-import { type Draft, failed, type Numbered, objectsIn, said, summarized, usageIn, withoutCached, withUsage } from '../shared/drafts.js';
+import { type Draft, failed, type Numbered, objectsIn, said, summarized, usageIn, withUsage } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 
@@ -92,8 +92,9 @@ export function entriesOf(message: JsonObject): readonly Numbered[] {
 }
 
 function countsIn(metrics: JsonObject[string] | undefined): TokenUsage | undefined {
-  const usage = usageIn(metrics, { input: 'inputTokens', output: 'outputTokens', cacheRead: 'cacheReadTokens', cacheWrite: 'cacheWriteTokens' });
-  return usage && withoutCached(usage);
+  if (!isObject(metrics)) return undefined;
+  const { inputTokens: input, outputTokens: output, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite } = metrics;
+  return usageIn({ input, output, cacheRead, cacheWrite }, 'within');
 }
 
 /** The content of an attached file goes to the model as text. */

@@ -13,7 +13,6 @@ import {
   thought,
   unsent,
   usageIn,
-  withoutCached,
   withUsage,
 } from '../shared/drafts.js';
 import { argumentsOf, bookkeeping, dataOf, sentText, summaryIn, typeOf } from './schema.js';
@@ -28,9 +27,11 @@ export function gather(records: readonly JsonObject[]): Gathered {
     if (typeOf(record) !== 'session.usage_record') continue;
     const { usage } = dataOf(record);
     const id = stringAt(usage, 'apiCallId');
-    const counts = usageIn(usage, { input: 'inputTokens', output: 'outputTokens', cacheRead: 'cacheReadTokens', cacheWrite: 'cacheWriteTokens' });
+    if (id === undefined || !isObject(usage)) continue;
+    const { inputTokens: input, outputTokens: output, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, reasoningTokens: reasoning } = usage;
     // As in chat completions, the agent's input count includes what the cache held.
-    if (id !== undefined && counts) usages.set(id, withoutCached(counts));
+    const counts = usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'within');
+    if (counts) usages.set(id, counts);
   }
   return usages;
 }

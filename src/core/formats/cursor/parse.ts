@@ -4,7 +4,6 @@ import type { Part } from '../shared/branches.js';
 import {
   answered,
   called,
-  countIn,
   type Draft,
   failed,
   type Numbered,
@@ -13,6 +12,7 @@ import {
   pictured,
   said,
   thought,
+  usageIn,
   withUsage,
 } from '../shared/drafts.js';
 
@@ -40,9 +40,8 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const drafts = isMessage(record) ? messageDrafts(record) : bubbleDrafts(record);
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);
   const counts = objectsIn([record.tokenCount ?? null])[0];
-  const [input, output] = [countIn(counts?.inputTokens), countIn(counts?.outputTokens)];
   // The editor writes zeros where it knows no counts.
-  return input || output ? withUsage(numbered, { input: input || null, output: output || null, cacheRead: null, cacheWrite: null }) : numbered;
+  return withUsage(numbered, usageIn({ input: counts?.inputTokens || null, output: counts?.outputTokens || null }, 'within'));
 }
 
 function messageDrafts(record: JsonObject): readonly Draft[] {

@@ -4,7 +4,6 @@ import type { Part } from '../shared/branches.js';
 import {
   answered,
   called,
-  countIn,
   type Draft,
   dataUrl,
   failed,
@@ -14,6 +13,7 @@ import {
   pictured,
   said,
   thought,
+  usageIn,
   withUsage,
 } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
@@ -48,12 +48,8 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const { usage } = record;
   if (!isObject(usage)) return drafts;
   // Input leaves out what the cache held, unlike in other exchange formats.
-  return withUsage(drafts, {
-    input: countIn(usage.input_tokens),
-    output: countIn(usage.output_tokens),
-    cacheRead: countIn(usage.input_tokens_cache_read),
-    cacheWrite: countIn(usage.input_tokens_cache_write),
-  });
+  const { input_tokens: input, output_tokens: output, input_tokens_cache_read: cacheRead, input_tokens_cache_write: cacheWrite } = usage;
+  return withUsage(drafts, usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside'));
 }
 
 function draftsOf(record: JsonObject): readonly Draft[] {

@@ -16,7 +16,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
     if (message.role !== 'assistant') return [];
     const group = groups[at]?.entries ?? [];
     const usage = group.map((entry) => entry.usage ?? counted?.get(entry.key ?? '')).find((one) => one !== undefined);
-    if (usage) for (const name of Object.keys(totals) as (keyof TokenUsage)[]) totals[name] += usage[name] ?? 0;
+    if (usage) for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += usage[name] ?? 0;
     return [eventOf(message, { at, time: group[0]?.at ?? now, model, usage, tools: options.tools ?? [], session: sessionId })];
   });
   const spec = {

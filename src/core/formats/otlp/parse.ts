@@ -5,7 +5,6 @@ import type { Part } from '../shared/branches.js';
 import {
   answered,
   called,
-  countIn,
   type Draft,
   failed,
   type Numbered,
@@ -14,6 +13,7 @@ import {
   pictured,
   said,
   thought,
+  usageIn,
   withUsage,
 } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
@@ -62,12 +62,17 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
 
 /** Input tokens include what the cache held. */
 function usageOf(facts: JsonObject): TokenUsage | undefined {
-  const count = (...names: readonly string[]): number | null =>
-    names.map((name) => countIn(facts[`gen_ai.usage.${name}`])).find((one) => one !== null) ?? null;
-  const [input, output] = [count('input_tokens', 'prompt_tokens'), count('output_tokens', 'completion_tokens')];
-  const [cacheRead, cacheWrite] = [count('cache_read.input_tokens'), count('cache_write.input_tokens', 'cache_creation.input_tokens')];
-  if (input === null && output === null) return undefined;
-  return { input: input === null ? null : Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)), output, cacheRead, cacheWrite };
+  const count = (...names: readonly string[]) => names.map((name) => facts[`gen_ai.usage.${name}`]).find((one) => one !== undefined);
+  return usageIn(
+    {
+      input: count('input_tokens', 'prompt_tokens'),
+      output: count('output_tokens', 'completion_tokens'),
+      cacheRead: count('cache_read.input_tokens'),
+      cacheWrite: count('cache_write.input_tokens', 'cache_creation.input_tokens'),
+      reasoning: count('reasoning.output_tokens'),
+    },
+    'within',
+  );
 }
 
 function messageDrafts(message: JsonObject, author: { readonly author?: string }): readonly Told[] {

@@ -3,7 +3,6 @@ import type { TokenUsage } from '../format.js';
 import {
   answered,
   called,
-  countIn,
   type Draft,
   failed,
   type Numbered,
@@ -12,6 +11,7 @@ import {
   said,
   summarized,
   thought,
+  usageIn,
   withUsage,
 } from '../shared/drafts.js';
 import { bookkeeping, compressedIn, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
@@ -42,10 +42,8 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
 /** Output includes the thoughts. The input that the agent records includes what the cache held. */
 function usageOf({ usageMetadata: usage }: JsonObject): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
-  const [input, cacheRead] = [countIn(usage.promptTokenCount), countIn(usage.cachedContentTokenCount)];
-  const output = countIn(usage.candidatesTokenCount);
-  if (input === null && output === null) return undefined;
-  return { input: input === null ? null : Math.max(0, input - (cacheRead ?? 0)), output, cacheRead, cacheWrite: null };
+  const { promptTokenCount: input, candidatesTokenCount: output, cachedContentTokenCount: cacheRead, thoughtsTokenCount: reasoning } = usage;
+  return usageIn({ input, output, cacheRead, reasoning }, 'within');
 }
 
 function userPart(part: JsonObject, isNotice: boolean): Draft {

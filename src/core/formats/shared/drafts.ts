@@ -1,5 +1,6 @@
 import { type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { ParsedEntry, TokenUsage } from '../format.js';
+import { countsIn } from './calls.js';
 import { countTokens, imageTokens } from './tokens.js';
 
 /** An entry without its place: the key, the range and the message are added by the reader of records. */
@@ -100,25 +101,36 @@ export function dataUrl(url: string): { mediaType: string; base64: string } | un
 /** A count that a provider reported; null where it is missing or no count. */
 export const countIn = (value: unknown): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
 
-/** Usage with the counts of these members; undefined where all are missing. */
-export function usageIn(value: unknown, names: Readonly<Record<keyof TokenUsage, string>>): TokenUsage | undefined {
-  if (!isObject(value)) return undefined;
-  const usage = {
-    input: countIn(value[names.input]),
-    output: countIn(value[names.output]),
-    cacheRead: countIn(value[names.cacheRead]),
-    cacheWrite: countIn(value[names.cacheWrite]),
-  };
-  return Object.values(usage).every((count) => count === null) ? undefined : usage;
+/** The counts of a call as a record gives them. */
+interface RecordedUsage {
+  readonly input?: Json | undefined;
+  readonly output?: Json | undefined;
+  readonly cacheRead?: Json | undefined;
+  readonly cacheWrite?: Json | undefined;
+  readonly reasoning?: Json | undefined;
 }
 
-/** Usage whose `input` leaves out what the cache held, from counts that include it. */
-export const withoutCached = ({ input, cacheRead, cacheWrite, output }: TokenUsage): TokenUsage => ({
-  input: input === null ? null : Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)),
-  output,
-  cacheRead,
-  cacheWrite,
-});
+/**
+ * The usage of a call; undefined where no count was recorded. `within`: the recorded input includes what the cache held. Counts that cannot be
+ * right, or that contradict each other, are left out and named.
+ */
+export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): TokenUsage | undefined {
+  const { flaw, input, output, cacheRead, cacheWrite, reasoning } = countsIn({
+    input: recorded.input,
+    output: recorded.output,
+    cacheRead: recorded.cacheRead,
+    cacheWrite: recorded.cacheWrite,
+    cacheWrite1h: undefined,
+    reasoning: recorded.reasoning,
+  });
+  if (flaw === undefined && [input, output, cacheRead, cacheWrite].every((count) => count === null)) return undefined;
+  const held = (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const isTooMuch = cached === 'within' && input !== null && held > input;
+  const why = flaw ?? (isTooMuch ? `cached tokens (${held}) exceed all input tokens (${input})` : undefined);
+  const rest = { output, ...(reasoning !== null && { reasoning }), ...(why !== undefined && { countFlaw: why }) };
+  if (isTooMuch) return { input: null, cacheRead: null, cacheWrite: null, ...rest };
+  return { input: input === null || cached === 'beside' ? input : input - held, cacheRead, cacheWrite, ...rest };
+}
 
 /** Puts the usage of a call on the first draft of its answer. */
 export function withUsage(drafts: readonly Numbered[], usage: TokenUsage | undefined): readonly Numbered[] {

@@ -3,7 +3,7 @@
 import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
-import { countIn, memberOf } from './drafts.js';
+import { memberOf, usageIn } from './drafts.js';
 import { timeOf } from './jsonl.js';
 import { countTokens, imageTokens } from './tokens.js';
 
@@ -83,7 +83,8 @@ function tokensOf(entry: Pick<ParsedEntry, 'kind' | 'toolName' | 'arguments'>, t
 
 function usageOf(value: Json | undefined): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
-  return { input: countIn(value.input), output: countIn(value.output), cacheRead: countIn(value.cacheRead), cacheWrite: countIn(value.cacheWrite) };
+  const { input, output, cacheRead, cacheWrite, reasoning } = value;
+  return usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
 }
 
 /** The records with lines of entries written by the format's own writer. */

@@ -3,7 +3,6 @@ import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import {
   answered,
   called,
-  countIn,
   type Draft,
   failed,
   type Numbered,
@@ -13,6 +12,7 @@ import {
   said,
   summarized,
   thought,
+  usageIn,
 } from '../shared/drafts.js';
 
 type Told = Draft & { readonly messageId?: string };
@@ -127,11 +127,13 @@ function invocationDrafts(part: JsonObject): readonly Draft[] {
 
 /** Newer files name the counts of the whole request. They stand with its first answer where it was one call. */
 function withCounts(drafts: readonly Told[], request: JsonObject, metadata: Json | undefined): readonly Told[] {
-  const usage = [request.usage, isObject(metadata) ? metadata.usage : undefined].find(isObject);
-  const input = countIn(usage?.promptTokens ?? usage?.inputTokens);
-  const output = countIn(usage?.completionTokens ?? usage?.outputTokens ?? request.completionTokens);
+  const counts = [request.usage, isObject(metadata) ? metadata.usage : undefined].find(isObject);
+  const usage = usageIn(
+    { input: counts?.promptTokens ?? counts?.inputTokens, output: counts?.completionTokens ?? counts?.outputTokens ?? request.completionTokens },
+    'within',
+  );
   const calls = new Set(drafts.flatMap(({ role, messageId }) => (role === 'assistant' && messageId !== undefined ? [messageId] : [])));
   const first = drafts.findIndex(({ role, kind }) => role === 'assistant' && kind !== 'event');
-  if (calls.size !== 1 || first < 0 || (input === null && output === null)) return drafts;
-  return drafts.map((draft, at) => (at === first ? { ...draft, usage: { input, output, cacheRead: null, cacheWrite: null } } : draft));
+  if (calls.size !== 1 || first < 0 || !usage) return drafts;
+  return drafts.map((draft, at) => (at === first ? { ...draft, usage } : draft));
 }
