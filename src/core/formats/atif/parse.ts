@@ -1,4 +1,4 @@
-import { type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import {
   answered,
@@ -116,17 +116,20 @@ function withResiduals(drafts: readonly Numbered[], residuals: readonly JsonObje
   if (residuals.length === 0) return drafts;
   const waiting = drafts.map(([, draft]) => draft);
   const merged: Numbered[] = [];
-  for (const residual of residuals) {
-    const { tokens: _, key, text, role, kind, ...facts } = entryIn(residual);
+  for (const [number, residual] of residuals.entries()) {
+    const { key: written, ...entry } = entryIn(residual);
+    const { tokens: _, text, role, kind, ...facts } = entry;
+    // A step that was edited by hand may have lost the key.
+    const key = written === '' ? number : written;
     if (residual.whole === true) {
-      merged.push([key, { ...entryIn(residual) }]);
+      merged.push([key, entry]);
       continue;
     }
     const at = waiting.findIndex(
       (draft) => draft.kind === kind && (draft.role === role || kind === 'summary') && draft.toolCallId === facts.toolCallId,
     );
     const [draft] = at < 0 ? [] : waiting.splice(at, 1);
-    if (draft) merged.push([key as EntryKey, { ...draft, ...facts, ...(text !== undefined && { text }) }]);
+    if (draft) merged.push([key, { ...draft, ...facts, ...(text !== undefined && { text }) }]);
   }
   const rest = waiting.filter(({ kind }) => kind !== 'event' && kind !== 'thinking');
   return [...merged, ...rest.map((draft, at): Numbered => [residuals.length + at, draft])];
