@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Entity, Space, TimelineMessage } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer } from '../../parts';
-import { useQuery } from '../../state';
+import { useKept, useQuery } from '../../state';
 import { Beside } from './Beside';
 import { Chat } from './Chat';
 import { loadSpace, type SpaceData } from './space';
@@ -26,7 +26,10 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   const [replyTo, setReplyTo] = useState<TimelineMessage>();
   const nameOf = (id: string): string => known.find(({ entityId }) => entityId === id)?.name ?? id;
   const key = `${project} ${space.spaceId} ${round}`;
-  const query = useQuery(key, () => loadSpace(space));
+  const query = useKept(
+    useQuery(key, () => loadSpace(space)),
+    space.spaceId,
+  );
   const data = query.status === 'done' ? query.data : undefined;
   const dividerAfter = useReadMark(space.spaceId, person, data);
   return (

@@ -2,7 +2,7 @@ import { MessageSquare, Plus } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { api } from '../../client';
 import { Answer, Button, Empty } from '../../parts';
-import { move, useNavigation, useQuery } from '../../state';
+import { move, useKept, useNavigation, useQuery } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { ContextTimeline } from './ContextTimeline';
 import { NewSpace } from './NewSpace';
@@ -15,13 +15,15 @@ export function TimelineView({ project }: { project: string }) {
   const [round, setRound] = useState(0);
   const [isCreating, setIsCreating] = useState(false);
   const reload = useCallback(() => setRound((n) => n + 1), []);
-  const query = useQuery(`${project} spaces ${round}`, async () => {
+  // What is open stays open while the list loads again.
+  const loaded = useQuery(`${project} spaces ${round}`, async () => {
     const [spaces, entities] = await Promise.all([api.space.list({}), api.space.entities({})]);
     const me = entities.find((entity) => entity.type === 'human');
     const mine = me ? await api.space.list({ entityId: me.entityId }) : [];
     const unread = new Map(mine.map((one) => [one.spaceId, one.unread]));
     return { spaces: spaces.map((one) => ({ ...one, unread: unread.get(one.spaceId) ?? 0 })), entities };
   });
+  const query = useKept(loaded, project);
   return (
     <Answer query={query} what="Cannot load the spaces of this project" loading="Loading the spaces">
       {({ spaces, entities }) => {
