@@ -3,9 +3,10 @@ import { StemmaError } from '../base/index.js';
 import { type Chain, commitOf, parsedOf, update } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { SummarizeProgress, SummarizeResult } from '../contract/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import { describeRaw, findFormat, type ParsedEntry } from '../formats/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { askFor } from './ask.js';
+import { countMissing } from './missing.js';
 
 export interface SummarizeInput {
   /** The commits to summarize; by default those without a summary. */
@@ -58,9 +59,6 @@ export async function* summarizeCommits(
   return { summarized, skipped };
 }
 
-const countMissing = (chain: Chain): number =>
-  chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ? AND summary IS NULL', chain.project)?.count ?? 0;
-
 function* batches(chain: Chain): Generator<ContextId[]> {
   for (let last = 0; ; ) {
     const rows = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
@@ -86,13 +84,21 @@ async function summaryOf(
 ): Promise<string | undefined> {
   const entries = readable(chain, id, skip);
   if (!entries) return undefined;
-  const own = extractive(entries);
+  const own = extractive(entries) ?? rawSummary(chain, id);
   if (input.provider === undefined || own === undefined) {
     if (own === undefined) skip('it contains no text to summarize');
     return own;
   }
   const text = await askFor({ provider: input.provider, model: input.model }, (wire, model) => bodyFor(entries, wire, model), providers, signal);
   return text.slice(0, longestSummary * 4);
+}
+
+/** What is known about a commit in a format that Stemma does not read: its shape and its size. */
+function rawSummary(chain: Chain, id: ContextId): string | undefined {
+  const { artifact, format, messageCount } = commitOf(chain, id);
+  if (findFormat(format)) return undefined;
+  const messages = messageCount === 1 ? '1 message' : `${messageCount} messages`;
+  return `${describeRaw(format, chain.artifacts.read(artifact))} It was stored with ${messages}.`.slice(0, longestSummary);
 }
 
 function readable(chain: Chain, id: ContextId, skip: (reason: string) => void): readonly ParsedEntry[] | undefined {

@@ -6,8 +6,8 @@ import { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
 import { getBox } from './read.js';
 
 /**
- * Creates a box from card ids. Order, repeats and unknown ids are kept (B7). An equal box returns the existing one.
- * @throws CONFLICT if a box with this id has other cards.
+ * Creates a box from card ids. Order and repeats are kept (B7). An equal box returns the existing one.
+ * @throws NOT_FOUND for an unknown card; CONFLICT if a box with this id has other cards.
  */
 export function createBox(chain: Chain, cardIds: readonly string[], boxId?: string): Box {
   return chain.db.transaction(() => {
@@ -16,8 +16,20 @@ export function createBox(chain: Chain, cardIds: readonly string[], boxId?: stri
       throw new StemmaError('CONFLICT', `The box ${known.boxId} exists with other cards. Append to it, or replace it by a new box.`, {
         id: known.boxId,
       });
-    return getBox(chain, (known ?? insertBox(chain, cardIds, { boxId })).boxId);
+    if (known) return getBox(chain, known.boxId);
+    refuseUnknownCards(chain, cardIds, 'No box was created.');
+    return getBox(chain, insertBox(chain, cardIds, { boxId }).boxId);
   });
+}
+
+/** @throws NOT_FOUND naming every card that the project does not have. */
+function refuseUnknownCards(chain: Chain, cardIds: readonly string[], result: string): void {
+  const known = new Set(
+    chain.db.all<{ cardId: string }>(`SELECT cardId FROM card ${whereIds}`, JSON.stringify(cardIds), chain.project).map((row) => row.cardId),
+  );
+  const missing = cardIds.filter((cardId) => !known.has(cardId));
+  if (missing.length)
+    throw notFound(missing[0] ?? '', `This project has no card ${missing[0]}. ${result}`, { missingCardIds: [...new Set(missing)] });
 }
 
 /** Writes a new box. Call it inside a transaction. */
@@ -61,14 +73,7 @@ export function appendToBox(chain: Chain, boxId: string, cardIds: readonly strin
       throw new StemmaError('CONFLICT', `The box ${boxId} is the context of a running turn. Write to the output box of the turn instead.`, {
         id: boxId,
       });
-    const known = new Set(
-      chain.db.all<{ cardId: string }>(`SELECT cardId FROM card ${whereIds}`, JSON.stringify(cardIds), chain.project).map((row) => row.cardId),
-    );
-    const missing = cardIds.filter((cardId) => !known.has(cardId));
-    if (missing.length)
-      throw notFound(missing[0] ?? '', `This project has no card ${missing[0]}. Nothing was appended to ${boxId}.`, {
-        missingCardIds: [...new Set(missing)],
-      });
+    refuseUnknownCards(chain, cardIds, `Nothing was appended to ${boxId}.`);
     const present = new Set(idsAt(chain, box.no));
     const added = [...new Set(cardIds)].filter((cardId) => !present.has(cardId));
     if (added.length) {
@@ -79,9 +84,13 @@ export function appendToBox(chain: Chain, boxId: string, cardIds: readonly strin
   });
 }
 
-/** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND */
+/** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND for an unknown box or card. */
 export function replaceBox(chain: Chain, boxId: string, cardIds: readonly string[]): Box {
-  return chain.db.transaction(() => getBox(chain, insertBox(chain, cardIds, { replaces: boxAt(chain, boxId).no }).boxId));
+  return chain.db.transaction(() => {
+    const { no: replaces } = boxAt(chain, boxId);
+    refuseUnknownCards(chain, cardIds, `${boxId} was not replaced.`);
+    return getBox(chain, insertBox(chain, cardIds, { replaces }).boxId);
+  });
 }
 
 /** Finds a box, or creates an empty one. Call it inside a transaction. */

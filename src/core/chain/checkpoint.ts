@@ -1,10 +1,20 @@
-import { type ArtifactNo, type ArtifactRef, badRequest, type CommitSeq, type ContextId, StemmaError, type Timestamp } from '../base/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  badRequest,
+  type CommitSeq,
+  type ContextId,
+  inWords,
+  StemmaError,
+  type Timestamp,
+} from '../base/index.js';
 import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
-import { type Counts, countsOfParsed, findFormat, formatOf, outlined, readerOf } from '../formats/index.js';
+import { type Counts, countsOfParsed, type Format, findFormat, formats, outlined, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { digestOf } from './digest.js';
 import { commitAt, type Parent, parentOf } from './find.js';
 import { saveOutline } from './outline.js';
+import { otherSessionOf, principalTaken } from './principals.js';
 
 /** The metadata of a commit. */
 interface Provenance {
@@ -35,12 +45,12 @@ export interface CheckpointInput extends Provenance {
  * Makes a commit of stored content, or stores the content in the same transaction.
  * The same parent, content, time and template return the existing commit (C1).
  * An unknown format needs both counts, because Stemma cannot count its messages.
- * @throws BAD_REQUEST if the content does not parse as its format or contradicts the given counts (C21); NOT_FOUND for an
+ * @throws CONFLICT if another session has the principal; BAD_REQUEST if the content does not parse as its format or contradicts the given counts (C21); NOT_FOUND for an
  * unknown parent or artifact.
  */
 export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   const isCounted = input.messageCount !== undefined && input.tokenCount !== undefined;
-  const format = isCounted ? readerOf(input.format) : formatOf(input.format);
+  const format = isCounted ? readerOf(input.format) : readableFormat(input.format);
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
   if (given !== 1) throw badRequest('artifactRef', `Give exactly one of artifactRef, data and text; ${given} were given.`);
   const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
@@ -48,6 +58,7 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   const counted = bytes && contentOf(input, () => bytes, isCounted);
   return chain.artifacts.transaction(() => {
     const parent = input.parent === null ? null : parentOf(chain, input.parent);
+    refuseTakenPrincipal(chain, input, parent);
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
     const { counts, outline } = counted ?? contentOf(input, () => chain.artifacts.read(artifact), isCounted);
     if (outline) saveOutline(chain, artifact, input.format, outline);
@@ -65,6 +76,25 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
     });
     return toCommit(row);
   });
+}
+
+function refuseTakenPrincipal(chain: Chain, { principal, sessionId }: CheckpointInput, parent: Parent | null): void {
+  if (principal === undefined || sessionId === undefined) return;
+  const other = otherSessionOf(chain, { principal, sessionId, parent: parent?.seq ?? null });
+  if (other !== undefined) throw principalTaken(principal, other);
+}
+
+/** @throws BAD_REQUEST for a format that Stemma does not read, saying how its content can be stored. */
+function readableFormat(id: string): Format {
+  const format = findFormat(id);
+  if (format) return format;
+  const known = formats.map((each) => each.id).join(', ');
+  throw badRequest(
+    'format',
+    `Stemma does not read the format ${inWords(id)}, so it cannot count its messages. Give messageCount and tokenCount to store the content as it is, ` +
+      `or use one of the formats that it reads: ${known}.`,
+    { value: id },
+  );
 }
 
 const noCounts: Counts = { messages: 0, tokens: 0, errors: 0, entries: 0 };

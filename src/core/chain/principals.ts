@@ -1,4 +1,4 @@
-import type { CommitSeq, ContextId } from '../base/index.js';
+import { type CommitSeq, type ContextId, inWords, StemmaError } from '../base/index.js';
 import type { Chain } from './chain.js';
 
 /** The row of the `progress` table that says up to which commit the list by principal is complete. */
@@ -73,6 +73,42 @@ function list(chain: Chain): void {
     until,
   );
 }
+
+/**
+ * The session that already works as a principal, when another session claims the same one (C26). A session that continues from a commit of
+ * the principal is related and may share it.
+ */
+export function otherSessionOf(
+  chain: Chain,
+  { principal, sessionId, parent }: { readonly principal: string; readonly sessionId: string; readonly parent: CommitSeq | null },
+): string | undefined {
+  const isOwn = `SELECT principal FROM context WHERE seq = ?`;
+  if (parent !== null && chain.db.one<{ principal: string | null }>(isOwn, parent)?.principal === principal) return undefined;
+  const newest = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
+  if (!newest) return undefined;
+  const other = chain.db.one<{ sessionId: string }>('SELECT sessionId FROM context WHERE seq = ?', newest.seq)?.sessionId;
+  if (other === undefined || other === sessionId) return undefined;
+  const isContinued =
+    parent !== null &&
+    chain.db.one(
+      `WITH RECURSIVE up(parent, principal) AS (
+         SELECT parent, principal FROM context WHERE seq = ?
+         UNION ALL SELECT c.parent, c.principal FROM up JOIN context c ON c.seq = up.parent WHERE up.principal IS NOT ?)
+       SELECT 1 FROM up WHERE principal = ? LIMIT 1`,
+      parent,
+      principal,
+      principal,
+    ) !== undefined;
+  return isContinued ? undefined : other;
+}
+
+/** The refusal of a principal that another session has. */
+export const principalTaken = (principal: string, other: string): StemmaError =>
+  new StemmaError(
+    'CONFLICT',
+    `The principal ${inWords(principal)} belongs to the session ${inWords(other)}. A principal is one session of an agent: choose another name.`,
+    { field: 'principal', value: principal, sessionId: other },
+  );
 
 /** Commits that are missing in the list or listed with wrong values. */
 export const wronglyListed = (chain: Chain): ContextId[] =>

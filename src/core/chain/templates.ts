@@ -1,5 +1,15 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, badRequest, type ContextId, inWords, notFound, type Timestamp, timestampOf } from '../base/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  badRequest,
+  type ContextId,
+  inWords,
+  notFound,
+  type Timestamp,
+  textOf,
+  timestampOf,
+} from '../base/index.js';
 import type { Stop } from '../contract/index.js';
 import type { Chain, Materialized } from './chain.js';
 import { childrenOf, commitOf } from './find.js';
@@ -60,6 +70,12 @@ export function templateOf(chain: Chain, template: string): Template {
   const row = find(chain, template);
   if (!row) throw notFound(template, `This project has no template ${inWords(template)}.`);
   return toTemplate(chain, row);
+}
+
+/** The content of a template as text; undefined if the project has no record of it. */
+export function templateText(chain: Chain, template: string): string | undefined {
+  const row = find(chain, template);
+  return row && textOf(chain.artifacts.read(row.artifact));
 }
 
 /** All versions of all templates, or of one, newest first. */

@@ -14,9 +14,10 @@ export {
 export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
 export { type Shortened, type ShortenInput, shortenMemory } from './compaction.js';
 export { composeMessages } from './compose.js';
+export { savedBlocks } from './layers.js';
 export { chunksOfNote } from './notes.js';
 export { checkPairing } from './pairing.js';
 export { type Preview, type PreviewRequest, previewContext } from './preview.js';
 export { rankByWords } from './rank.js';
 export { recordedLayers } from './recorded.js';
-export { applyPatch, buildPatch, type StateCall } from './state.js';
+export { applyPatch, buildPatch, checkState, type State, type StateCall, stateFields } from './state.js';

@@ -31,6 +31,21 @@ const plainFields: readonly string[] = [
   'mapreduce_task',
 ];
 
+/** The fields of the state. Others do not exist. */
+export const stateFields: readonly string[] = [...reducerFields, ...plainFields];
+
+/**
+ * Checks a state that is saved as a whole.
+ * @throws BAD_REQUEST with `data.reason` UNKNOWN_STATE_KEY or SYSTEM_IN_MEMORY, and the field.
+ */
+export function checkState(state: State): void {
+  const unknown = Object.keys(state).find((key) => !stateFields.includes(key));
+  if (unknown !== undefined)
+    throw refuse('UNKNOWN_STATE_KEY', `state.${unknown}`, `the state has no field ${inWords(unknown)}. Its fields are ${stateFields.join(', ')}`);
+  const system = listOf(state.messages).findIndex((message) => isObject(message) && message.role === 'system');
+  if (system >= 0) throw refuse('SYSTEM_IN_MEMORY', `state.messages.${system}`, 'memory holds dialogue only, and this is a system message');
+}
+
 /** A call of the state builder: its name, then its arguments. */
 export type StateCall = readonly [name: string, ...args: unknown[]];
 

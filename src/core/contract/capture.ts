@@ -75,10 +75,10 @@ export const captureContract = {
       z.strictObject({
         path,
         what: z
-          .enum(['settled', 'resting', 'all', 'end', 'compaction'])
+          .enum(['settled', 'resting', 'all', 'end', 'compaction', 'now'])
           .optional()
           .describe(
-            'What to store: finished turns (`settled`), also one that seems finished (`resting`), everything (`all`), everything as the end of the session (`end`), or as the state before a compaction (`compaction`).',
+            'What to store: finished turns (`settled`), also one that seems finished (`resting`), everything (`all`), everything as the end of the session (`end`), the state before a compaction (`compaction`), or a turn in progress up to here (`now`).',
           ),
         granularity: granularity.optional(),
         ...signed,

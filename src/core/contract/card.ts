@@ -22,6 +22,7 @@ const field = z.strictObject({
   description: z.string().trim().default('').describe('What the field must contain.'),
 });
 
+const contentForms = 'the content of a card is a string, {kind: "text", text}, {kind: "json", data} or {kind: "fields", fields}';
 export const cardContent = z.discriminatedUnion(
   'kind',
   [
@@ -32,7 +33,7 @@ export const cardContent = z.discriminatedUnion(
       fields: z.array(field).max(10_000).describe('The fields.'),
     }),
   ],
-  { error: 'the content of a card is {kind: "text", text}, {kind: "json", data} or {kind: "fields", fields}' },
+  { error: contentForms },
 );
 export type CardContent = z.output<typeof cardContent>;
 
@@ -71,7 +72,9 @@ export const cardInput = z
     cardId: cardId.optional().describe('The id of the card. Without it, Stemma makes one.'),
     projectId: z.string().optional().describe('The project that the card belongs to. If given, it must be this one.'),
     type: cardType.optional(),
-    content: cardContent.describe('The content of the card.'),
+    content: z
+      .union([z.string().transform((text): CardContent => ({ kind: 'text', text })), cardContent], { error: contentForms })
+      .describe('The content of the card. A plain string is `{kind: "text", text}`.'),
     toolCalls: toolCalls.nullish().describe('The tool calls of an assistant message.'),
     toolCallId: z.string().min(1).max(400).nullish().describe('The tool call that the card is the result of.'),
     ttlSeconds: ttlSeconds.nullish().describe('The number of seconds after which the card expires.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { author, commit } from './context.js';
 import { wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey, procedure } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, procedure, timestamp } from './scalars.js';
 
 /** The kind of process, which decides what it gets of the shared context and of memory. */
 export const processes = ['sequential', 'dynamic', 'hierarchical', 'react', 'mapreduce-planner', 'mapreduce-worker', 'mapreduce-reducer'] as const;
@@ -30,7 +30,10 @@ export type MemoryMessage = z.output<typeof memoryMessage>;
 
 /** Accepts unknown fields, because the composer itself refuses them with the reason that its rules name. */
 const process = z.enum(processes).optional().describe('The kind of process, which decides which layers pass. The default is `sequential`.');
-const enableShareContext = z.boolean().optional().describe('Whether the process gets the shared context.');
+const enableShareContext = z
+  .boolean()
+  .optional()
+  .describe('Whether the process gets the shared context. The default is the setting of the project (`project.settings`), else true.');
 
 const composeInput = z.looseObject({
   systemPrompt: z.string().describe('The system prompt.'),
@@ -137,7 +140,37 @@ export type PreviewLayer = z.output<typeof previewLayer>;
 const budgetTokens = z.number().int().min(1).optional().describe('Shorten only above this number of tokens.');
 const keepLast = z.number().int().min(1).optional().describe('The number of the latest messages to keep.');
 
+const savedState = z.object({
+  /** The commit with which it was saved: the asked one or its nearest ancestor. Null without any. */
+  from: contextId.nullable(),
+  at: timestamp.nullable(),
+  state,
+  contexts: z.record(z.string(), z.string()),
+});
+const reproducible = z.boolean().optional();
+
 export const composeContract = {
+  saveState: procedure(
+    'Saves the shared state of a run (the blackboard) with a commit. Saving again keeps the earlier state, and the last one counts.',
+  )
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        state,
+        reproducible: reproducible.describe('Also save the todo, knowledge and experience blocks, so that the next call gets them as they were.'),
+        contexts: z.record(z.string(), z.string()).optional().describe('Those blocks by key, such as `knowledge__context`.'),
+      }),
+    )
+    .output(savedState),
+  restoreState: procedure('Returns the state that was saved last with a commit, else with its nearest ancestor.')
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        keys: z.array(z.string()).max(100).optional().describe('Only these fields of the state.'),
+        reproducible: reproducible.describe('Also return the saved blocks.'),
+      }),
+    )
+    .output(savedState),
   messages: procedure('Composes layers into messages. Reads no state and writes none.').input(composeInput).output(composed),
   collect: procedure('Turns a state and the answers of services into context blocks. Renders no messages and stores nothing.')
     .input(collectInput)

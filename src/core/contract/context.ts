@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { entry, entryInput } from './entry.js';
 import { checkpoints, commitTypes, kinds, roles, tiers } from './kinds.js';
 import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, procedure, timestamp } from './scalars.js';
+import { summaryProcedures } from './summaries.js';
 import { money } from './usage.js';
 
 const provenance = {
@@ -331,6 +332,7 @@ export const contextContract = {
         }),
     )
     .output(eventIterator(summarizeProgress, summarizeResult)),
+  ...summaryProcedures(commit),
   diff: procedure('Compares two contexts entry by entry.')
     .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.'), stop: stop.optional() }))
     .output(contextDiff),

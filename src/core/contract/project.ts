@@ -28,6 +28,10 @@ export const projectInfo = z.object({
 });
 export type ProjectInfo = z.output<typeof projectInfo>;
 
+const enableShareContext = z.boolean().describe('Whether composed calls get the shared context, unless a call says otherwise.');
+const projectSettings = z.object({ enableShareContext });
+export type ProjectSettings = z.output<typeof projectSettings>;
+
 /**
  * What uses disk space. `content`: stored objects, compressed. `search` and `reading`: indexes of them, which a repair rebuilds.
  * `requests`: model calls. `history`: commits, tickets, cards, messages. `caches`: assembled contexts, which are assembled again when
@@ -106,6 +110,10 @@ export const projectContract = {
   )
     .input(z.strictObject({ after: count.optional().describe('The cursor of an earlier event.') }))
     .output(eventIterator(projectChange)),
+  settings: procedure('Returns the settings of the project, which hold for all who work on it.').input(z.strictObject({})).output(projectSettings),
+  setSettings: procedure('Changes settings of the project.')
+    .input(z.strictObject({ enableShareContext: enableShareContext.optional() }))
+    .output(projectSettings),
   storage: procedure("Returns what uses the project's disk space. Slow for a large project, because it reads the whole database.")
     .input(z.strictObject({}))
     .output(storageReport),

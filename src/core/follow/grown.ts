@@ -61,7 +61,7 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
     if (!format) return { ...nothing, bytes: size, pending: size };
     const fresh = after(file.bytes, from);
     const { settled, resting, open, ended } = format.progress?.(fresh, granularity) ?? untold(fresh.length);
-    const whole = what === 'all' || what === 'end' || (what === 'compaction' && open);
+    const whole = what === 'all' || what === 'end' || ((what === 'compaction' || what === 'now') && open);
     const taken = whole ? fresh.length : what === 'settled' ? settled : Math.max(settled, resting);
     const left = {
       format: format.id,
@@ -72,7 +72,8 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
       ended,
     };
     if (taken === 0) return { ...nothing, ...left, ...(before && from > 0 && { seam: seam ?? seamAt(located, from) }) };
-    const last = what === 'end' || ended ? 'session_end' : what === 'compaction' && open ? 'compaction' : undefined;
+    const last =
+      what === 'end' || ended ? 'session_end' : open && what === 'compaction' ? 'compaction' : open && what === 'now' ? 'explicit' : undefined;
     const result = importFile(chain, { ...found, bytes: from + taken }, format, granularity, {
       file: file.upTo(from + taken),
       ...(last && { last }),

@@ -4,8 +4,9 @@ import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
-import { importableFormats, type PlanContext } from '../formats/index.js';
-import { filesUnder, ioReason, latestSource, mayBeTranscript, memberPath, readEnds } from '../import/index.js';
+import type { PlanContext } from '../formats/index.js';
+import { filesUnder, ioReason, latestSource, mayBeTranscript, memberPath } from '../import/index.js';
+import { type NotedRecording, noteRecording, peek } from './followed.js';
 import { takeIn } from './grown.js';
 import { databaseOf, type Held, holdOn, isWithin, leaveWhatIs, mayBeHeld, takeHeld } from './held.js';
 import type { Seam, Taken, Taking } from './taken.js';
@@ -96,6 +97,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   let last: LiveStatus['last'] = null;
   let pumping: NodeJS.Immediate | undefined;
   let closed = false;
+  let recording: NotedRecording | undefined;
 
   const note = (path: string, reason: string, line = 0): void => {
     if (problems.some((known) => known.path === path && known.reason === reason && known.line === line)) return;
@@ -151,7 +153,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   const take = (file: Followed, what: Taking['what']): Taken =>
     file.held
       ? takeHeld(chain, file.held, { what, granularity, signed }, options.cwd)
-      : takeIn(chain, file, { what, granularity, signed, seam: file.seam });
+      : takeIn(chain, file, { what, granularity, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
 
   const taken = (file: Followed, result: Taken): void => {
     for (const { path, line, reason } of result.skipped) note(path, reason, line);
@@ -207,7 +209,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       return false;
     }
     if (file.held) return true;
-    file.cwd ??= cwdOf(file);
+    file.cwd ??= peek(file).cwd;
     return options.cwd === undefined || (file.cwd !== undefined && isWithin(file.cwd, options.cwd));
   };
 
@@ -265,6 +267,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
         code === 'ENOSPC' ? 'the system watches no more folders: its limit is reached (fs.inotify.max_user_watches)' : ioReason(error),
       );
     });
+  recording = noteRecording(chain, { places: places.map(({ path }) => path), cwd: options.cwd, granularity, signed, since: startedAt });
   let ready = false;
   await new Promise<void>((settle) => void watcher.once('ready', settle));
   ready = true;
@@ -294,6 +297,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     close: async () => {
       closed = true;
       clearImmediate(pumping);
+      recording?.close();
       for (const file of files.values()) {
         clearTimeout(file.timer);
         file.held?.mirror.close();
@@ -362,15 +366,5 @@ function sizeNow(file: Located): number | undefined {
   } catch (error) {
     if (error instanceof FileRefused) return undefined;
     throw error;
-  }
-}
-
-function cwdOf(file: Located): string | undefined {
-  try {
-    const { head, tail } = readEnds(file, 64 * 1024);
-    return importableFormats.map((format) => format.peek(head, tail).cwd).find((cwd) => cwd !== undefined);
-  } catch (error) {
-    ioReason(error);
-    return undefined;
   }
 }

@@ -7,9 +7,9 @@ export interface Taking {
   /**
    * `settled`: the finished turns. `resting`: also a turn that looks finished, if nothing followed for a moment. `all`: everything.
    * `end`: the same, as the end of the session. `compaction`: the agent is about to compact, so that an unfinished turn is imported up
-   * to here.
+   * to here. `now`: the same, because the agent writes a ticket.
    */
-  readonly what: 'settled' | 'resting' | 'all' | 'end' | 'compaction';
+  readonly what: 'settled' | 'resting' | 'all' | 'end' | 'compaction' | 'now';
   readonly granularity: PlanContext['granularity'];
   /** Who records, for which ticket and on which machine. The default machine is this one. */
   readonly signed?: Signed | undefined;

@@ -198,6 +198,8 @@ export interface ImportPlan {
   readonly sessionId?: string;
   readonly title?: string;
   readonly cwd?: string;
+  /** The host on which the agent ran, where the file names it. */
+  readonly machine?: string;
   /** Parents come before children. */
   readonly commits: readonly PlannedCommit[];
   /** Ranges of the file that are in no delta: request records, repeated prefixes, torn lines. */

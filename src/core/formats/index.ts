@@ -139,7 +139,10 @@ export const readerOf = (id: string): Format => findFormat(id) ?? unknownFormat(
 export function formatOf(id: string): Format {
   const format = findFormat(id);
   if (!format)
-    throw badRequest('format', `${inWords(id)} is not a format that Stemma can write; the formats are ${formats.map((one) => one.id).join(', ')}`);
+    throw badRequest(
+      'format',
+      `Stemma does not know the format ${inWords(id)}, so it can only return stored content of it as it is; the formats that it writes are ${formats.map((one) => one.id).join(', ')}`,
+    );
   return format;
 }
 

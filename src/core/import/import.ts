@@ -20,8 +20,9 @@ import { byMapping, mappedFormat } from './mapping.js';
 import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { headOf, recognized } from './recognize.js';
+import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
-import { type FileResult, type Signed, store, storeAgain } from './storing.js';
+import { type FileResult, store, storeAgain } from './storing.js';
 import { attachWaiting } from './waiting.js';
 
 /** What becomes a commit: a turn, or a round of tool calls. */
@@ -198,8 +199,8 @@ export interface Portion {
   readonly upTo?: number;
   /** The same, if the caller has opened the file already. The caller closes it. */
   readonly file?: OpenFile;
-  /** The checkpoint of the last commit, if the agent has ended or is about to compact. */
-  readonly last?: 'session_end' | 'compaction';
+  /** The checkpoint of the last commit, if the agent has ended, is about to compact, or asked for it in the middle of a turn. */
+  readonly last?: 'session_end' | 'compaction' | 'explicit';
   readonly signed?: Signed | undefined;
 }
 

@@ -22,5 +22,5 @@ export { documentOf, isDatabaseFile, memberPath } from './members.js';
 export { type OutsideResult, searchOutside } from './outside.js';
 export { type AgentRoot, formatOfAgent, historyFolders } from './places.js';
 export { headOf, recognized } from './recognize.js';
+export { principalOf, type Signed, signedName } from './signed.js';
 export { getSource, importedFiles, latestSource, listSources, proveSource, type SourceRow, sourceContent } from './sources.js';
-export type { Signed } from './storing.js';

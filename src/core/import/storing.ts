@@ -6,6 +6,7 @@ import { callsOfDelta, hasCalls, joinAnswers, type ReadCalls, takeRecords } from
 import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { FoundFile, OpenFile } from './files.js';
 import { joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, splitSide, storeSide } from './pieces.js';
+import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
 import { rememberWaiting, type Store } from './waiting.js';
 
@@ -17,13 +18,6 @@ export interface FileResult {
   readonly sessions: number;
   readonly skipped: readonly Skip[];
   readonly notes: readonly Skip[];
-}
-
-/** What the recorder of a session knows of its commits. It counts more than what the file says. */
-export interface Signed {
-  readonly principal?: string | undefined;
-  readonly ticketId?: string | undefined;
-  readonly machine?: string | undefined;
 }
 
 interface Storing {
@@ -42,6 +36,8 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
   const { bytes } = file;
   const from = grown?.resumeAt ?? 0;
   const recordCalls = openRecorder(chain);
+  const { problem: claim, machine = plan.machine, ...signer } = signedFor(chain, { signed, plan, grown });
+  const own = { ...signer, machine };
   const counted: CountedCommit[] = [];
   const rows: ContextRow[] = [];
   const pieces: PlacedPiece[] = [];
@@ -50,7 +46,7 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
   let opening: Pick<PlannedCommit, 'summary'> | undefined;
   const storeAll = function* (): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     for (const planned of plan.commits) {
-      const stored = storeCommit(chain, found, bytes, plan.format, planned, rows, signed);
+      const stored = storeCommit(chain, found, bytes, plan.format, planned, rows, own);
       rows.push(stored.row);
       counted.push(stored);
       if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
@@ -64,8 +60,8 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
   // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
   const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
   const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read: calls }) : undefined;
-  const { own, others } = splitSide(plan.side, requests?.stored ?? []);
-  pieces.push(...own, ...storeSide(chain, bytes, others));
+  const { own: side, others } = splitSide(plan.side, requests?.stored ?? []);
+  pieces.push(...side, ...storeSide(chain, bytes, others));
   const tips = tipRows(chain, plan, rows);
   const [first] = rows;
   if (plan.awaits !== undefined && first) rememberWaiting(chain, first.seq, plan.awaits);
@@ -95,7 +91,7 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
     entries,
     tips: tips.map((row) => row.id),
     sessions: 1,
-    skipped: [...plan.skipped, ...(requests?.problems ?? [])].map(place),
+    skipped: [...plan.skipped, ...(requests?.problems ?? []), ...(claim === undefined ? [] : [{ line: 0, reason: claim }])].map(place),
     notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
   };
 }
@@ -122,15 +118,6 @@ export const storeAgain =
     return tipRows(chain, plan, rows).map(({ seq }) => seq);
   };
 
-const longestName = 400;
-
-/** A principal is one session of an agent: two sessions in a folder are two principals (C26). A subagent is named by its template. */
-export function principalOf({ principal, sessionId, template }: Pick<PlannedCommit, 'principal' | 'sessionId' | 'template'>): string | undefined {
-  if (principal === undefined || sessionId === undefined) return principal;
-  const own = template.includes('/') ? `${template}${principal.slice(principal.indexOf('@'))}` : principal;
-  return `${own.slice(0, Math.max(1, longestName - 1 - sessionId.length))}#${sessionId}`.slice(0, longestName);
-}
-
 function storeCommit(
   chain: Chain,
   file: FoundFile,
@@ -152,7 +139,7 @@ function storeCommit(
     ref,
     format,
     template: planned.template,
-    principal: signed.principal ?? principalOf(planned),
+    principal: signed.principal === undefined ? principalOf(planned) : signedName(signed.principal, planned),
     machine: signed.machine,
     ticketId: signed.ticketId,
     sessionId: planned.sessionId,

@@ -4,7 +4,7 @@ import { parseJson } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CaptureStatus, Runtime } from '../contract/index.js';
 import { replaceFile } from '../files/index.js';
-import { follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
+import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
 import type { AgentRoot } from '../import/index.js';
 import { historyFolders } from '../import/index.js';
 
@@ -97,6 +97,14 @@ export async function stopWatching(engine: CaptureEngine, project: CapturedProje
   await project.capture.stop(input.end ?? false);
   if (input.remember) engine.captured.set(project.dir, false);
   return captureStatus(engine, project);
+}
+
+/** Commits the turn in progress of the author of a write, if a recording follows them and the write names no context (K4). */
+export function checkpointWriter(
+  { engine, project }: { readonly engine: CaptureEngine; project(): { readonly chain: Chain } },
+  { by, contextId }: { readonly by?: string | undefined; readonly contextId?: string | undefined },
+): void {
+  if (by !== undefined && contextId === undefined) checkpointInProgress(project().chain, by, engine.options.agentRoots.flatMap(historyFolders));
 }
 
 /** The state of a project's live capture, and whether it starts with the project. */

@@ -19,6 +19,7 @@ import { findProjectIn, isProject } from './manifest.js';
 import { type AllowedOutputs, allowedOutputs } from './outputs.js';
 import { openPolicies, type Policies } from './policies.js';
 import { createProject, type ForProjects, openProject, type Project } from './project.js';
+import { openSummarizerSettings } from './summaries.js';
 
 /** The machine as the engine sees it. The process that starts the engine reads the environment. */
 export interface EngineOptions {
@@ -119,6 +120,8 @@ export function createEngine(options: EngineOptions): Engine {
     vault: options.vault,
     trusted,
     worker: options.worker,
+    summaries: (dir) => openSummarizerSettings(options.dataDir, dir),
+    providers: () => options.providers ?? [],
     copies: join(options.dataDir, 'copies'),
     usageSettings: () => textOf(join(options.dataDir, 'usage.json')),
   };

@@ -11,7 +11,7 @@ export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js'
 export { type Access, type ReadOnly, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
 export { type BackupReport, backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
-export { type Capture, captureStatus, stopWatching, watchAgents } from './capture.js';
+export { type Capture, captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
 export { type Effect, effectOf, isRefused } from './effects.js';
 export { type Caller, createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
@@ -20,6 +20,7 @@ export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } 
 export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';
 export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
+export { changeSettings, settingsOf } from './settings.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
 export { connectTeam, disconnectTeam, type PushChoice, pullTeam, pushTeam, teamHub, teamStatus } from './team.js';

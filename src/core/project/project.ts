@@ -1,8 +1,10 @@
+import { openSummarizer, type Summarizer, type SummarizerSettings } from '../assist/index.js';
 import { type Clock, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type OpenDatabase } from '../store/index.js';
 import type { TrustedProjects } from '../trust/index.js';
+import type { ModelProvider } from '../turns/index.js';
 import { readSettingsFrom } from '../usage/index.js';
 import { isUntrusted } from './access.js';
 import { openBackups } from './backups.js';
@@ -18,6 +20,7 @@ export interface Project extends ProjectFolder {
   /** Reports a call. Replication and upkeep start after an idle time. */
   wake(): void;
   readonly capture: Capture;
+  readonly summarizer: Summarizer;
 }
 
 /** Data of this machine about its projects, outside of them. */
@@ -32,10 +35,22 @@ export interface ForProjects {
   readonly vault?: Vault | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: () => string | undefined;
+  /** The summarizers that a person turned on, by the folder of the project. */
+  readonly summaries?: (dir: string) => SummarizerSettings;
+  readonly providers?: () => readonly ModelProvider[];
   /** Where copies of databases stay that may only be read. */
   readonly copies?: string;
 }
 const nothing: ForProjects = { replicas: noReplicas };
+
+/** Settings that last as long as the process. */
+function off(): SummarizerSettings {
+  let plan: ReturnType<SummarizerSettings['get']>;
+  const set = (next: typeof plan): void => {
+    plan = next;
+  };
+  return { get: () => plan, set };
+}
 
 /** Makes a project folder, trusts it and opens it. @throws what `makeFolder` does. */
 export const createProject = (input: NewProject, clock: Clock, machine?: ForProjects): Project =>
@@ -56,6 +71,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
       : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal));
   const upkeep = openUpkeep(chain, undefined, inThread);
   const backups = openBackups(folder);
+  const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? off(), machine.providers ?? (() => []));
   const mayWrite = access.mode === 'read-write';
   if (mayWrite) replicas.wake();
   const wake = (): void => {
@@ -63,6 +79,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     replicas.wake();
     upkeep.wake();
     backups.wake();
+    summarizer.wake();
   };
   const capture = openCapture(chain);
   return {
@@ -70,7 +87,9 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     replicas,
     wake,
     capture,
+    summarizer,
     close: () => {
+      summarizer.close();
       capture.close();
       backups.close();
       upkeep.close();

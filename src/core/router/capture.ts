@@ -18,7 +18,7 @@ export const captureRouter = {
       what: 'settled',
       granularity: 'turn_boundary',
       ...asked,
-      signed: { principal, ticketId, machine },
+      signed: { principal, ticketId, machine, isStrict: true },
     });
     return { ...taken, skipped: [...taken.skipped] };
   }),

@@ -1,13 +1,22 @@
-import { compactContext, projectServices } from '../assist/index.js';
+import { compactContext, projectServices, restoreState, saveState } from '../assist/index.js';
 import { commitOf, entries } from '../chain/index.js';
 import * as composer from '../composer/index.js';
-import { chainOf, os } from './procedure.js';
+import { settingsOf } from '../project/index.js';
+import { chainOf, os, type RouterContext } from './procedure.js';
+
+/** The call with the project's switch for sharing, unless the call has its own. */
+const shared = <Input extends { enableShareContext?: boolean | undefined }>(input: Input, { session }: RouterContext): Input => {
+  const project = session.openProject();
+  return input.enableShareContext === undefined && project ? { ...input, ...settingsOf(project.chain) } : input;
+};
 
 /** The procedures of `compose`. */
 export const composeRouter = {
-  messages: os.compose.messages.handler(({ input }) => composer.composeMessages(input)),
-  collect: os.compose.collect.handler(({ input }) => {
-    const { contexts, problems } = composer.collectContexts({ ...input, services: composer.servicesOf(input.services ?? {}) });
+  saveState: os.compose.saveState.handler(({ input, context }) => saveState(chainOf(context), input)),
+  restoreState: os.compose.restoreState.handler(({ input, context }) => restoreState(chainOf(context), input)),
+  messages: os.compose.messages.handler(({ input, context }) => composer.composeMessages(shared(input, context))),
+  collect: os.compose.collect.handler(({ input, context }) => {
+    const { contexts, problems } = composer.collectContexts({ ...shared(input, context), services: composer.servicesOf(input.services ?? {}) });
     return { contexts, problems: [...problems] };
   }),
   patch: os.compose.patch.handler(({ input }) => {
@@ -22,6 +31,6 @@ export const composeRouter = {
   preview: os.compose.preview.handler(({ input, context }) => {
     const project = context.session.project();
     const { id } = commitOf(project.chain, input.id);
-    return composer.previewContext(entries(project.chain, { id }).entries, projectServices(project, id), input);
+    return composer.previewContext(entries(project.chain, { id }).entries, projectServices(project, id), shared(input, context));
   }),
 };

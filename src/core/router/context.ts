@@ -1,4 +1,4 @@
-import { summarizeCommits } from '../assist/index.js';
+import { listInstantiations, listSummaries, summarizeCommits, usualSummarizer, versionsOfCommit } from '../assist/index.js';
 import {
   checkpoint,
   compact,
@@ -43,6 +43,14 @@ export const contextRouter = {
   summarize: os.context.summarize.handler(({ input, context, signal }) =>
     summarizeCommits(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
   ),
+  summaries: os.context.summaries.handler(({ input, context }) => listSummaries(chainOf(context), input)),
+  summarizer: os.context.summarizer.handler(({ context: { session } }) => session.project().summarizer.status()),
+  setSummarizer: os.context.setSummarizer.handler(({ input: { enabled, ...given }, context: { session } }) => {
+    const { provider = null, model = null, callsPerDay = usualSummarizer.callsPerDay, perMinute = usualSummarizer.perMinute } = given;
+    return session.project().summarizer.set(enabled ? { provider, model, callsPerDay, perMinute } : undefined);
+  }),
+  versions: os.context.versions.handler(({ input, context }) => versionsOfCommit(chainOf(context), input.id)),
+  instantiations: os.context.instantiations.handler(({ input, context }) => listInstantiations(chainOf(context), input)),
   instantiate: os.context.instantiate.handler(({ input, context }) => {
     const made = instantiate(chainOf(context), input);
     return { ...made, commits: [...made.commits] };

@@ -22,12 +22,21 @@ export function asRefusal(error: unknown, call: string): unknown {
   if (error instanceof ORPCError && error.cause instanceof ValidationError && error.code === 'BAD_REQUEST') {
     // An unknown field is often the reason why another one is missing.
     const { issues } = error.cause;
-    const issue = issues.find((each) => 'keys' in each) ?? issues[0];
+    const issue = withinUnion(issues.find((each) => 'keys' in each) ?? issues[0]);
     const unknown = issue && 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.slice(0, 1) : [];
     const field = [...(issue?.path ?? []), ...unknown].map((part) => (isObject(part) ? String(part.key) : String(part))).join('.') || 'input';
     return new ORPCError('BAD_REQUEST', { message: `${field}: ${issue?.message ?? 'the input does not fit'}`, data: { field, call }, status: 400 });
   }
   return error;
+}
+
+type Issue = ValidationError['issues'][number];
+
+/** Of a value that fits none of several forms: where the form that it comes nearest to breaks. The message names all forms. */
+function withinUnion(issue: Issue | undefined): Issue | undefined {
+  const forms = issue && 'errors' in issue && Array.isArray(issue.errors) ? (issue.errors as readonly (readonly Issue[])[]) : [];
+  const nearest = forms.flatMap((form) => form.slice(0, 1)).find((each) => (each.path?.length ?? 0) > 0);
+  return issue && nearest ? { ...issue, path: [...(issue.path ?? []), ...(nearest.path ?? [])] } : issue;
 }
 
 /** The HTTP status of each code. */

@@ -1,6 +1,7 @@
 import {
   backUpIfDue,
   backUpNow,
+  changeSettings,
   changes,
   checkProject,
   inSteps,
@@ -8,6 +9,7 @@ import {
   repairProject,
   reportBackups,
   setBackups,
+  settingsOf,
   storageOf,
 } from '../project/index.js';
 import { chainOf, os } from './procedure.js';
@@ -24,6 +26,8 @@ export const projectRouter = {
   }),
   info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
   changes: os.project.changes.handler(({ input, context, signal }) => changes(chainOf(context), input.after, signal)),
+  settings: os.project.settings.handler(({ context }) => settingsOf(chainOf(context))),
+  setSettings: os.project.setSettings.handler(({ input, context }) => changeSettings(chainOf(context), input)),
   storage: os.project.storage.handler(({ context: { session } }) => inSteps(storageOf(session.project()))),
   backups: os.project.backups.handler(({ context: { session } }) => reportBackups(session.project())),
   backUp: os.project.backUp.handler(({ input, context: { session } }) => (input.ifDue ? backUpIfDue : backUpNow)(session.project())),

@@ -2,9 +2,11 @@ import { addCard, createBox, putProfile } from '../cards/index.js';
 import { type Chain, fork, graph, outlineRows } from '../chain/index.js';
 import type { Commit } from '../contract/index.js';
 import { runExperiment, saveExperiment } from '../experiments/index.js';
-import { beginTurn, delegate, finishTurn, launchPrincipal, writeTurn } from '../handover/index.js';
+import { beginTurn, delegate, launchPrincipal, writeTurn } from '../handover/index.js';
+import { followJob, openLiveJobs, type RunnerParts, startJob } from '../runner/index.js';
 import { createTicket, discuss, giveVerdict, moveTicket } from '../tickets/index.js';
 import { addEntity, createSpace, listEntities, listRuns, post, send, setGoals, setMemory, setPlan } from '../timeline/index.js';
+import type { ModelProvider, ReplyPiece } from '../turns/index.js';
 
 /** The person of the story. Entities are never deleted, so her presence says that the story was told. */
 const person = 'mira';
@@ -15,18 +17,19 @@ const person = 'mira';
  */
 export async function tellStory(chain: Chain): Promise<void> {
   if (listEntities(chain).some(({ entityId }) => entityId === person)) return;
-  const experimentId = chain.artifacts.transaction(() => {
+  const { reader, experimentId } = chain.artifacts.transaction(() => {
     const commits = graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit);
     const turn = (beginning: string): Commit | undefined => commits.find(({ summary }) => summary?.startsWith(beginning));
     const inWords = turn('Leave the columns alone');
     const columns = turn('The list looks ragged');
     const search = turn('Forget June');
     forkPrompt(chain, inWords);
-    handOver(chain);
+    const reader = handOver(chain);
     meet(chain);
     review(chain, inWords, search);
-    return inWords && columns ? tryBoth(chain, inWords, columns) : undefined;
+    return { reader, experimentId: inWords && columns ? tryBoth(chain, inWords, columns) : undefined };
   });
+  if (reader !== undefined) await read(chain, reader);
   if (experimentId === undefined) return;
   for await (const _ of runExperiment(chain, { experimentId }, []));
 }
@@ -39,8 +42,8 @@ function forkPrompt(chain: Chain, turn: Commit | undefined): void {
   fork(chain, { id: turn.id, at: key, edits: [{ op: 'replace', key, entry: { role: 'user', kind: 'text', text } }] });
 }
 
-/** A lead hands part of its work to a reviewer, who answers. */
-function handOver(chain: Chain): void {
+/** A lead hands part of its work to a reader. Returns the turn of the reader. */
+function handOver(chain: Chain): string | undefined {
   const text = (words: string) => ({ kind: 'text' as const, text: words });
   for (const [name, does] of [
     ['Lead', 'Plans the work on larder and hands out its parts.'],
@@ -51,7 +54,7 @@ function handOver(chain: Chain): void {
     profileName: 'Lead',
     instruction: 'Find every place in larder that takes a day from UTC, and have it fixed.',
   }).turns;
-  if (!lead) return;
+  if (!lead) return undefined;
   beginTurn(chain, { agentTurnId: lead.agentTurnId });
   const found = addCard(chain, {
     type: 'agent.thought',
@@ -70,13 +73,43 @@ function handOver(chain: Chain): void {
     instruction: 'Look through src/ for other places that take a day from UTC. Report file and line.',
     contextBoxId: notes.boxId,
   }).turns;
-  if (!reader) return;
-  beginTurn(chain, { agentTurnId: reader.agentTurnId });
-  writeTurn(chain, {
-    agentTurnId: reader.agentTurnId,
-    cards: [{ type: 'task.deliverable', content: text('One more: src/report.js, line 12, cuts an ISO string at the T. No other file does it.') }],
-  });
-  finishTurn(chain, { agentTurnId: reader.agentTurnId });
+  return reader?.agentTurnId;
+}
+
+/**
+ * Carries out the turn of the reader with Stemma's own loop and a scripted model: it searches the histories, then reports. So its calls are
+ * real, recorded with their digests, and `turn.reproduce` proves them.
+ */
+async function read(chain: Chain, turnId: string): Promise<void> {
+  const parts: RunnerParts = { chain, live: openLiveJobs(), providers: [scriptedReader()], agents: [], agentRoots: [], dir: '' };
+  const { jobId } = startJob(parts, { what: { turnId }, performer: { provider: 'sample', model: 'scripted-reader' } });
+  for await (const _ of followJob(parts, jobId));
+}
+
+function scriptedReader(): ModelProvider {
+  const replies: readonly (readonly ReplyPiece[])[] = [
+    [
+      { kind: 'text', delta: 'I look for what is known about days and UTC.' },
+      { kind: 'tool_call', toolCallId: 'call_search', toolName: 'search', arguments: { text: 'UTC', limit: 5 } },
+      { kind: 'usage', tokens: { input: 1_204, output: 38 } },
+      { kind: 'end', reason: 'tool_use' },
+    ],
+    [
+      { kind: 'text', delta: 'One more: src/report.js, line 12, cuts an ISO string at the T. No other file does it.' },
+      { kind: 'usage', tokens: { input: 2_618, output: 27 } },
+      { kind: 'end', reason: 'end_turn' },
+    ],
+  ];
+  let calls = 0;
+  return {
+    id: 'sample',
+    title: 'The script of the sample',
+    wire: 'anthropic',
+    models: async () => ({ models: ['scripted-reader'] }),
+    async *stream() {
+      yield* replies[calls++] ?? [];
+    },
+  };
 }
 
 /** How long the agent of the story waits: longer than a first look at the sample takes. */

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, entries, type ForkInput, fork, lineage } from '../chain/index.js';
+import { type Chain, type ContextRow, commitOf, entries, type ForkInput, fork, lineage, templateText } from '../chain/index.js';
 import type { ReplyPart } from '../contract/index.js';
 import { recordedRequests } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
@@ -32,7 +32,8 @@ export const nothingRecorded =
 const nearCalls = 32;
 
 /**
- * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. A tool call gets the result
+ * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The system prompt is the content of the
+ * context's template, where the project has a record of it. A tool call gets the result
  * of the same call earlier in the context; at any other call the run stops and leaves the call open.
  * The provider `recorded` returns the reply of another branch that asks the same, or a notice that no other branch has one.
  * @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
@@ -89,6 +90,7 @@ export async function* askContext(
 }
 
 function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
+  const template = templateText(chain, base.template);
   const row = lineage(chain, base)
     .slice(-nearCalls)
     .findLast((step) => recordedRequests(chain, { turnId: step.id }).length > 0);
@@ -97,6 +99,8 @@ function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
     base,
     model,
     edited: 'anything' as const,
+    // K4: a template with a record answers with the record's system prompt, whatever an earlier call was sent.
+    ...(template !== undefined && { request: { system: [template] } }),
     recording: entries(chain, { id: base.id, stop: 'root' }).entries,
   };
 }

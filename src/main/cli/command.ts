@@ -44,6 +44,8 @@ export interface SignedOptions {
 /** The options of a recording, as the contract names them. */
 export const signedOf = ({ principal, ticket, machine }: SignedOptions) => ({ principal, ticketId: ticket, machine });
 
+/** `--as`: who makes a branch. */
+export const asOption = (): Option => new Option('--as <name>', 'who the branch belongs to (default: you on this machine)');
 /** `--principal`: who works. */
 export const principalOption = (): Option => new Option('--principal <name>', 'who works (default: the session of the agent)');
 /** `--ticket`: the ticket that is worked on. */

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { type ContextDiff, type Entry, type Runtime, runtimes } from '../../core/contract/index.js';
 import { dim, green, indent, join, line, printExact, printJson, printText, red, say, terminalColumns } from '../terminal/index.js';
 import { readInput } from './call.js';
-import { addProjectCommand, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
+import { addProjectCommand, asOption, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
 import { describeCommit, describeEntry } from './describe.js';
 import { reportRedactions } from './export.js';
 import { drawGraph } from './log.js';
@@ -32,7 +32,7 @@ export function addContextCommands(program: Command): void {
     .option('--edits <json>', '[{"op":"drop"|"replace"|"insert"|"append", "key"?, "entry"?}] as JSON text, @file or -')
     .option('--summary <text>', 'what the fork is for')
     .option('--template <name>', 'template of the agent')
-    .option('--principal <name>', 'who the branch belongs to')
+    .addOption(asOption())
     .action(fork);
 
   addProjectCommand(program, 'diff <a> <b> [more...]', 'compare contexts')
@@ -91,12 +91,12 @@ interface ForkOptions extends ProjectOptions {
   edits?: string;
   summary?: string;
   template?: string;
-  principal?: string;
+  as?: string;
 }
 
 function fork(id: string, options: ForkOptions): Promise<void> {
   return withProject(options, async ({ client }) => {
-    const { at, summary, template, principal } = options;
+    const { at, summary, template, as: principal } = options;
     const edits = options.edits === undefined ? undefined : ((await readInput(options.edits)) as never);
     const commit = await client.context.fork({ id: commitName(id), at, edits, summary, template, principal });
     options.json ? printJson(commit) : printText(describeCommit(commit));

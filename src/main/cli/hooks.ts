@@ -6,10 +6,11 @@ import { createTwoFilesPatch } from 'diff';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
 import { agentRootsOf, built } from '../launch/index.js';
 import { dim, green, join as joinTexts, line, printText, prompt, red, type Text } from '../terminal/index.js';
+import { machineOption, principalOption, type SignedOptions, ticketOption } from './command.js';
 import { UsageError } from './errors.js';
 import { hookCommandIn, hookEvents, withHooks, withoutHooks } from './hook-settings.js';
 
-interface HookOptions {
+interface HookOptions extends SignedOptions {
   readonly install?: boolean;
   readonly uninstall?: boolean;
   readonly project?: string;
@@ -25,6 +26,9 @@ export function addHookCommand(program: Command): void {
     .addOption(new Option('--install', "add the hooks to Claude Code's settings, after showing the change").conflicts('uninstall'))
     .option('--uninstall', 'remove the hooks again')
     .addOption(new Option('-p, --project <dir>', 'project folder (default: STEMMA_PROJECT, else the nearest *.stemma of the session)'))
+    .addOption(principalOption())
+    .addOption(ticketOption())
+    .addOption(machineOption())
     .option('--settings <file>', "the settings file (default: settings.json in Claude Code's folder)")
     .option('-y, --yes', 'write without asking')
     .addHelpText(
@@ -36,14 +40,14 @@ A hook that fails never stops the agent: it writes the problem to hook.log in St
     .action((options: HookOptions) => changeSettings(options));
 }
 
-async function changeSettings({ install, uninstall, project, settings, yes }: HookOptions): Promise<void> {
+async function changeSettings({ install, uninstall, project, settings, yes, ...signed }: HookOptions): Promise<void> {
   if (!install && !uninstall)
     throw new UsageError('`stemma hook` answers an event of an agent, in JSON on standard input. `stemma hook --install` makes Claude Code run it.');
   const named = settings === undefined ? join(claudeFolder(), 'settings.json') : resolve(settings);
   const path = existsSync(named) ? realpathSync(named) : named;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   const backup = `${path}.before-stemma`;
-  const after = orUsageError(path, () => (install ? withHooks(before ?? '', commandFor(project)) : restored(before, backup)));
+  const after = orUsageError(path, () => (install ? withHooks(before ?? '', commandFor(project, signed)) : restored(before, backup)));
   if (after === before) return printText(install ? `${path} already has Stemma's hooks.` : `${path} has no hooks of Stemma.`);
   printText(describeChange(path, before ?? '', after ?? ''));
   if (!yes && !(await confirmed(after === undefined ? `Delete ${path}?` : `Write ${path}?`))) return printText('Nothing was changed.');
@@ -85,15 +89,19 @@ function orUsageError<T>(path: string, change: () => T): T {
 const claudeFolder = (): string => agentRootsOf().find(({ agent }) => agent === 'claude-code')?.root as string;
 
 /** The command line of a hook: `stemma` when the search path leads to this program, else the whole path of this program. */
-function commandFor(project: string | undefined): string {
+function commandFor(project: string | undefined, { principal, ticket, machine }: SignedOptions): string {
   const program = built('cli', 'stemma.js');
   const found = (process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'stemma'))
     .find(existsSync);
   const words = found !== undefined && realpathSync(found) === realpathSync(program) ? ['stemma'] : [process.execPath, program];
-  return [...words, 'hook', ...(project === undefined ? [] : ['--project', resolve(project)])].map(quoted).join(' ');
+  return [...words, 'hook', ...named({ project: project && resolve(project), principal, ticket, machine })].map(quoted).join(' ');
 }
+
+/** Options as the hook reads them. */
+const named = (options: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 
 function quoted(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;

@@ -10,12 +10,14 @@ import {
 } from '../../core/contract/index.js';
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { drain, readInput } from './call.js';
-import { addProjectCommand, commitName, type ProjectOptions, withStoppableProject } from './command.js';
+import { addProjectCommand, asOption, commitName, type ProjectOptions, withStoppableProject } from './command.js';
 import { counted, firstLine, wholeNumber } from './numbers.js';
 
 interface ProviderOptions extends ProjectOptions {
   provider: string;
   model?: string;
+  /** Who the branch belongs to. */
+  as?: string;
 }
 
 const providerOption = (): Option =>
@@ -29,6 +31,7 @@ export function addReplayCommands(program: Command): void {
   addProjectCommand(program, 'rerun <commit>', 'run a turn again; each reply becomes a branch')
     .addOption(providerOption())
     .addOption(modelOption())
+    .addOption(asOption())
     .option('--samples <count>', 'number of replies', wholeNumber, 1)
     .option('--edits <json>', 'entries to change, as `stemma fork` takes them')
     .option('--request <json>', 'changes to the request: {"system"?, "tools"?, "settings"?} as JSON text, @file or -')
@@ -37,6 +40,7 @@ export function addReplayCommands(program: Command): void {
   addProjectCommand(program, 'whatif <commit>', "repeat the original's next turns on top of a branch, one by one")
     .addOption(providerOption())
     .addOption(modelOption())
+    .addOption(asOption())
     .option('--of <commit>', 'the original branch (default: the most likely one)')
     .addOption(new Option('--stop-at <divergence>', 'the difference that stops it').choices([...divergenceLimits]).default('calls'))
     .option('--turns <count>', 'largest number of turns', wholeNumber)
@@ -52,10 +56,10 @@ interface RerunOptions extends ProviderOptions {
 
 function rerun(commit: string, options: RerunOptions): Promise<void> {
   return withStoppableProject(options, async ({ client, signal }) => {
-    const { provider, model, samples, json } = options;
+    const { provider, model, samples, as: principal, json } = options;
     const edits = options.edits === undefined ? undefined : ((await readInput(options.edits)) as never);
     const request = options.request === undefined ? undefined : ((await readInput(options.request)) as RequestEdits);
-    const stream = await client.turn.rerun({ turnId: commitName(commit), provider, model, samples, edits, request }, { signal });
+    const stream = await client.turn.rerun({ turnId: commitName(commit), provider, model, samples, edits, request, principal }, { signal });
     const { commits } = (await drain(stream, (part) => json || printReply(part as ReplyPart))) as { commits: ContextId[] };
     if (json) return printJson({ commits });
     for (const each of commits) printText(line`${green('branch')} ${each}`);
@@ -71,7 +75,7 @@ interface WhatIfOptions extends ProviderOptions {
 
 function whatIf(commit: string, options: WhatIfOptions): Promise<void> {
   return withStoppableProject(options, async ({ client, signal }) => {
-    const { provider, model, stopAt, turns, json } = options;
+    const { provider, model, stopAt, turns, as: principal, json } = options;
     const id = commitName(commit);
     const original = options.of === undefined ? undefined : commitName(options.of);
     if (options.dryRun) {
@@ -82,7 +86,7 @@ function whatIf(commit: string, options: WhatIfOptions): Promise<void> {
       for (const turn of following.turns) printText(line`${yellow(turn.turnId)}  ${firstLine(turn.trigger.text ?? '', 100)}`);
       return;
     }
-    const stream = await client.turn.whatIf({ id, original, provider, model, stopAt, turns }, { signal });
+    const stream = await client.turn.whatIf({ id, original, provider, model, stopAt, turns, principal }, { signal });
     const result = (await drain(stream, (part) => json || printWhatIf(part as WhatIfPart))) as WhatIfResult;
     if (json) return printJson(result);
     if (result.stopped) say(line`${yellow(result.stopped.why)} at turn ${result.stopped.turn}: ${result.stopped.what}`);

@@ -30,7 +30,7 @@ function tool<Input>(
   };
 }
 
-const { context, search, ticket, usage } = contract;
+const { agent, box, card, context, run, search, space, ticket, turn, usage } = contract;
 const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
   procedure['~orpc'].inputSchema as NonNullable<Schema>;
 
@@ -181,5 +181,49 @@ export const tools: readonly AgentTool[] = [
     "Imports tickets from GitHub's JSON of issues and reviews, or from a Markdown task list. Known tickets stay as they are.",
     inputOf(ticket.import),
     (client, input) => client.ticket.import(input),
+  ),
+  tool('space_messages', 'reads', 'Lists the newest messages of a space, oldest first.', inputOf(space.messages), (client, input) =>
+    client.space.messages({ limit: defaultEntries, ...input }),
+  ),
+  tool(
+    'space_post',
+    'writes',
+    'Posts a message in a space, outside of a run. With `wait` it expects an answer: of one member with `for`, else a reply or the next message of a person.',
+    inputOf(space.post),
+    (client, input) => client.space.post(input),
+  ),
+  tool('space_wait', 'reads', 'Returns the wait that a message set, and the message that ended it.', inputOf(space.wait), (client, input) =>
+    client.space.wait(input),
+  ),
+  tool(
+    'run_send',
+    'writes',
+    "Sends a message of a run's agent. With `wait` the run pauses until its answer comes.",
+    inputOf(run.send),
+    (client, input) => client.run.send(input),
+  ),
+  tool('run_timeline', 'reads', 'Returns the event context that a run reads now.', inputOf(run.timeline), (client, input) =>
+    client.run.timeline(input),
+  ),
+  tool('card_add', 'writes', 'Writes a card. A card that a turn holds is sealed and refuses other content.', inputOf(card.add), (client, input) =>
+    client.card.add(input),
+  ),
+  tool('card_get', 'reads', 'Returns a card.', inputOf(card.get), (client, input) => client.card.get(input)),
+  tool('box_create', 'writes', 'Creates a box from cards.', inputOf(box.create), (client, input) => client.box.create(input)),
+  tool('box_cards', 'reads', 'Returns the cards of a box, in its order.', inputOf(box.cards), (client, input) => client.box.cards(input)),
+  tool('agent_begin', 'writes', 'Begins a turn that was handed to you. Its input is fixed from then on.', inputOf(agent.begin), (client, input) =>
+    client.agent.begin(input),
+  ),
+  tool('agent_input', 'writes', 'Returns what your turn sees now, and records it as a call of the turn.', inputOf(agent.input), (client, input) =>
+    client.agent.input(input),
+  ),
+  tool('agent_write', 'writes', 'Writes cards into the output box of your turn.', inputOf(agent.write), (client, input) => client.agent.write(input)),
+  tool('agent_finish', 'writes', 'Ends your turn.', inputOf(agent.finish), (client, input) => client.agent.finish(input)),
+  tool(
+    'turn_reproduce',
+    'reads',
+    'Rebuilds the calls of a turn and compares them with what was recorded.',
+    inputOf(turn.reproduce),
+    (client, input) => client.turn.reproduce(input),
   ),
 ];

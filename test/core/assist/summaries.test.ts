@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { extractive, type SummarizeInput, summarizeCommits } from '../../../src/core/assist/index.js';
+import {
+  extractive,
+  listSummaries,
+  openSummarizer,
+  type SummarizeInput,
+  type SummarizerPlan,
+  summarizeCommits,
+} from '../../../src/core/assist/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, show } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { door } from '../../support/door.js';
 import { emptyProject } from '../../support/project.js';
 
 function turns(project: Project, count: number): ContextId[] {
@@ -112,4 +120,94 @@ describe('summaries', () => {
   test('do not exist for commits without text', () => {
     expect(extractive([])).toBeUndefined();
   });
+});
+
+describe('the summarizer', () => {
+  const plan: SummarizerPlan = { provider: 'fake', model: null, callsPerDay: 2, perMinute: 100_000 };
+  function service(project: Project, providers: readonly ModelProvider[]) {
+    let kept: SummarizerPlan | undefined;
+    const set = (next: typeof kept): void => {
+      kept = next;
+    };
+    return openSummarizer(project.chain, { get: () => kept, set }, () => providers);
+  }
+
+  test('[C27] does nothing until it is turned on, and then fills what is missing within its budget', async () => {
+    const project = emptyProject();
+    const ids = turns(project, 3);
+    let calls = 0;
+    const summarizer = service(project, [model(() => `Summary ${++calls}.`)]);
+    await summarizer.work();
+    expect([calls, summarizer.status()]).toMatchObject([0, { enabled: false, missing: 3 }]);
+    summarizer.set(plan);
+    await summarizer.work();
+    expect(summarizer.status()).toMatchObject({ enabled: true, callsToday: 2, summarized: 2, missing: 1, running: false });
+    expect(summarizer.status().problem).toContain('budget');
+    await summarizer.work();
+    expect(calls).toBe(2);
+    expect(listSummaries(project.chain, { missing: true })).toMatchObject({ total: 1, missing: 1, commits: [{ id: ids[2] }] });
+    expect(listSummaries(project.chain, { limit: 1, offset: 1 })).toMatchObject({ total: 3, commits: [{ summary: 'Summary 2.' }] });
+    summarizer.set({ ...plan, callsPerDay: 5 });
+    await summarizer.work();
+    expect(summarizer.status()).toMatchObject({ callsToday: 3, missing: 0, problem: null });
+    summarizer.set(undefined);
+    expect(summarizer.status().enabled).toBe(false);
+    summarizer.close();
+  });
+
+  test('[C27] a provider that fails stops it, and the reason is shown', async () => {
+    const project = emptyProject();
+    turns(project, 2);
+    const summarizer = service(project, []);
+    summarizer.set(plan);
+    await summarizer.work();
+    expect(summarizer.status()).toMatchObject({ missing: 2, summarized: 0, problem: expect.stringContaining('unknown provider') });
+    summarizer.set({ ...plan, provider: null });
+    await summarizer.work();
+    expect(summarizer.status()).toMatchObject({ missing: 0, summarized: 2, callsToday: 1, problem: null });
+    summarizer.close();
+  });
+});
+
+test('[C13, C27] the changes of summary and tags, and the starts from a context, can be read', async () => {
+  const { client, chain, clock } = door();
+  const [id] = turns({ chain } as Project, 1) as [ContextId];
+  expect(await client.context.versions({ id })).toEqual([]);
+  await client.context.update({ id, summary: 'One' });
+  clock.at += 1_000;
+  await client.context.update({ id, tags: ['a', 'b'] });
+  expect(await client.context.versions({ id })).toMatchObject([
+    { summary: { from: null, to: 'One' }, tags: { from: [], to: [] } },
+    { summary: { from: 'One', to: 'One' }, tags: { from: [], to: ['a', 'b'] } },
+  ]);
+  await client.context.instantiate({ template: 'coder', context: id, principal: '@two', machine: 'far' });
+  await client.context.instantiate({ template: 'other', context: null });
+  const start = { template: 'coder', context: id, principal: '@two', machine: 'far' };
+  expect(await client.context.instantiations({})).toMatchObject([{ template: 'other', context: null, principal: null }, start]);
+  expect(await client.context.instantiations({ id })).toMatchObject([start]);
+  expect(await client.context.instantiations({ template: 'coder' })).toMatchObject([start]);
+  expect((await client.context.summaries({ missing: true })).missing).toBe(0);
+  const on = await client.context.setSummarizer({ enabled: true, callsPerDay: 7 });
+  expect(on).toMatchObject({ enabled: true, provider: null, callsPerDay: 7, perMinute: 10 });
+  expect((await client.context.setSummarizer({ enabled: false })).enabled).toBe(false);
+});
+
+test('[F26] a commit in an unknown format gets a summary of its shape, or one by a model that reads it', async () => {
+  const project = emptyProject();
+  const raw = (text: string): ContextId =>
+    checkpoint(project.chain, {
+      ...{ parent: null, type: 'delta', format: 'tracer-v3', text, template: 't', checkpoint: 'explicit', messageCount: 2, tokenCount: 9 },
+    } as never).id;
+  const [one, two] = [raw('{"step":1}\n{"step":2}\n'), raw('{"step":3,"note":"the gate was open"}\n')];
+  expect(await finish(project, { ids: [one] })).toEqual({ summarized: 1, skipped: [] });
+  expect(show(project.chain, one).summary).toBe(
+    'The format tracer-v3 is not read here. It is JSON Lines, 2 of them: 2 items with the keys "step". It was stored with 2 messages.',
+  );
+  const seen: string[] = [];
+  const reader = model((body) => {
+    seen.push(body);
+    return 'The gate was open.';
+  });
+  await finish(project, { ids: [two], provider: 'fake' }, [reader]);
+  expect([show(project.chain, two).summary, seen[0]]).toEqual(['The gate was open.', expect.stringContaining('the gate was open')]);
 });

@@ -165,12 +165,26 @@ function nested(levels: number): Record<string, unknown> {
 describe('boxes', () => {
   test('[B7] a box keeps its ids; an equal box returns the existing one', async () => {
     const { client } = world();
-    const given = ['b', 'a', 'b', 'of no card'];
+    const given = ['b', 'a', 'b'];
+    const unknown = client.box.create({ cardIds: [...given, 'x'], boxId: 'box' });
+    expect(await refusalOf(unknown)).toMatchObject({ code: 'NOT_FOUND', data: { id: 'b', missingCardIds: ['b', 'a', 'x'] } });
+    for (const cardId of ['a', 'b']) await client.card.add({ card: text(cardId) });
     const box = await client.box.create({ cardIds: given, boxId: 'box' });
     expect(box.cardIds).toEqual(given);
     expect(await client.box.create({ cardIds: given, boxId: 'box' })).toEqual(box);
     expect(await refusalOf(client.box.create({ cardIds: ['a'], boxId: 'box' }))).toMatchObject({ code: 'CONFLICT' });
-    expect(await client.box.cards({ boxId: 'box' })).toMatchObject({ cards: [], missingCardIds: ['b', 'a', 'of no card'] });
+    const replaced = client.box.replace({ boxId: 'box', cardIds: ['a', 'x'] });
+    expect(await refusalOf(replaced)).toMatchObject({ code: 'NOT_FOUND', data: { missingCardIds: ['x'] } });
+    expect((await client.box.list({})).total).toBe(1);
+  });
+
+  test('[B2] the content of a card can be a plain string', async () => {
+    const { client } = world();
+    const added = await client.card.add({ card: { cardId: 'a', type: 'task.instruction', content: 'Please summarize this report' } });
+    expect(added.content).toEqual({ kind: 'text', text: 'Please summarize this report' });
+    expect(await client.card.add({ card: { cardId: 'a', type: 'task.instruction', content: added.content } })).toEqual(added);
+    for (const content of [7, ['a'], { text: 'a' }])
+      expect(await refusalOf(client.card.add({ card: { type: 'agent.thought', content } as never }))).toMatchObject({ code: 'BAD_REQUEST' });
   });
 
   test('[B11] boxes are returned in request order, each once', async () => {

@@ -1,4 +1,4 @@
-import { addCard, appendToBox, batchCards, createBox, getBox, getCard, type NewCard } from '../../../src/core/cards/index.js';
+import { addCard, appendToBox, batchCards, getBox, getCard, insertBox, type NewCard } from '../../../src/core/cards/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
 
 /** Another project in the same database. */
@@ -10,7 +10,7 @@ export function secondProject(chain: Chain) {
     add: (card: NewCard) => addCard(own, card),
     get: (cardId: string) => getCard(own, cardId),
     batch: (ids: readonly string[]) => batchCards(own, ids),
-    create: (ids: readonly string[], boxId?: string) => createBox(own, ids, boxId),
+    create: (ids: readonly string[], boxId?: string) => chain.db.transaction(() => insertBox(own, ids, { boxId })),
     append: (boxId: string, ids: readonly string[]) => appendToBox(own, boxId, ids),
     box: (boxId: string) => getBox(own, boxId),
   };

@@ -87,10 +87,16 @@ function take(chain: Chain, model: Model, others: Model, step: Step): void {
   }
   const box = model.boxes[step.box % Math.max(1, model.boxes.length)];
   if (step.do === 'create' || !box) {
-    model.boxes.push({ boxId: createBox(chain, step.cards).boxId, ids: [...step.cards] });
+    const isRefused = step.cards.some((id) => !model.cards.has(id));
+    if (isRefused) expect(refused(() => createBox(chain, step.cards))).toBe('NOT_FOUND');
+    else model.boxes.push({ boxId: createBox(chain, step.cards).boxId, ids: [...step.cards] });
     return;
   }
   if (step.do === 'replace') {
+    if (step.cards.some((id) => !model.cards.has(id))) {
+      expect(refused(() => replaceBox(chain, box.boxId, step.cards))).toBe('NOT_FOUND');
+      return;
+    }
     const next = replaceBox(chain, box.boxId, step.cards);
     expect(next.replaces).toBe(box.boxId);
     model.boxes.push({ boxId: next.boxId, ids: [...step.cards] });

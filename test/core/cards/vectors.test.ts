@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cardsInOrder, ensureBox, type NewCard } from '../../../src/core/cards/index.js';
+import { cardsInOrder, ensureBox, insertBox, type NewCard } from '../../../src/core/cards/index.js';
 import type { Card } from '../../../src/core/contract/index.js';
 import { modelCards, renderPrompt, requestOf, stepBudget, submitted } from '../../../src/core/handover/index.js';
 import { refusalOf, text, type Vector, vectors, world } from '../handover/world.js';
@@ -57,6 +57,7 @@ describe('vectors: cards and boxes', () => {
 
   test('[B7] C09 a replacement keeps its list', async () => {
     const { client } = world();
+    for (const cardId of new Set([...vector('C09').given.box, ...vector('C09').given.save])) await client.card.add({ card: text(cardId as string) });
     const { boxId } = await client.box.create({ cardIds: vector('C09').given.box });
     const next = await client.box.replace({ boxId, cardIds: vector('C09').given.save });
     expect(next.cardIds).toEqual(vector('C09').expected.card_ids);
@@ -193,7 +194,7 @@ describe('vectors: read endpoints', () => {
   async function shelves() {
     const made = world();
     for (const each of [cardsInWords.i1, cardsInWords.pp] as Card[]) await made.client.card.add({ card: { ...each, authorId: 'u' } });
-    const { boxId } = await made.client.box.create({ cardIds: vector('A01').given.box });
+    const { boxId } = made.chain.db.transaction(() => insertBox(made.chain, vector('A01').given.box));
     return { ...made, projectId: 'proj_1', boxId };
   }
 

@@ -44,6 +44,10 @@ describe('tiers', () => {
     expect(materialize(chain, { id: c.id, format: 'claude-code-v1' }).tier).toBe('translated');
     expect(materialize(chain, { id: c.id, format: 'markdown' }).tier).toBe('rendered');
     expect(materialize(chain, { id: d.id, format: 'claude-code-v1' }).tier).toBe('raw');
+    // A document has no turns, so its text is rendered as what the previous session knew.
+    const note = checkpoint(chain, { ...base, parent: b.id, format: 'markdown', text: 'The file says content.' });
+    expect(materialize(chain, { id: note.id, format: 'openai-chat-v1' }).tier).toBe('rendered');
+    expect(bytesIn(chain, note.id, 'openai-chat-v1')).toContain('What the previous session knew');
   });
 
   test('[C7] deltas in the target format keep their bytes, and translated ones link to them', () => {
@@ -93,7 +97,9 @@ describe('tiers', () => {
 
   test('[F26] [C21] an unknown format needs counts and cannot be edited', () => {
     const { chain, d } = mixed();
-    expect(refusal(() => checkpoint(chain, { ...base, parent: null, format: 'tracer-v3', text: 'x' })).data).toMatchObject({ field: 'format' });
+    const uncounted = refusal(() => checkpoint(chain, { ...base, parent: null, format: 'tracer-v3', text: 'x' }));
+    expect(uncounted.data).toMatchObject({ field: 'format', value: 'tracer-v3' });
+    expect(uncounted.message).toMatch(/does not read the format "tracer-v3".*Give messageCount and tokenCount/);
     expect(refusal(() => materialize(chain, { id: d.id, format: 'tracer-v4' })).data).toMatchObject({ field: 'format' });
     expect(refusal(() => fork(chain, { id: d.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'x' } }] })).message).toMatch(
       /tracer-v3.*not changed/,

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { graph } from '../../../src/core/chain/index.js';
+import { entries, graph } from '../../../src/core/chain/index.js';
 import { getExperiment, listExperiments } from '../../../src/core/experiments/index.js';
 import { handoverMap } from '../../../src/core/handover/index.js';
+import { getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { tellStory } from '../../../src/core/router/sample.js';
 import { listTickets, thread } from '../../../src/core/tickets/index.js';
 import { goalsOf, listRuns, listSpaces, memoriesOf, plansOf, spaceMessages } from '../../../src/core/timeline/index.js';
+import { reproduceTurn, turnOf } from '../../../src/core/turns/index.js';
 import { usageCalls } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
@@ -46,6 +48,25 @@ test('[W38] the sample fills every view with one story, once', async () => {
 
   await tellStory(chain);
   expect(graph(chain, { offset: 0, limit: 500 }).rows).toHaveLength(commits);
+});
+
+test('[R6] the sample has recorded calls with digests, and no turn with output has no call', async () => {
+  const chain = emptyChain(Date.now);
+  importInto(chain, join(root, 'resources', 'sample'));
+  await tellStory(chain);
+  const reader = handoverMap(chain).turns.find(({ status }) => status === 'success')?.agentTurnId as string;
+  expect(reproduceTurn(chain, reader)).toMatchObject({ proof: 'recorded', identical: true, calls: 2, differences: [] });
+  const calls = listRequests(chain, { turnId: turnOf(chain, reader).turnId });
+  for (const { requestId } of calls) {
+    const { digest, recordedDigest } = getRequest(chain, requestId);
+    expect([digest, recordedDigest]).toEqual([recordedDigest, expect.stringMatching(/^[0-9a-f]{64}$/)]);
+  }
+  for (const { commit } of graph(chain, { offset: 0, limit: 500 }).rows) {
+    if (commit.type !== 'delta') continue;
+    const isReplied = entries(chain, { id: commit.id, stop: commit.id }).entries.some(({ role }) => role === 'assistant');
+    const { identical, calls: known } = reproduceTurn(chain, commit.id);
+    expect([commit.id, identical !== false, !isReplied || known > 0]).toEqual([commit.id, true, true]);
+  }
 });
 
 test('[W38] the calls of the sample have counts, hits and misses', () => {

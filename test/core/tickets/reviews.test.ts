@@ -1,7 +1,7 @@
 import { array, assert, boolean, constantFrom, nat, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, entries, history, show } from '../../../src/core/chain/index.js';
+import { type Chain, checkpoint, entries, history, putTemplate, show } from '../../../src/core/chain/index.js';
 import { type Commit, type Ticket, ticketStatuses } from '../../../src/core/contract/index.js';
 import {
   acknowledge,
@@ -87,6 +87,24 @@ describe('answering a thread', () => {
     });
     expect(thread(chain, two.ticketId).messages).toHaveLength(1);
     expect(history(chain, first.commit as ContextId).map(({ id }) => id)).toContain(review.id);
+  });
+
+  test('[K4, K6] an answer is sent the content of its template as the system prompt', async () => {
+    const chain = emptyChain();
+    const put = (text: string) => putTemplate(chain, { name: 'reviewer', bytes: Buffer.from(text), contentType: 'text/plain' });
+    const { one, two, review } = reviewed(chain);
+    const provider = scripted('anthropic', [{ kind: 'text', delta: 'One.' }], [{ kind: 'text', delta: 'Two.' }], [{ kind: 'text', delta: 'Three.' }]);
+    const ask = async (ticketId: string) => {
+      discuss(chain, { ticketId, text: 'Why?', principal: '@author' });
+      await answered(answer(chain, { ticketId, provider: 'anthropic' }, [provider]));
+      return provider.asked.at(-1)?.body.system;
+    };
+    expect(await ask(one.ticketId)).toBeUndefined();
+    put('You review code.');
+    expect(await ask(one.ticketId)).toEqual([{ type: 'text', text: 'You review code.' }]);
+    put('You review code strictly.');
+    expect(await ask(two.ticketId)).toEqual([{ type: 'text', text: 'You review code strictly.' }]);
+    expect(history(chain, review.id)).toHaveLength(1);
   });
 
   test('[K6] the recording answers a recorded question, and reports a question without an answer', async () => {

@@ -22,17 +22,19 @@ test.describe('cards and boxes over HTTP', () => {
     await machine.run('call', 'project.create', '--input', JSON.stringify({ dir, projectId: 'P' }));
     const call = (procedure: string, input: unknown) => machine.run('call', procedure, '--project', dir, '--input', JSON.stringify(input));
     await call('card.add', { card: { cardId: 'i1', type: 'task.instruction', content: { kind: 'text', text: 'Write it' }, authorId: 'u' } });
-    await call('box.create', { boxId: 'box', cardIds: ['i1', 'ghost', 'i1'] });
+    const ghost = await call('box.create', { boxId: 'box', cardIds: ['i1', 'ghost'] });
+    expect([ghost.code, JSON.parse(ghost.err)]).toMatchObject([1, { code: 'NOT_FOUND', data: { id: 'ghost' } }]);
+    await call('box.create', { boxId: 'box', cardIds: ['i1', 'i1'] });
     const host = await machine.web(dir);
 
-    expect(await get(host, '/projects/P/boxes/box')).toEqual({ status: 200, body: { box_id: 'box', card_ids: ['i1', 'ghost', 'i1'] } });
+    expect(await get(host, '/projects/P/boxes/box')).toEqual({ status: 200, body: { box_id: 'box', card_ids: ['i1', 'i1'] } });
     const cards = await get(host, '/projects/P/boxes/box/cards?limit=1');
     expect(cards).toMatchObject({ status: 200, body: [{ card_id: 'i1', content: { kind: 'text', text: 'Write it' }, tool_calls: null }] });
     expect(await get(host, '/projects/P/cards/i1')).toMatchObject({ status: 200, body: { card_id: 'i1', project_id: 'P', author_id: 'u' } });
     expect(await post(host, '/projects/P/cards/batch', { card_ids: ['i1', 'zz'] })).toMatchObject({ status: 200, body: { missing_ids: ['zz'] } });
     expect(await post(host, '/projects/P/boxes/batch', { box_ids: ['box', 'no'], hydrate: true })).toMatchObject({
       status: 200,
-      body: { missing_box_ids: ['no'], missing_card_ids: ['ghost'], boxes: [{ hydrated_cards: [{ card_id: 'i1' }, { card_id: 'i1' }] }] },
+      body: { missing_box_ids: ['no'], missing_card_ids: [], boxes: [{ hydrated_cards: [{ card_id: 'i1' }, { card_id: 'i1' }] }] },
     });
 
     expect((await get(host, '/projects/P/boxes/box', {})).status).toBe(401);

@@ -61,6 +61,8 @@ test('[L11] checkpoints, searches, reads and tickets over MCP; results are marke
     'resolve',
     ...['create', 'update', 'get', 'list', 'overview', 'transition', 'verdict', 'discuss', 'thread', 'answer'].map((verb) => `ticket_${verb}`),
     ...['start_from', 'events', 'acknowledge', 'import'].map((verb) => `ticket_${verb}`),
+    ...['space_messages', 'space_post', 'space_wait', 'run_send', 'run_timeline', 'card_add', 'card_get', 'box_create', 'box_cards'],
+    ...['agent_begin', 'agent_input', 'agent_write', 'agent_finish', 'turn_reproduce'],
   ]);
   const schema = tools.find((tool) => tool.name === 'search')?.inputSchema;
   expect(schema).toMatchObject({ required: ['text'], properties: { text: { type: 'string', maxLength: 1_000 } } });
@@ -125,6 +127,56 @@ test('reviews over MCP: starts, findings, discussions, answers and imported tick
   expect(await mcp.call('ticket_answer', { ...finding, provider: 'recorded' })).toMatchObject({ text: 'Its valve is stuck.' });
   expect(await mcp.call<TicketThread>('ticket_thread', finding)).toMatchObject({ from: review.id, messages: [{ by: '@author' }, { by: '@rev' }] });
   expect(await mcp.call('ticket_overview', { text: 'pump' })).toMatchObject({ total: 1, rows: [{ parent: ticketId }] });
+  expect(mcp.errors).toEqual([]);
+});
+
+test('[B15, B-33, R6] waits, cards and turns over MCP', async ({ machine }) => {
+  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  const call = async (procedure: string, input: Given): Promise<Given> => {
+    const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
+    if (ran.code !== 0) throw new Error(ran.err);
+    return JSON.parse(ran.out) as Given;
+  };
+  for (const [entityId, type] of [
+    ['ann', 'human'],
+    ['bot', 'agent'],
+  ])
+    await call('space.addEntity', { entityId, name: entityId, type });
+  await call('space.create', { spaceId: 'team', members: ['ann', 'bot'] });
+  await call('profile.put', { name: 'Writer', card: { content: { kind: 'json', data: { name: 'Writer', system_prompt_template: 'Write.' } } } });
+  const { agentTurnId } = await call('handover.launchPrincipal', { profileName: 'Writer', instruction: 'Report' });
+  await using mcp = await agent(machine);
+  const refused = async (name: string, given: Given): Promise<unknown> => {
+    const { isError, content } = await mcp.raw(name, given);
+    expect(isError).toBe(true);
+    return JSON.parse(content[0]?.text ?? '');
+  };
+
+  const asked = await mcp.call<{ message: { messageId: string }; started: { runId: string }[] }>('space_post', {
+    ...{ spaceId: 'team', senderId: 'ann', text: 'Ready?', wait: { for: 'bot' } },
+  });
+  const { messageId } = asked.message;
+  expect(await mcp.call('space_wait', { messageId })).toMatchObject({ for: 'bot', answer: null });
+  const { runId } = asked.started[0] as { runId: string };
+  const sent = await mcp.call<{ message: { messageId: string } }>('run_send', { runId, text: 'Which date?', wait: true });
+  expect(await mcp.call('space_wait', { messageId })).toMatchObject({ answer: sent.message.messageId });
+  await call('space.post', { spaceId: 'team', senderId: 'ann', text: 'Monday' });
+  const { rendered } = await mcp.call<{ rendered: { system: string } }>('run_timeline', { runId });
+  expect(rendered.system).toMatch(/You: called send_message\("Which date\?", wait: true\)[\s\S]*← RESUME: ann replied\. Continue from here\./);
+  expect(await refused('run_send', { runId, text: 'Hm?', wait: { for: 'nobody' } })).toMatchObject({
+    code: 'BAD_REQUEST',
+    data: { field: 'wait.for' },
+  });
+
+  await mcp.call('agent_begin', { agentTurnId });
+  const { cardIds } = await mcp.call<{ cardIds: string[] }>('agent_input', { agentTurnId, parameters: { model: 'm' } });
+  const change = { cardId: cardIds[0], type: 'task.instruction', content: 'Something else' };
+  expect(await refused('card_add', { card: change })).toMatchObject({ code: 'CONFLICT', data: { agentTurnId } });
+  expect(await refused('agent_write', { agentTurnId, cards: [change] })).toMatchObject({ code: 'CONFLICT', data: { agentTurnId } });
+  expect(await refused('box_create', { cardIds: ['ghost'] })).toMatchObject({ code: 'NOT_FOUND', data: { id: 'ghost' } });
+  await mcp.call('agent_write', { agentTurnId, cards: [{ type: 'task.deliverable', content: 'Done.' }] });
+  await mcp.call('agent_finish', { agentTurnId });
+  expect(await mcp.call('turn_reproduce', { turnId: agentTurnId })).toMatchObject({ proof: 'recorded', identical: true, calls: 1 });
   expect(mcp.errors).toEqual([]);
 });
 

@@ -26,7 +26,9 @@ export const document: DocumentReader = {
       if (records.length === 0) return [];
       const agent = some.map(({ attributes }) => stringAt(attributes, 'gen_ai.agent.name')).find((name) => name !== undefined);
       const title = agent === undefined ? id : `${agent} · ${id}`;
-      return [{ id, title, lines: () => wrapLines(formatId, id, { sessionId: id, title }, records) }];
+      const machine = some.map(({ attributes }) => stringAt(attributes, 'host.name')).find((name) => name !== undefined);
+      const about = { sessionId: id, title, ...(machine !== undefined && { machine }) };
+      return [{ id, title, lines: () => wrapLines(formatId, id, about, records) }];
     });
     return members.length > 0 ? members : undefined;
   },

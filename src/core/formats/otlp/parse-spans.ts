@@ -53,11 +53,15 @@ function otlpSpan(span: JsonObject, resource: JsonObject): Span {
     name: stringAt(span, 'name') ?? '',
     start: nanos(span.startTimeUnixNano),
     end: nanos(span.endTimeUnixNano),
-    attributes: { ...(resource['service.name'] !== undefined && { 'service.name': resource['service.name'] as Json }), ...attributes },
+    attributes: { ...kept(resource), ...attributes },
     events: objectsIn(span.events).map((event) => ({ name: stringAt(event, 'name') ?? '', attributes: attributesIn(event.attributes) })),
     failed: status.code === 2 ? (stringAt(status, 'message') ?? stringAt(attributes, 'error.type') ?? 'error') : undefined,
   };
 }
+
+/** The attributes of a resource that say what ran where. */
+const kept = (resource: JsonObject): JsonObject =>
+  Object.fromEntries(['service.name', 'host.name'].flatMap((name) => (resource[name] === undefined ? [] : [[name, resource[name] as Json]])));
 
 const nanos = (value: Json | undefined): number => Math.floor(Number(typeof value === 'string' || typeof value === 'number' ? value : 0) / 1e6) || 0;
 

@@ -23,6 +23,8 @@ export interface About {
   readonly sessionId?: string | undefined;
   readonly title?: string | undefined;
   readonly cwd?: string | undefined;
+  /** The host on which the agent ran. */
+  readonly machine?: string | undefined;
   /** The name of the subagent whose file this is. */
   readonly agent?: string | undefined;
   readonly startedBy?: PlannedCommit['startedBy'];

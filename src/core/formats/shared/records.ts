@@ -102,7 +102,9 @@ function planRecords<State>(rules: RecordRules<State>, file: Uint8Array, context
   const scan = context.scan ?? scanRecords(rules, file, { mayGrow: true });
   const { pieces } = scan;
   const about = rules.about(recordsIn(pieces), context);
-  const [sessionId, cwd, title] = [about.sessionId, about.cwd, about.title].map((fact) => fact?.slice(0, longestName) || undefined);
+  const [sessionId, cwd, title, machine] = [about.sessionId, about.cwd, about.title, about.machine].map(
+    (fact) => fact?.slice(0, longestName) || undefined,
+  );
   const { template } = rules;
   const tree = growRecords(rules, pieces, context, about.startedBy);
   const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
@@ -119,6 +121,7 @@ function planRecords<State>(rules: RecordRules<State>, file: Uint8Array, context
     ...(sessionId !== undefined && { sessionId }),
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
+    ...(machine !== undefined && { machine }),
     ...planned,
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),

@@ -80,6 +80,7 @@ export function wrappedFormat({ id, about, template, part, entries, keeps, tools
         sessionId: stringAt(told, 'sessionId') ?? stringAt(lines[0], 'in'),
         title: stringAt(told, 'title'),
         cwd: stringAt(told, 'cwd'),
+        machine: stringAt(told, 'machine'),
         agent: stringAt(told, 'agent'),
         ...(call !== undefined && { startedBy: { toolCallId: call } }),
       };

@@ -33,6 +33,8 @@ import { jobs } from './029-jobs.js';
 import { runner } from './030-runner.js';
 import { resumed } from './031-resumed.js';
 import { team } from './032-team.js';
+import { followed } from './033-followed.js';
+import { blackboard } from './034-blackboard.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -70,6 +72,8 @@ export const migrations: readonly string[] = [
   runner,
   resumed,
   team,
+  followed,
+  blackboard,
 ];
 
 /** The format version that this Stemma reads and writes. */

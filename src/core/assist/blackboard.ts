@@ -1,0 +1,89 @@
+import { badRequest, type CommitSeq, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
+import { checkState, type State, savedBlocks, stateFields } from '../composer/index.js';
+
+export interface SavedState {
+  /** The commit with which the state was saved: the asked one or its nearest ancestor. Null without any. */
+  readonly from: ContextId | null;
+  readonly at: Timestamp | null;
+  readonly state: State;
+  readonly contexts: Readonly<Record<string, string>>;
+}
+
+export interface StateToSave {
+  readonly id: ContextId;
+  readonly state: State;
+  readonly contexts?: Readonly<Record<string, string>> | undefined;
+  readonly reproducible?: boolean | undefined;
+}
+
+/**
+ * Saves the shared state of a run with a commit (A-36). With `reproducible`, it saves the todo, knowledge and experience blocks too.
+ * @throws BAD_REQUEST for a field that the state does not have, a system message, or blocks that cannot be saved.
+ */
+export function saveState(chain: Chain, { id, state, contexts, reproducible = false }: StateToSave): SavedState {
+  checkState(state);
+  const keys = Object.keys(contexts ?? {});
+  if (keys.length && !reproducible)
+    throw badRequest('contexts', 'Blocks are made for each call. Set reproducible to true to save them with the state.', { value: keys[0] });
+  const other = keys.find((key) => !savedBlocks.includes(key));
+  if (other !== undefined)
+    throw badRequest(`contexts.${other}`, `The block ${inWords(other)} cannot be saved. These can: ${savedBlocks.join(', ')}.`, { value: other });
+  return chain.db.transaction(() => {
+    const { seq } = commitOf(chain, id);
+    chain.db.run(
+      'INSERT INTO blackboard (project, context, at, state, contexts) VALUES (?, ?, ?, ?, ?)',
+      chain.project,
+      seq,
+      chain.clock(),
+      JSON.stringify(state),
+      reproducible ? JSON.stringify(contexts ?? {}) : null,
+    );
+    return restoreState(chain, { id, reproducible });
+  });
+}
+
+export interface StateToRestore {
+  readonly id: ContextId;
+  /** Only these fields of the state. */
+  readonly keys?: readonly string[] | undefined;
+  /** Also the saved blocks. */
+  readonly reproducible?: boolean | undefined;
+}
+
+/**
+ * The state that was saved last with a commit, else with its nearest ancestor.
+ * @throws BAD_REQUEST for a field that the state does not have; NOT_FOUND for an unknown commit.
+ */
+export function restoreState(chain: Chain, { id, keys, reproducible = false }: StateToRestore): SavedState {
+  const unknown = keys?.find((key) => !stateFields.includes(key));
+  if (unknown !== undefined)
+    throw badRequest('keys', `The state has no field ${inWords(unknown)}. Its fields are ${stateFields.join(', ')}.`, { value: unknown });
+  const row = nearest(chain, commitOf(chain, id).seq);
+  if (!row) return { from: null, at: null, state: {}, contexts: {} };
+  const state = JSON.parse(row.state) as State;
+  return {
+    from: row.id,
+    at: timestampOf(row.at),
+    state: keys ? Object.fromEntries(Object.entries(state).filter(([key]) => keys.includes(key))) : state,
+    contexts: reproducible && row.contexts !== null ? (JSON.parse(row.contexts) as Record<string, string>) : {},
+  };
+}
+
+interface Row {
+  readonly id: ContextId;
+  readonly at: number;
+  readonly state: string;
+  readonly contexts: string | null;
+}
+
+const nearest = (chain: Chain, seq: CommitSeq): Row | undefined =>
+  chain.db.one<Row>(
+    `WITH RECURSIVE up(seq, parent, far) AS (
+       SELECT seq, parent, 0 FROM context WHERE seq = ?
+       UNION ALL SELECT c.seq, c.parent, far + 1 FROM up JOIN context c ON c.seq = up.parent)
+     SELECT c.id, b.at, b.state, b.contexts FROM up CROSS JOIN blackboard b ON b.context = up.seq JOIN context c ON c.seq = up.seq
+      WHERE b.project = ? ORDER BY up.far, b.no DESC LIMIT 1`,
+    seq,
+    chain.project,
+  );

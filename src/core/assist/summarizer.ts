@@ -1,0 +1,149 @@
+import type { ContextId } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { ModelProvider } from '../turns/index.js';
+import { countMissing } from './missing.js';
+import { summarizeCommits } from './summaries.js';
+
+/** What a person allowed on this machine for a project. Without it, nothing is summarized by itself. */
+export interface SummarizerPlan {
+  /** The provider whose model writes the summaries. Null: extracts of the commits' own words. */
+  readonly provider: string | null;
+  readonly model: string | null;
+  /** The most model calls in a day (UTC). */
+  readonly callsPerDay: number;
+  readonly perMinute: number;
+  /** The day of the last call, and the number of calls on that day. */
+  readonly day?: string;
+  readonly calls?: number;
+}
+
+/** Keeps the plan of one project on this machine. */
+export interface SummarizerSettings {
+  get(): SummarizerPlan | undefined;
+  set(plan: SummarizerPlan | undefined): void;
+}
+
+export interface SummarizerStatus {
+  readonly enabled: boolean;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly callsPerDay: number;
+  readonly perMinute: number;
+  readonly callsToday: number;
+  readonly running: boolean;
+  /** Summaries that were written since the project was opened, and commits without one. */
+  readonly summarized: number;
+  readonly missing: number;
+  /** Why it stopped. */
+  readonly problem: string | null;
+}
+
+/** Fills missing summaries while the project is idle, if a person turned it on. */
+export interface Summarizer {
+  status(): SummarizerStatus;
+  set(plan: SummarizerPlan | undefined): SummarizerStatus;
+  /** Reports a call. Work waits for the next idle time. */
+  wake(): void;
+  /** Works until nothing is missing, the budget of the day is used, or a call fails. */
+  work(): Promise<void>;
+  close(): void;
+}
+
+const usual = { provider: null, model: null, callsPerDay: 200, perMinute: 10 };
+const quietMs = 30_000;
+const batchSize = 16;
+
+/** Creates the summarizer of a project. Nothing runs before `wake` or `work`. */
+export function openSummarizer(chain: Chain, settings: SummarizerSettings, providers: () => readonly ModelProvider[], idleMs = quietMs): Summarizer {
+  const closing = new AbortController();
+  const unreadable = new Set<ContextId>();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let summarized = 0;
+  let problem: string | null = null;
+
+  const today = (): string => new Date(chain.clock()).toISOString().slice(0, 10);
+  const callsToday = (plan: SummarizerPlan | undefined): number => (plan?.day === today() ? (plan.calls ?? 0) : 0);
+  const note = (calls: number): void => {
+    const plan = settings.get();
+    if (plan) settings.set({ ...plan, day: today(), calls: callsToday(plan) + calls });
+  };
+  const run = async (): Promise<void> => {
+    problem = null;
+    for (;;) {
+      const plan = settings.get();
+      if (!plan || closing.signal.aborted) return;
+      const isModel = plan.provider !== null;
+      const left = isModel ? plan.callsPerDay - callsToday(plan) : batchSize;
+      const ids = nextMissing(chain, unreadable, Math.min(batchSize, left));
+      if (left <= 0 && nextMissing(chain, unreadable, 1).length) problem = `The budget of ${plan.callsPerDay} calls a day is used.`;
+      const [id] = ids;
+      if (id === undefined) return;
+      // One commit at a time with a model, so that every call is counted even if the next one fails.
+      const { provider, model, perMinute } = plan;
+      const asked = { ids: isModel ? [id] : ids, perMinute, ...(provider !== null && { provider }), ...(model !== null && { model }) };
+      const steps = summarizeCommits(chain, asked, providers(), closing.signal);
+      if (isModel) note(1);
+      const result = await finished(steps);
+      summarized += result.summarized;
+      for (const each of result.skipped) unreadable.add(each.id);
+    }
+  };
+  const work = (): Promise<void> => {
+    running ??= run()
+      .catch((error: unknown) => {
+        problem = error instanceof Error ? error.message : String(error);
+      })
+      .finally(() => {
+        running = undefined;
+      });
+    return running;
+  };
+  const status = (): SummarizerStatus => {
+    const plan = settings.get();
+    const { provider, model, callsPerDay, perMinute } = plan ?? usual;
+    const counts = { callsToday: callsToday(plan), running: running !== undefined, summarized, missing: countMissing(chain), problem };
+    return { enabled: plan !== undefined, provider, model, callsPerDay, perMinute, ...counts };
+  };
+  const wake = (): void => {
+    clearTimeout(timer);
+    if (closing.signal.aborted || chain.db.readonly || !settings.get()) return;
+    timer = setTimeout(() => void work(), idleMs);
+    timer.unref();
+  };
+  return {
+    status,
+    set: (plan) => {
+      const before = settings.get();
+      settings.set(plan && { ...plan, ...(before?.day !== undefined && { day: before.day, calls: before.calls ?? 0 }) });
+      wake();
+      return status();
+    },
+    wake,
+    work,
+    close: () => {
+      closing.abort();
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The values that a plan has where a person names none. */
+export const usualSummarizer: SummarizerPlan = usual;
+
+async function finished<T>(steps: AsyncGenerator<unknown, T>): Promise<T> {
+  for (;;) {
+    const step = await steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+const nextMissing = (chain: Chain, without: ReadonlySet<ContextId>, limit: number): ContextId[] =>
+  chain.db
+    .all<{ id: ContextId }>(
+      'SELECT id FROM context WHERE +project = ? AND summary IS NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?',
+      chain.project,
+      JSON.stringify([...without]),
+      Math.max(0, limit),
+    )
+    .map(({ id }) => id);

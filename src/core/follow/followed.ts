@@ -1,0 +1,155 @@
+import { basename } from 'node:path';
+import { StemmaError } from '../base/index.js';
+import { type Chain, commitOf, newestOf } from '../chain/index.js';
+import { absolutePath, FileRefused, fileErrorCode, type Located, statLocated } from '../files/index.js';
+import { importableFormats, type PlanContext } from '../formats/index.js';
+import { filesUnder, latestSource, readEnds, type Signed } from '../import/index.js';
+import { takeIn } from './grown.js';
+import { isWithin } from './held.js';
+
+/** A recording of running agents, as every process of the project can read it. */
+interface Followed {
+  readonly no: number;
+  readonly places: string;
+  readonly cwd: string | null;
+  readonly granularity: PlanContext['granularity'];
+  readonly principal: string | null;
+  readonly ticketId: string | null;
+  readonly machine: string | null;
+  readonly sessionId: string | null;
+  readonly since: number;
+}
+
+/** What a recording is told at its start. */
+export interface Following {
+  readonly places: readonly string[];
+  readonly cwd?: string | undefined;
+  readonly granularity: PlanContext['granularity'];
+  readonly signed?: Signed | undefined;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** A recording that is known to all processes until `close`. */
+export interface NotedRecording {
+  /** Who the commits of a file's session belong to. The first session that appears has the given principal (C26). */
+  signedFor(file: Located): Signed;
+  close(): void;
+}
+
+/** Notes a recording in the project. A project that cannot be written to is recorded without the note. */
+export function noteRecording(chain: Chain, following: Following): NotedRecording {
+  const { signed = {} } = following;
+  const no = insert(chain, following);
+  let bound: string | undefined;
+  return {
+    signedFor: (file) => {
+      if (signed.principal === undefined) return signed;
+      const sessionId = peek(file).sessionId;
+      if (bound === undefined && sessionId !== undefined && !isOthers(chain, sessionId, signed.principal)) {
+        bound = sessionId;
+        if (no !== undefined) attempt(() => chain.db.run('UPDATE followed SET sessionId = ? WHERE no = ?', sessionId, no));
+      }
+      return sessionId === bound ? signed : { ...signed, principal: undefined };
+    },
+    close: () => void (no !== undefined && attempt(() => chain.db.run('DELETE FROM followed WHERE no = ?', no))),
+  };
+}
+
+/** A process that was killed leaves its row. Rows as old as this are of no use to anybody. */
+const longestMs = 7 * 86_400_000;
+
+const insert = (chain: Chain, { places, cwd, granularity, signed, since }: Following): number | undefined =>
+  attempt(() =>
+    chain.db.transaction(() => {
+      chain.db.run('DELETE FROM followed WHERE project = ? AND since < ?', chain.project, since - longestMs);
+      return chain.db.run(
+        'INSERT INTO followed (project, places, cwd, granularity, principal, ticketId, machine, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        chain.project,
+        JSON.stringify(places.map((place) => absolutePath(place))),
+        cwd ?? null,
+        granularity,
+        signed?.principal ?? null,
+        signed?.ticketId ?? null,
+        signed?.machine ?? null,
+        since,
+      ).rowId;
+    }),
+  );
+
+/** Whether another recording has bound its principal to the session. */
+const isOthers = (chain: Chain, sessionId: string, principal: string): boolean =>
+  chain.db.one('SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?', chain.project, sessionId, principal) !== undefined;
+
+/**
+ * Commits the turn in progress of an agent that is followed, so that what it writes now carries all that it knows (K4). It reads only
+ * files of recordings and of the agents' own history folders. A problem with a file does not stop the writer.
+ */
+export function checkpointInProgress(chain: Chain, principal: string, folders: readonly string[]): void {
+  const rows = chain.db.all<Followed>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
+  const mine = rows.filter((row) => row.principal === principal);
+  for (const row of mine)
+    for (const file of filesOf(row)) {
+      const { principal: own, ticketId, machine } = row;
+      attempt(() =>
+        takeNow(chain, file, row.granularity, { principal: own ?? undefined, ticketId: ticketId ?? undefined, machine: machine ?? undefined }),
+      );
+    }
+  const places = [...folders, ...rows.flatMap((row) => JSON.parse(row.places) as string[])];
+  for (const file of sessionFiles(chain, principal, places)) attempt(() => takeNow(chain, file, 'turn_boundary', {}));
+}
+
+function takeNow(chain: Chain, file: Located, granularity: PlanContext['granularity'], signed: Signed): void {
+  const { path } = file;
+  if (statLocated(file)?.size !== latestSource(chain, path)?.size) takeIn(chain, file, { what: 'now', granularity, signed });
+}
+
+/** File systems tell time more coarsely than clocks do. */
+const fileTimeMs = 20;
+
+/** The files of a recording's own session. Without a known session, all files that changed since it began, if they are of one session. */
+function filesOf({ places, cwd, sessionId, since }: Followed): Located[] {
+  const changed = filesUnder(JSON.parse(places) as string[]).files.filter(({ modifiedAt }) => modifiedAt >= since - fileTimeMs);
+  const known = changed.map((file) => ({ file, ...peek(file) }));
+  const here = known.filter((each) => each.sessionId !== undefined && (cwd === null || (each.cwd !== undefined && isWithin(each.cwd, cwd))));
+  const ids = new Set(here.map((each) => each.sessionId));
+  const only = sessionId ?? (ids.size === 1 ? [...ids][0] : undefined);
+  return here.filter((each) => each.sessionId === only).map(({ file }) => file);
+}
+
+/** The files of the session in which a principal works: those that were imported, else those that are named after the session. */
+function sessionFiles(chain: Chain, principal: string, places: readonly string[]): Located[] {
+  const named = principal.includes('#') ? principal.slice(principal.lastIndexOf('#') + 1) : undefined;
+  const last = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
+  const sessionId = last ? (commitOf(chain, last.id).sessionId ?? named) : named;
+  if (sessionId === undefined || sessionId === '') return [];
+  const paths = chain.db
+    .all<{ path: string }>('SELECT DISTINCT path FROM source WHERE project = ? AND sessionId = ?', chain.project, sessionId)
+    .map(({ path }) => path);
+  if (paths.length)
+    return paths.flatMap((path) => {
+      const root = places.find((place) => isWithin(path, place));
+      return root === undefined ? [] : [{ root, path }];
+    });
+  return filesUnder(places).files.filter(({ path }) => basename(path).includes(sessionId));
+}
+
+const headBytes = 64 * 1024;
+
+/** The session and the working directory that a transcript names. */
+export function peek(file: Located): { readonly sessionId?: string; readonly cwd?: string } {
+  const ends = attempt(() => readEnds(file, headBytes));
+  const read = ends ? importableFormats.map((format) => format.peek(ends.head, ends.tail)) : [];
+  const { sessionId, cwd } = { sessionId: read.find((each) => each.sessionId)?.sessionId, cwd: read.find((each) => each.cwd)?.cwd };
+  return { ...(sessionId !== undefined && { sessionId }), ...(cwd !== undefined && { cwd }) };
+}
+
+/** Undefined if a file cannot be read, or if the project is busy or only read. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StemmaError || error instanceof FileRefused || fileErrorCode(error) !== undefined) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SummarizerPlan, SummarizerSettings } from '../assist/index.js';
+import { isObject, parseJson } from '../base/index.js';
+import { replaceFile } from '../files/index.js';
+
+/** The summarizers that a person turned on, by the folder of the project: a file in Stemma's data folder, so that no project turns on its own. */
+export function openSummarizerSettings(dataDir: string, dir: string): SummarizerSettings {
+  const file = join(dataDir, 'summaries.json');
+  const read = (): Record<string, SummarizerPlan> => {
+    const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : {};
+    return isObject(stored) ? (stored as unknown as Record<string, SummarizerPlan>) : {};
+  };
+  return {
+    get: () => {
+      const plans = read();
+      return Object.hasOwn(plans, dir) ? plans[dir] : undefined;
+    },
+    set: (plan) => {
+      const { [dir]: _, ...others } = read();
+      replaceFile(file, `${JSON.stringify(plan ? { ...others, [dir]: plan } : others, null, 2)}\n`);
+    },
+  };
+}

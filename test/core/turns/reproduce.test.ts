@@ -1,0 +1,54 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Chain, entries, graph } from '../../../src/core/chain/index.js';
+import { reproduceTurn } from '../../../src/core/turns/index.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain } from '../../support/project.js';
+
+const shared = resolve(import.meta.dirname, '../../../../shared/transcripts');
+const fixtures = resolve(import.meta.dirname, '../../fixtures');
+const sample = resolve(import.meta.dirname, '../../../resources/sample');
+
+const below = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.jsonl?$/.test(name))
+        .map((name) => join(folder, name))
+    : [];
+if (!existsSync(shared)) console.warn('skipped: real transcripts (../shared/transcripts) are not on this machine');
+
+/** Each turn of a small file, and as many turns of a large one, evenly spread. ALL_TURNS=1 looks at all turns of all files. */
+const most = process.env.ALL_TURNS ? Number.POSITIVE_INFINITY : 40;
+const largest = process.env.ALL_TURNS ? Number.POSITIVE_INFINITY : 1_500_000;
+
+const files = [
+  ...['claude-code', 'codex', 'gemini', 'pi', 'subagents'].flatMap((name) => below(join(fixtures, name))),
+  ...below(sample),
+  ...below(shared),
+];
+
+function turnsOf(chain: Chain) {
+  const turns = graph(chain, { offset: 0, limit: 5_000 }).rows.filter(({ commit }) => commit.type === 'delta');
+  const every = Math.max(1, Math.ceil(turns.length / most));
+  return turns.filter((_, place) => place % every === 0).map(({ commit }) => commit.id);
+}
+
+test.each(files.filter((path) => statSync(path).size <= largest).map((path) => [basename(path), path]))(
+  '[R6] %s: every turn with output has a call, and none differs where nothing was recorded',
+  { timeout: 600_000 },
+  (_, path) => {
+    const chain = emptyChain(Date.now);
+    importInto(chain, path);
+    const wrong: unknown[] = [];
+    const proofs: Record<string, number> = {};
+    for (const id of turnsOf(chain)) {
+      const { proof, identical, calls } = reproduceTurn(chain, id);
+      proofs[`${proof} ${identical}`] = (proofs[`${proof} ${identical}`] ?? 0) + 1;
+      const isReplied = entries(chain, { id, stop: id }).entries.some(({ role, kind }) => role === 'assistant' && kind !== 'event');
+      if ((isReplied && calls === 0) || (proof === 'rebuilt' && identical === false)) wrong.push({ id, proof, identical, calls });
+    }
+    if (process.env.ALL_TURNS) console.log(basename(path), JSON.stringify(proofs));
+    expect(wrong).toEqual([]);
+  },
+);
