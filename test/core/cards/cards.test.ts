@@ -98,7 +98,7 @@ describe('cards', () => {
     ['type', { ...text('a'), type: 'no type' }],
     ['cardId', { ...text(''), cardId: '' }],
     ['cardId', { ...text('a'.repeat(201)) }],
-    ['content.kind', { ...text('a'), content: 'words' }],
+    ['content.kind', { ...text('a'), content: { kind: 'words' } }],
   ])('[B2, B4] %s is refused by name', async (field, card) => {
     const { client } = world();
     const refusal = await refusalOf(client.card.add({ card: card as never }));

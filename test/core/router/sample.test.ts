@@ -55,7 +55,7 @@ test('[R6] the sample has recorded calls with digests, and no turn with output h
   importInto(chain, join(root, 'resources', 'sample'));
   await tellStory(chain);
   const reader = handoverMap(chain).turns.find(({ status }) => status === 'success')?.agentTurnId as string;
-  expect(reproduceTurn(chain, reader)).toMatchObject({ proof: 'recorded', identical: true, calls: 2, differences: [] });
+  expect(reproduceTurn(chain, reader)).toMatchObject({ proof: 'digest', identical: true, calls: 2, differences: [] });
   const calls = listRequests(chain, { turnId: turnOf(chain, reader).turnId });
   for (const { requestId } of calls) {
     const { digest, recordedDigest } = getRequest(chain, requestId);
