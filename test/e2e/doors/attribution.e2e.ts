@@ -35,7 +35,7 @@ function session(machine: Machine, principal: string, options: string[], ...step
 
 test.beforeEach(({ machine }) => machine.run('init', machine.path('work', 'live.stemma')));
 
-test('[C26] run records the principal, ticket and machine that are given, else the session and this host', async ({ machine }) => {
+test('[C26] run records the principal, ticket and machine, else the session and this host', async ({ machine }) => {
   await session(machine, '@coder', ['--ticket', 'tkt-1', '--machine', 'far'], 'session:one', 'turn');
   const [first] = await commitsOf(machine);
   expect(first && facts(first)).toEqual({ principal: '@coder', ticketId: 'tkt-1', machine: 'far', sessionId: 'one' });
