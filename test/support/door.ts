@@ -32,5 +32,5 @@ export function door({
   const session = createSession(engine);
   const project = session.use(engine.create({ dir: join(folder, 'test'), projectId }));
   onTestFinished(() => engine.close());
-  return { client: createRouterClient(router, { context: { session } }), chain: project.chain, project, clock };
+  return { client: createRouterClient(router, { context: { session } }), chain: project.chain, project, clock, engine, folder };
 }

@@ -52,6 +52,16 @@ export function forkJoin(
   });
 }
 
+/** Ends the batches whose deadline has passed. */
+export function endDueBatches(chain: Chain): void {
+  const due = chain.db.all<{ batchId: string }>(
+    "SELECT batchId FROM batch WHERE project = ? AND status = 'running' AND deadline <= ?",
+    chain.project,
+    chain.clock(),
+  );
+  for (const { batchId } of due) batchOf(chain, batchId);
+}
+
 /** A batch with the state of each task, in task order. A batch past its deadline ends now. @throws NOT_FOUND */
 export function batchOf(chain: Chain, batchId: string): BatchResult {
   return chain.artifacts.transaction(() => {

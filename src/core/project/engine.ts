@@ -6,7 +6,7 @@ import type { RecentProject } from '../contract/index.js';
 import { absolutePath, fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
-import { type AgentProgram, type LiveJobs, openLiveJobs } from '../runner/index.js';
+import { type AgentProgram, type LiveJobs, openLiveJobs, pulse, type RunnerParts } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs } from '../sync/index.js';
 import { openTrustedProjects } from '../trust/index.js';
@@ -39,6 +39,8 @@ export interface EngineOptions {
   readonly providers?: readonly ModelProvider[];
   /** Command-line agents that can carry out work. */
   readonly agents?: readonly AgentProgram[];
+  /** Does what is due and starts what policies allow, while projects are open. Only the app and `stemma serve` do. */
+  readonly performs?: boolean;
   /** Settings of the providers. */
   readonly accounts?: Accounts;
   /** Seals secrets with the operating system. Undefined if the process that started the engine cannot. */
@@ -84,6 +86,8 @@ export interface Engine {
   home(): string;
   /** The folder of the sample project, imported on first use. */
   sample(): string;
+  /** What starts jobs of a project. */
+  runner(project: Project): RunnerParts;
   close(): void;
 }
 
@@ -171,13 +175,41 @@ export function createEngine(options: EngineOptions): Engine {
         for (const _ of importPaths(project.chain, { paths: [options.sampleDir] }));
         return project;
       }),
+    runner: ({ chain, dir }) => ({
+      chain,
+      dir,
+      live: engine.jobs,
+      providers: options.providers ?? [],
+      agents: options.agents ?? [],
+      agentRoots: options.agentRoots,
+    }),
     close: () => {
+      clearInterval(pulses);
       engine.jobs.close();
       for (const project of open.values()) project.close();
       open.clear();
     },
   };
+  const pulses = options.performs
+    ? setInterval(() => {
+        for (const project of open.values())
+          if (project.access.mode === 'read-write')
+            unlessBusy(() => pulse(engine.runner(project), engine.policies.get(project.projectId, project.dir)));
+      }, pulseMs)
+    : undefined;
   return engine;
+}
+
+/** How often the engine looks for what is due. */
+const pulseMs = 1_000;
+
+/** A pulse never ends the engine: another process may be writing, or the project may be damaged, which the calls of a window report. */
+function unlessBusy(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // The next pulse tries again.
+  }
 }
 
 /** Creates a connection without a project. Scripts may write any file that their user may write. */

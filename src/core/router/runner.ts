@@ -1,14 +1,7 @@
 import { answerQuestion, followJob, listJobs, logOf, type RunnerParts, startJob, stopJob } from '../runner/index.js';
 import { chainOf, os, type RouterContext } from './procedure.js';
 
-const partsOf = (context: RouterContext): RunnerParts => ({
-  chain: chainOf(context),
-  live: context.session.engine.jobs,
-  providers: context.session.engine.options.providers ?? [],
-  agents: context.session.engine.options.agents ?? [],
-  agentRoots: context.session.engine.options.agentRoots,
-  dir: context.session.project().dir,
-});
+const partsOf = ({ session }: RouterContext): RunnerParts => session.engine.runner(session.project());
 
 /** The procedures of `runner`. */
 export const runnerRouter = {

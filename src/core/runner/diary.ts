@@ -14,6 +14,9 @@ export interface Diary {
   ask(question: Question): Promise<Answer>;
   /** Looks for answers that another process has stored. */
   look(): void;
+  /** Whether the process ends, so that nothing may be written. */
+  isClosed(): boolean;
+  close(): void;
   /** Stores what was told but is not complete. */
   save(): void;
   /** An event that is not stored. */
@@ -33,6 +36,7 @@ export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of
   const commits: ContextId[] = [];
   const waiting = new Map<string, (answer: Answer) => void>();
   let number = 0;
+  let isClosed = false;
   let open: Happening | undefined;
   const progress = (): void => noteProgress(chain, jobId, meter.used, commits);
   const shown = (happening: Happening): JobEvent => ({ jobId, number, at: new Date(chain.clock()).toISOString() as JobEvent['at'], ...happening });
@@ -62,6 +66,10 @@ export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of
     meter,
     save,
     tell,
+    isClosed: () => isClosed,
+    close: () => {
+      isClosed = true;
+    },
     last: shown,
     made(commit) {
       if (commit === undefined || commits.includes(commit)) return;

@@ -6,3 +6,4 @@ export { listJobs, logOf } from './jobs.js';
 export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
 export type { LiveJobs, RunnerParts } from './parts.js';
 export type { AgentOrder, AgentPiece, AgentProgram } from './programs.js';
+export { pulse } from './pulse.js';

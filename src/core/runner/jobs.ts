@@ -208,14 +208,22 @@ export function logOf(chain: Chain, input: { readonly jobId: string; readonly fr
   return { job: toJob(chain, row), events };
 }
 
-/** The newest commit of earlier jobs for the same work; undefined if none made one. With `status`, only jobs that ended so. */
-export const tipOfWork = (chain: Chain, work: string, status?: JobStatus): ContextId | undefined =>
+/**
+ * The newest commit of earlier jobs for the same work; undefined if none made one. With `isPrefix`, for all work whose key begins so. With
+ * `status`, only of jobs that ended so.
+ */
+export const tipOfWork = (
+  chain: Chain,
+  work: string,
+  { isPrefix = false, status = null }: { readonly isPrefix?: boolean; readonly status?: JobStatus | null } = {},
+): ContextId | undefined =>
   chain.db.one<{ tip: ContextId }>(
-    'SELECT tip FROM job WHERE project = ? AND work = ? AND tip IS NOT NULL AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT 1',
+    `SELECT tip FROM job WHERE project = ? AND work >= ? AND work < ? AND tip IS NOT NULL AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT 1`,
     chain.project,
     work,
-    status ?? null,
-    status ?? null,
+    isPrefix ? `${work}\uffff` : `${work}\u0001`,
+    status,
+    status,
   )?.tip;
 
 /** Stores the newest commit of a job. Call it in the transaction that makes the commit. */

@@ -5,8 +5,8 @@ import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
 import { endJob, jobNamed, lookMs, renewLease, renewMs, takeJob } from './jobs.js';
 import { LimitReached } from './limits.js';
-import type { LiveJob, LiveJobs, RunnerParts, StartInput } from './parts.js';
-import { type Performing, perform, performerOf } from './perform.js';
+import type { LiveJob, LiveJobs, Performing, RunnerParts, StartInput } from './parts.js';
+import { perform, performerOf } from './perform.js';
 import { targetOf } from './target.js';
 
 /** Opens the set of live jobs of an engine. */
@@ -15,7 +15,7 @@ export function openLiveJobs(): LiveJobs {
   return {
     jobs,
     close: () => {
-      for (const { abort } of jobs.values()) abort.abort(stopped());
+      for (const job of jobs.values()) job.interrupt();
     },
   };
 }
@@ -38,7 +38,12 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   const done = carryOut(parts, { ...input, ...chosen, target, jobId: job.jobId, diary, signal: abort.signal }, abort, listeners).finally(() =>
     live.jobs.delete(job.jobId),
   );
-  live.jobs.set(job.jobId, { abort, listeners, done, look: diary.look });
+  const interrupt = (): void => {
+    endJob(chain, job.jobId, 'interrupted', 'The process that ran it ended before the job did.');
+    diary.close();
+    abort.abort(stopped());
+  };
+  live.jobs.set(job.jobId, { abort, listeners, done, look: diary.look, interrupt });
   return job;
 }
 

@@ -1,7 +1,9 @@
 import type { Chain } from '../chain/index.js';
-import type { JobEvent, Performer, PolicyRule, RunLimits, Work } from '../contract/index.js';
+import type { AgentPerformer, JobEvent, Performer, PolicyRule, RunLimits, Work } from '../contract/index.js';
 import type { AgentRoot } from '../import/index.js';
 import type { ModelProvider } from '../turns/index.js';
+import type { Diary } from './diary.js';
+import type { Target } from './jobs.js';
 import type { AgentProgram } from './programs.js';
 
 /** A job of this process. */
@@ -9,6 +11,8 @@ export interface LiveJob {
   readonly abort: AbortController;
   /** Looks for answers that another process has stored, and for a stop. */
   look(): void;
+  /** Gives the job back at once, because the process ends. */
+  interrupt(): void;
   readonly listeners: Set<(event: JobEvent) => void>;
   /** Ends when the job has ended. Never rejects. */
   readonly done: Promise<void>;
@@ -44,4 +48,23 @@ export interface StartInput {
   readonly otherTools?: PolicyRule['otherTools'];
   /** The policy rule that starts it. */
   readonly rule?: string | undefined;
+  /** Who acts where the work names nobody. */
+  readonly who?: string | undefined;
 }
+
+/** The performer of a job: a model, an agent, or neither for the recording. */
+export interface Chosen {
+  readonly provider: ModelProvider | undefined;
+  readonly program: AgentProgram | undefined;
+}
+
+/** A job that is carried out. */
+export interface Performing extends StartInput, Chosen {
+  readonly jobId: string;
+  readonly target: Target;
+  readonly diary: Diary;
+  readonly signal: AbortSignal;
+}
+
+/** Whether a command-line agent carries out the work. */
+export const isAgent = (performer: Performer): performer is AgentPerformer => 'agent' in performer;

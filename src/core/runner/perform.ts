@@ -1,34 +1,17 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
 import { commitOf } from '../chain/index.js';
-import type { AgentPerformer, Performer, Work } from '../contract/index.js';
+import type { Performer, Work } from '../contract/index.js';
 import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
 import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
-import type { Diary } from './diary.js';
-import type { Happening, Target } from './jobs.js';
+import { type Happening, noteTip } from './jobs.js';
 import { meteredProvider } from './limits.js';
-import type { RunnerParts, StartInput } from './parts.js';
-import type { AgentProgram } from './programs.js';
+import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
+import { talk } from './talk.js';
 import { performTurn } from './turn.js';
-
-/** The performer of a job: a model, an agent, or neither for the recording. */
-export interface Chosen {
-  readonly provider: ModelProvider | undefined;
-  readonly program: AgentProgram | undefined;
-}
-
-/** A job that is carried out. */
-export interface Performing extends StartInput, Chosen {
-  readonly jobId: string;
-  readonly target: Target;
-  readonly diary: Diary;
-  readonly signal: AbortSignal;
-}
+import { endFailed, type OwnWork, workOfEvent, workOfRun } from './work.js';
 
 type Outcome = 'success' | 'failed' | 'stopped';
-
-/** Whether a command-line agent carries out the work. */
-export const isAgent = (performer: Performer): performer is AgentPerformer => 'agent' in performer;
 
 /** Finds the model or the agent. @throws BAD_REQUEST; UNAVAILABLE if the agent cannot run here */
 export function performerOf(parts: Pick<RunnerParts, 'providers' | 'agents'>, what: Work, performer: Performer): Chosen {
@@ -53,7 +36,43 @@ export async function perform(parts: RunnerParts, work: Performing): Promise<Out
   if ('commit' in what) return answerCommit(parts, work, what.commit, provider);
   if (!provider) throw new Error('Only a commit has a recording.');
   if ('turnId' in what) return carryOutTurn(parts, work, what.turnId, provider);
-  throw new StemmaError('UNAVAILABLE', 'Runs and ticket starts do not run yet.');
+  const own = 'runId' in what ? workOfRun(parts.chain, work, what.runId) : workOfEvent(parts.chain, work, what.eventId);
+  return converse(parts, work, own, provider);
+}
+
+/** Lets a model carry out a run or the start of a ticket, in the name of its agent. */
+async function converse({ chain }: RunnerParts, work: Performing, own: OwnWork, provider: ModelProvider): Promise<Outcome> {
+  const { diary, signal, performer, jobId } = work;
+  const { from, who, runId, as } = own.start();
+  let tip = from;
+  const model = performer.model ?? (await provider.models()).models[0];
+  try {
+    const done = await talk(
+      {
+        chain,
+        provider,
+        signal,
+        model,
+        tools: work.tools,
+        as,
+        tell: diary.tell,
+        ask: (call) => askPerson(work, call),
+        made: ({ endCommit }) => diary.made(endCommit),
+        actor: { who, runId, context: () => tip },
+        moved: (commit) => {
+          tip = commit;
+          noteTip(chain, jobId, commit);
+          diary.made(commit);
+        },
+      },
+      from,
+    );
+    own.end({ status: 'completed', ...done });
+    return 'success';
+  } catch (error) {
+    if (!diary.isClosed()) endFailed(own, { status: signal.aborted ? 'canceled' : 'failed', text: '', tip });
+    throw error;
+  }
 }
 
 async function carryOutTurn({ chain }: RunnerParts, work: Performing, turnId: string, provider: ModelProvider): Promise<Outcome> {
@@ -64,6 +83,7 @@ async function carryOutTurn({ chain }: RunnerParts, work: Performing, turnId: st
       provider,
       signal,
       model: performer.model,
+      tools: work.tools,
       tell: diary.tell,
       ask: (call) => askPerson(work, call),
       made: ({ endCommit }) => diary.made(endCommit),

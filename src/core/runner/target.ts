@@ -4,7 +4,7 @@ import type { Work } from '../contract/index.js';
 import { handoverMap, turnNamed } from '../handover/index.js';
 import { eventNamed } from '../tickets/index.js';
 import { getRun } from '../timeline/index.js';
-import type { Target } from './jobs.js';
+import { isHeld, type Target } from './jobs.js';
 
 const longestTitle = 200;
 const nowhere = { space: null, ticketId: null };
@@ -29,6 +29,9 @@ function turnTarget(chain: Chain, turnId: string): Target {
       id: agentTurnId,
       status,
     });
+  const busy = busySource(chain, turnId);
+  if (busy !== undefined)
+    throw new StemmaError('CONFLICT', `The job of ${busy}, which handed out the turn ${agentTurnId}, carries it out.`, { id: agentTurnId });
   const instruction = handoverMap(chain).turns.find((turn) => turn.agentTurnId === agentTurnId)?.instruction;
   return {
     holds: `agent:${agentId}`,
@@ -37,6 +40,16 @@ function turnTarget(chain: Chain, turnId: string): Target {
     who: agentId,
     ...nowhere,
   };
+}
+
+/** The agent whose running job handed out a turn, and so carries it out. */
+function busySource(chain: Chain, turnId: string): string | undefined {
+  for (let turn = turnNamed(chain, turnId); ; ) {
+    const { source, parentTurnId } = turn;
+    if (source !== null && (isHeld(chain, `agent:${source}`) || isHeld(chain, `person:${source}`))) return source;
+    if (parentTurnId === null) return undefined;
+    turn = turnNamed(chain, parentTurnId);
+  }
 }
 
 function runTarget(chain: Chain, id: string): Target {

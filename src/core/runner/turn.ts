@@ -19,10 +19,13 @@ import {
 } from '../handover/index.js';
 import { type CalledTool, type CallParts, callModel, type ModelReply } from './call.js';
 import { LimitReached } from './limits.js';
-import { answered, definitions, finalTool, type Handed, type ToolAnswer, waitsFor } from './tools.js';
+import type { Actor, Handed } from './tool.js';
+import { answered, definitions, finalTool, type ToolAnswer, waitsFor } from './tools.js';
 
 export interface TurnParts extends CallParts {
   readonly model: string | undefined;
+  /** The tools of Stemma to offer; without it, all. */
+  readonly tools: readonly string[] | undefined;
   /** Asks a person to answer a call of a tool that Stemma does not have. */
   ask(call: CalledTool): Promise<{ readonly allow: boolean; readonly note: string | undefined }>;
   /** Tells that a turn has new commits. */
@@ -74,7 +77,7 @@ async function step(parts: TurnParts, agentTurnId: string, model: string, left: 
   const { chain } = parts;
   const row = turnNamed(chain, agentTurnId);
   const { callNo, call } = chain.db.transaction(() => {
-    const { input: request, sent } = inputOf(chain, row, { tools: definitions, model });
+    const { input: request, sent } = inputOf(chain, row, { tools: definitions(parts.tools), model });
     const { callNo } = recordCall(chain, row, { ...sent, source: 'stemma' });
     return { callNo, call: { messages: request.messages, tools: sent.tools, parameters: sent.parameters, model } };
   });
@@ -162,8 +165,9 @@ async function answerCalls(
 }
 
 /** A value as JSON keeps it. */
-const plain = (value: unknown): unknown => (value === undefined ? null : parseJson(JSON.stringify(value)));
-const textOfResult = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result ?? null));
+export const plain = (value: unknown): unknown => (value === undefined ? null : parseJson(JSON.stringify(value)));
+/** A result as the model reads it. */
+export const textOfResult = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result ?? null));
 
 interface Result {
   readonly status: 'success' | 'failed';
@@ -177,8 +181,7 @@ async function resultOf(
   left: Promise<unknown>[],
   handed: readonly AgentTurn[],
 ): Promise<Result> {
-  const { agentId } = read(parts.chain, agentTurnId);
-  const answer = handed.length > 0 ? handedBefore(call, handed) : answered(parts.chain, agentId, call.name, call.arguments);
+  const answer = handed.length > 0 ? handedBefore(call, handed) : answered(parts.chain, actorOf(parts.chain, agentTurnId), call.name, call.arguments);
   if (!answer) {
     const { allow, note } = await parts.ask(call);
     return allow ? { status: 'success', result: note ?? '' } : { status: 'failed', result: note ?? `${call.name} was refused by a person.` };
@@ -192,15 +195,21 @@ async function resultOf(
   return { status: 'success', result: await done };
 }
 
+const actorOf = (chain: Chain, agentTurnId: string): Actor => ({
+  who: read(chain, agentTurnId).agentId,
+  runId: null,
+  context: () => turnNamed(chain, agentTurnId).tipId ?? undefined,
+});
+
 /** The answer to a call whose turns an earlier job has handed out already. They are not handed out twice. */
-function handedBefore({ name }: CalledTool, turns: readonly AgentTurn[]): ToolAnswer {
+export function handedBefore({ name }: Pick<CalledTool, 'name'>, turns: readonly AgentTurn[]): ToolAnswer {
   const [first] = turns;
   const result = { status: 'accepted', agent_id: first?.agentId, agent_turn_id: first?.agentTurnId };
   return { status: 'success', result, handed: { turns, wait: waitsFor(name), batchId: first?.batchId } };
 }
 
 /** Carries out the turns that a tool handed out, at the same time. Returns what they answered. */
-async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Promise<unknown> {
+export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Promise<unknown> {
   const { chain } = parts;
   const own = new AbortController();
   const signal = AbortSignal.any([parts.signal, own.signal]);

@@ -3,9 +3,10 @@
 // spaces/ stores entities, spaces, messages and runs. Runs wait, resume, and are committed to the chain when they end.
 export { renderBlock, renderTimeline, timelineMessages } from './render/timeline.js';
 export { goalsOf, memoriesOf, plansOf, setGoals, setMemory, setPlan } from './spaces/agent.js';
+export { commitTimeline } from './spaces/commit.js';
 export { previewTimeline, runTimeline } from './spaces/input.js';
 export { post, wouldTrigger } from './spaces/posting.js';
-export { enterSpace, finishRun, getRun, listRuns, readMessages, send, startByTrigger, tick } from './spaces/runs.js';
+export { enterSpace, finishRun, getRun, isDue, listRuns, readMessages, send, startByTrigger, tick } from './spaces/runs.js';
 export { addEntity, createSpace, getSpace, joinSpace, leaveSpace, listEntities, listSpaces, readReceipt, spaceMessages } from './spaces/spaces.js';
 export { contextTimeline } from './spaces/transcript.js';
 export { getWait, openWaits } from './spaces/waits.js';

@@ -89,6 +89,40 @@ export async function* askContext(
   return { ...answered, base: question.id };
 }
 
+export interface Step {
+  /** The context to continue. It ends with a message or the result of a tool. */
+  readonly id: ContextId;
+  readonly provider: ModelProvider;
+  readonly model?: string | undefined;
+  /** The tools to offer, in the form of the Messages API. */
+  readonly tools: readonly Record<string, unknown>[];
+  readonly as: Answering['as'];
+  /** Called in the transaction that commits the reply. */
+  readonly made: (commit: ContextId) => void;
+}
+
+/**
+ * Makes one model call on a context. The reply becomes a commit on top of it, whose tool calls stay open.
+ * Returns the commit; undefined if the reply is empty or was stopped.
+ */
+export async function* stepContext(chain: Chain, step: Step, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
+  const base = commitOf(chain, step.id);
+  const question = {
+    ...questionOf(chain, base, step.model),
+    request: { tools: [...step.tools] },
+    recording: [],
+    provider: step.provider,
+    once: true,
+  };
+  const reply = yield* asked(chain, question, (part) => ({ sample: 0, ...part }), signal);
+  if (reply.isStopped || reply.entries.length === 0) return undefined;
+  return chain.artifacts.transaction(() => {
+    const commit = replyOn(chain, base, reply, { id: base.id, provider: step.provider.id, as: step.as });
+    step.made(commit);
+    return commit;
+  });
+}
+
 function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
   const template = templateText(chain, base.template);
   const row = lineage(chain, base)

@@ -25,6 +25,8 @@ export interface Asking extends Omit<Question, 'wire'> {
   readonly provider: ModelProvider;
   /** Answers calls that have no recorded result. Without it, the run stops at such a call. */
   readonly person?: Questions | undefined;
+  /** Return after the first model call, and leave its tool calls open. */
+  readonly once?: boolean | undefined;
   /** Prompt entries to add before the reply, in the same commit. */
   readonly given?: readonly WritableEntry[] | undefined;
 }
@@ -107,7 +109,7 @@ export async function* asked(
     if (signal?.aborted) return ended(true);
     calls.push({ ...noted, ms: Math.max(0, chain.clock() - at) });
     yield said({ kind: 'usage', delta: '', tokens: noted.tokens, ...(noted.cost !== null && { cost: noted.cost }) });
-    if (!open.length) return ended(false);
+    if (!open.length || asking.once) return ended(false);
     for (const call of open) {
       const known = answers.get(callName(call));
       const answer = known ? { text: known.text ?? '', isError: known.isError ?? false } : yield* askedOfPerson(call, asking.person, said, signal);

@@ -14,7 +14,7 @@ export interface Connection {
 }
 
 /** A command waits for its import anyway, and ends when it is done: another thread would only cost its start. */
-const options = (): EngineOptions => ({ ...engineOptions(), worker: undefined });
+const options = (performs = false): EngineOptions => ({ ...engineOptions(), worker: undefined, performs });
 
 /** Starts an engine on this thread. The caller closes it. */
 export function connect(): Connection {
@@ -23,9 +23,12 @@ export function connect(): Connection {
   return { client, close: () => engine.close() };
 }
 
-/** Starts an engine on a thread of its own, so that this thread hears signals whatever the engine does. The caller closes it. */
-export async function connectThread(): Promise<Connection> {
-  const engine = await startWorker(options());
+/**
+ * Starts an engine on a thread of its own, so that this thread hears signals whatever the engine does. The caller closes it. With `performs`,
+ * the engine does what is due, and starts what policies allow.
+ */
+export async function connectThread(performs = false): Promise<Connection> {
+  const engine = await startWorker(options(performs));
   const port = engine.connect('script');
   port.start();
   const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));

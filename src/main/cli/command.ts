@@ -81,8 +81,8 @@ export function withProject<T>(options: OpenOptions, work: (connection: Connecti
 }
 
 /** As {@link withProject}, for commands that take long: a signal stops their calls. */
-export function withStoppableProject<T>(options: OpenOptions, work: (stoppable: Stoppable) => Promise<T>): Promise<T> {
-  return withStoppableEngine(opening(options, work));
+export function withStoppableProject<T>(options: OpenOptions, work: (stoppable: Stoppable) => Promise<T>, performs = false): Promise<T> {
+  return withStoppableEngine(opening(options, work), performs);
 }
 
 /** Work that opens the project first. */
@@ -123,10 +123,10 @@ export async function withEngine<T>(work: (connection: Connection) => Promise<T>
  * As {@link withEngine}, with the engine on a thread of its own. SIGINT, SIGTERM and SIGHUP abort the signal of the command. A command
  * that then fails, or does not end in time, ends by the signal.
  */
-export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Promise<T>): Promise<T> {
+export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Promise<T>, performs = false): Promise<T> {
   const stopper = new AbortController();
   const signals = onEndSignal(() => stopper.abort());
-  const connection = await connectThread();
+  const connection = await connectThread(performs);
   let isDone = false;
   try {
     const result = await work({ ...connection, signal: stopper.signal });

@@ -1,5 +1,19 @@
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Job, type JobEvent, type JobResult, type JobStatus, jobStatuses, type RunLimits } from '../../core/contract/index.js';
+import {
+  type Job,
+  type JobEvent,
+  type JobResult,
+  type JobStatus,
+  jobStatuses,
+  type Performer,
+  type PermissionMode,
+  permissionModes,
+  type RunLimits,
+  type Runtime,
+  runtimes,
+  type Work,
+} from '../../core/contract/index.js';
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { drain } from './call.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject, withStoppableProject } from './command.js';
@@ -13,9 +27,14 @@ export function addJobCommands(program: Command): void {
     .addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses))
     .action(listJobs);
   addProjectCommand(job, 'start [turn]', 'carry out a dispatched turn, or answer a context, and print what happens')
-    .option('--commit <commit>', 'answer this context instead of carrying out a turn', commitName)
-    .requiredOption('--provider <id>', 'the provider whose model answers; `stemma call turn.providers` lists them')
-    .option('--model <name>', 'the model (default: that of the profile)')
+    .option('--run <run>', 'carry out a run of an agent in a space')
+    .option('--event <number>', 'carry out a start that a ticket asks for', Number)
+    .option('--commit <commit>', 'answer this context', commitName)
+    .option('--provider <id>', 'the provider whose model answers; `stemma call turn.providers` lists them')
+    .addOption(new Option('--agent <name>', 'the command-line agent that does the work; `stemma call runner.agents` lists them').choices(runtimes))
+    .option('--folder <dir>', 'the folder in which the agent works (default: this folder)')
+    .addOption(new Option('--permissions <mode>', 'what the agent may do without asking (default: default)').choices(permissionModes))
+    .option('--model <name>', 'the model (default: that of the profile or the agent)')
     .option('--calls <count>', 'at most this many model calls (default: 50)', positive)
     .option('--tokens <count>', 'at most this many tokens', positive)
     .option('--cost <dollars>', 'at most this cost in US dollars', positive)
@@ -42,16 +61,39 @@ function listJobs(options: ProjectOptions & { status?: JobStatus }): Promise<voi
 
 interface StartOptions extends ProjectOptions, RunLimits {
   readonly commit?: string;
-  readonly provider: string;
+  readonly run?: string;
+  readonly event?: number;
+  readonly provider?: string;
+  readonly agent?: Runtime;
+  readonly folder?: string;
+  readonly permissions?: PermissionMode;
   readonly model?: string;
 }
 
+/** The work of a command. @throws UsageError unless exactly one is named */
+function workOf(turn: string | undefined, { run, event, commit }: StartOptions): Work {
+  const named: Work[] = [
+    ...(turn === undefined ? [] : [{ turnId: turn }]),
+    ...(run === undefined ? [] : [{ runId: run }]),
+    ...(event === undefined ? [] : [{ eventId: event }]),
+    ...(commit === undefined ? [] : [{ commit: commit as never }]),
+  ];
+  const [what] = named;
+  if (!what || named.length > 1) throw new UsageError('Name a turn, or one of --run, --event and --commit.');
+  return what;
+}
+
+/** The performer of a command. @throws UsageError unless exactly one is named */
+function performerIn({ provider, agent, folder, permissions, model }: StartOptions): Performer {
+  if ((provider === undefined) === (agent === undefined)) throw new UsageError('Name a performer: --provider or --agent.');
+  return agent === undefined ? { provider: provider ?? '', model } : { agent, folder: resolve(folder ?? '.'), permissions, model };
+}
+
 async function startJob(turn: string | undefined, options: StartOptions): Promise<void> {
-  const { commit, provider, model, calls, tokens, cost, minutes } = options;
-  if ((turn === undefined) === (commit === undefined)) throw new UsageError('Name a turn, or a context with --commit.');
+  const { calls, tokens, cost, minutes } = options;
+  const [what, performer] = [workOf(turn, options), performerIn(options)];
   await withStoppableProject(options, async ({ client, signal }) => {
-    const what = turn === undefined ? { commit: commit as never } : { turnId: turn };
-    const stream = await client.runner.start({ what, performer: { provider, model }, limits: { calls, tokens, cost, minutes } });
+    const stream = await client.runner.start({ what, performer, limits: { calls, tokens, cost, minutes } });
     let jobId = '';
     signal.addEventListener('abort', () => void client.runner.stop({ jobId }));
     const result = (await drain(stream, (part) => {

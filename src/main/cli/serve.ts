@@ -1,10 +1,22 @@
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
+import type { RunPolicy } from '../../core/contract/index.js';
+import { say } from '../terminal/index.js';
 import { addProjectChoice, type ProjectOptions, pathOption, withStoppableProject } from './command.js';
 import { refusalOf, UsageError } from './errors.js';
-import { portNumber } from './numbers.js';
+import { counted, portNumber } from './numbers.js';
 
-/** Adds `stemma mcp` and `stemma web`. What they serve is loaded when they run: the other commands run in hooks, many times a day. */
+/** Reads a policy. The contract checks it. @throws UsageError if the file cannot be read or is not JSON */
+function policyIn(file: string): RunPolicy {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as RunPolicy;
+  } catch (error) {
+    throw new UsageError(`cannot read the policy ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Adds `stemma mcp`, `stemma serve` and `stemma web`. What they serve is loaded when they run: the other commands run in hooks, many times a day. */
 export function addServeCommands(program: Command): void {
   addProjectChoice(program.command('mcp'))
     .description('serve tools to an agent (Model Context Protocol) on standard input and output')
@@ -13,6 +25,26 @@ export function addServeCommands(program: Command): void {
         const { serveTools } = await import('../mcp/index.js');
         await serveTools({ client, version: manifest.version, signal, refusalOf });
       }),
+    );
+
+  addProjectChoice(program.command('serve'))
+    .description('carry out what the policy of the project allows, and do what is due, until it is stopped')
+    .option('--policy <file>', 'set the policy first: a JSON file as `runner.setPolicy` takes it')
+    .action((options: ProjectOptions & { policy?: string }) =>
+      withStoppableProject(
+        options,
+        async ({ client, signal }) => {
+          if (options.policy !== undefined) await client.runner.setPolicy(policyIn(options.policy));
+          const { rules } = await client.runner.getPolicy({});
+          const { dir } = await client.project.info({});
+          say(`Serving ${dir}: ${counted(rules.length, 'rule')}. Stop it with Ctrl+C.`);
+          await new Promise<void>((resolve) => {
+            if (signal.aborted) resolve();
+            signal.addEventListener('abort', () => resolve(), { once: true });
+          });
+        },
+        true,
+      ),
     );
 
   program

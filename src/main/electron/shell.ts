@@ -14,7 +14,7 @@ import { rememberedState, rememberState } from './window-state.js';
  * `STEMMA_PATHS` (JSON), because Chromium consumes arguments that look like switches.
  */
 const paths = pathsFrom(process.argv);
-const options = engineOptions(paths);
+const options = { ...engineOptions(paths), performs: true };
 let { startup } = options;
 
 // With its own home, as in tests, the app also has its own browser profile and single-instance lock.

@@ -26,10 +26,12 @@ export async function serveWindow({ paths, version, port, address, open, bearerF
   const bearer = bearerFile === undefined ? undefined : newSecret();
   const file = bearerFile !== undefined && bearer !== undefined ? writeBearerFile(bearerFile, bearer) : undefined;
   const onNewLink = (url: string): void => printText(`New link: ${url}`);
-  const host = await startHost({ engine: engineOptions(paths), version, port, address, bearer, onNewLink }).catch((error: unknown) => {
-    file?.remove();
-    throw error;
-  });
+  const host = await startHost({ engine: { ...engineOptions(paths), performs: true }, version, port, address, bearer, onNewLink }).catch(
+    (error: unknown) => {
+      file?.remove();
+      throw error;
+    },
+  );
   // Before the link is printed, because a program that waits for the link may end this process at once.
   const end = (): void => {
     file?.remove();

@@ -1,37 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { putProfile } from '../../../src/core/cards/index.js';
-import type { JobEvent, JobResult } from '../../../src/core/contract/index.js';
-import type { ModelProvider, ReplyPiece } from '../../../src/core/turns/index.js';
+import type { JobEvent } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
 import { refusalOf } from '../handover/world.js';
-
-type Reply = readonly ReplyPiece[] | ((body: string, signal: AbortSignal | undefined) => AsyncIterable<ReplyPiece> | readonly ReplyPiece[]);
-
-const used: ReplyPiece = { kind: 'usage', tokens: { input: 10, output: 5 } };
-const says = (text: string): ReplyPiece[] => [{ kind: 'text', delta: text }, used, { kind: 'end', reason: 'end_turn' }];
-const calls = (...made: [id: string, name: string, input: unknown][]): ReplyPiece[] => [
-  ...made.map(([toolCallId, toolName, given]) => ({ kind: 'tool_call' as const, toolCallId, toolName, arguments: given })),
-  used,
-  { kind: 'end', reason: 'tool_use' },
-];
-
-/** A model that picks its reply by the request that it gets. */
-function model(choose: (body: string, number: number) => Reply): ModelProvider & { readonly asked: string[] } {
-  const asked: string[] = [];
-  return {
-    id: 'model',
-    title: 'A scripted model',
-    wire: 'anthropic',
-    asked,
-    models: async () => ({ models: ['m-1'] }),
-    async *stream(request, signal) {
-      const body = JSON.stringify(request.body);
-      asked.push(body);
-      const reply = choose(body, asked.length - 1);
-      yield* typeof reply === 'function' ? reply(body, signal) : reply;
-    },
-  };
-}
+import { calls, endless, fail, model, type Reply, read, says } from './model.js';
 
 /** A project with a dispatched turn of a writer, and a model. */
 async function dispatched(choose: (body: string, number: number) => Reply) {
@@ -43,15 +15,6 @@ async function dispatched(choose: (body: string, number: number) => Reply) {
   const start = async (limits = {}) =>
     read(await made.client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' }, limits }));
   return { ...made, provider, agentTurnId, agentId, start };
-}
-
-async function read(stream: AsyncIterator<JobEvent, JobResult>): Promise<{ events: JobEvent[]; result: JobResult }> {
-  const events: JobEvent[] = [];
-  for (;;) {
-    const next = await stream.next();
-    if (next.done) return { events, result: next.value };
-    events.push(next.value);
-  }
 }
 
 const fork = (...names: string[]) => ({
@@ -128,19 +91,6 @@ describe('a turn carried out by a model', () => {
     expect(events.find((event) => event.kind === 'result')?.text).toBe('Never.');
   });
 });
-
-async function* fail(message: string): AsyncGenerator<ReplyPiece> {
-  yield { kind: 'text', delta: '' };
-  throw new Error(message);
-}
-
-/** A reply that goes on until it is stopped. */
-async function* endless(piece: ReplyPiece, signal: AbortSignal | undefined): AsyncGenerator<ReplyPiece> {
-  while (!signal?.aborted) {
-    yield piece;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 describe('limits', () => {
   test.for([

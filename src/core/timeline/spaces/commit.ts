@@ -4,33 +4,57 @@ import { type Chain, checkpoint, commitOf } from '../../chain/index.js';
 import { formatOf, type WritableEntry } from '../../formats/index.js';
 import { timelineMessages } from '../render/timeline.js';
 import { runTimeline } from './input.js';
-import { type MessageRow, type RunRow, selectMessage, triggerOf } from './rows.js';
+import { type MessageRow, type RunRow, runOf, selectMessage, triggerOf } from './rows.js';
 
 /** The stored format of a run: messages with roles, made of its timeline. */
 const runFormat = 'openai-chat-v1';
+/** The stored format of a run that a performer continues call by call. */
+const openFormat = 'claude-code-v1';
 
 /**
  * Commits the context and the actions of a run as a snapshot. Each run has a new context, so its parent commit precedes it in time
  * but is not a part of its content. Returns the sequence number of the commit.
  */
 export function commitRun(chain: Chain, run: RunRow, output: string | undefined): number {
-  const format = formatOf(runFormat);
-  const entries: WritableEntry[] = timelineMessages(runTimeline(chain, run.runId).input).map(({ role, content }) => ({
-    role,
-    kind: 'text',
-    text: content,
-  }));
+  const entries = timelineEntries(chain, run);
   entries.push(...sentBy(chain, run).flatMap(callEntries));
   if (output !== undefined && output.trim() !== '') entries.push({ role: 'assistant', kind: 'text', text: output });
+  return commitOf(chain, commitEntries(chain, run, entries, { format: runFormat })).seq;
+}
 
+/**
+ * Commits what the agent of a run reads when it is called, as a snapshot that ends with a message. The parent is `after`, else the last
+ * run of the agent. The performer of the run continues it.
+ */
+export function commitTimeline(chain: Chain, runId: string, after: ContextId | undefined): ContextId {
+  const run = runOf(chain, runId);
+  const entries = timelineEntries(chain, run);
+  const trigger = triggerOf(run);
+  // Only a message brings a history along.
+  if (entries.every(({ role }) => role === 'system'))
+    entries.push({ role: 'user', kind: 'text', text: trigger.type === 'plan' ? (trigger.instruction ?? reasonOf(run)) : reasonOf(run) });
+  // This format keeps a tool call open between two commits.
+  return commitEntries(chain, run, entries, { format: openFormat, after });
+}
+
+const timelineEntries = (chain: Chain, run: RunRow): WritableEntry[] =>
+  timelineMessages(runTimeline(chain, run.runId).input).map(({ role, content }) => ({ role, kind: 'text', text: content }));
+
+function commitEntries(
+  chain: Chain,
+  run: RunRow,
+  entries: readonly WritableEntry[],
+  { format: id, after }: { readonly format: string; readonly after?: ContextId | undefined },
+): ContextId {
+  const format = formatOf(id);
   const before = chain.db.one<{ id: ContextId }>(
     'SELECT c.id FROM run r JOIN context c ON c.seq = r.context WHERE r.entity = ? ORDER BY r.endedAt DESC, r.no DESC LIMIT 1',
     run.entity,
   );
-  const commit = checkpoint(chain, {
-    parent: before?.id ?? null,
+  return checkpoint(chain, {
+    parent: after ?? before?.id ?? null,
     type: 'snapshot',
-    format: runFormat,
+    format: id,
     text: textOf(format.write(entries, { newId: chain.newId, now: timestampOf(chain.clock()) })),
     template: run.entityName,
     principal: run.entityId,
@@ -38,8 +62,7 @@ export function commitRun(chain: Chain, run: RunRow, output: string | undefined)
     ...(run.activeSpaceId === null ? {} : { threadId: run.activeSpaceId }),
     checkpoint: 'turn_boundary',
     summary: `${run.runId}: ${reasonOf(run)}`.slice(0, 400),
-  });
-  return commitOf(chain, commit.id).seq;
+  }).id;
 }
 
 const sentBy = (chain: Chain, run: RunRow): MessageRow[] => chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? ORDER BY m.no`, run.no);

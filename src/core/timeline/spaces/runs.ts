@@ -1,5 +1,5 @@
-import { badRequest, StemmaError, timestampOf, unreachable } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import { badRequest, type ContextId, StemmaError, timestampOf, unreachable } from '../../base/index.js';
+import { type Chain, commitOf } from '../../chain/index.js';
 import type { MessageOrigin, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
 import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';
@@ -158,6 +158,15 @@ function originOf(run: RunRow, space: SpaceRow): MessageOrigin | null {
   }
 }
 
+/** Whether a wait has timed out or a plan is due, so that `tick` has something to do. */
+export const isDue = (store: Store): boolean =>
+  store.db.one(
+    `SELECT 1 WHERE EXISTS (SELECT 1 FROM run WHERE project = :project AND status = 'waiting_reply' AND waitUntil <= :now)
+      OR EXISTS (SELECT 1 FROM spaceWait WHERE project = :project AND endedAt IS NULL AND until <= :now)
+      OR EXISTS (SELECT 1 FROM plan WHERE project = :project AND dueAt <= :now)`,
+    { project: store.project, now: store.clock() },
+  ) !== undefined;
+
 /** Resumes runs whose wait has timed out, and starts runs of plans that are due. */
 export function tick(store: Store): { started: Run[]; resumed: Run[] } {
   return store.db.transaction(() => {
@@ -214,12 +223,18 @@ interface DuePlan {
  */
 export function finishRun(
   chain: Chain,
-  input: { readonly runId: string; readonly status: 'completed' | 'failed' | 'canceled'; readonly output?: string | undefined },
+  input: {
+    readonly runId: string;
+    readonly status: 'completed' | 'failed' | 'canceled';
+    readonly output?: string | undefined;
+    /** The commit that holds the whole run, if its performer made one. */
+    readonly context?: ContextId | undefined;
+  },
 ): Run {
   return chain.db.transaction(() => {
     const run = runOf(chain, input.runId);
     if (run.endedAt !== null) throw new StemmaError('CONFLICT', `${run.runId} has already ended: it is ${run.status}`, { id: run.runId });
-    const context = commitRun(chain, run, input.output);
+    const context = input.context === undefined ? commitRun(chain, run, input.output) : commitOf(chain, input.context).seq;
     chain.db.run(
       `UPDATE run SET status = ?, endedAt = ?, context = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
       input.status,

@@ -1,0 +1,77 @@
+import { StemmaError } from '../base/index.js';
+import { profileNamed } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import { type PolicyRule, type RunPolicy, usualParallel, type Work } from '../contract/index.js';
+import { agentNamed, endDueBatches, handoverMap } from '../handover/index.js';
+import { events, ticketOf } from '../tickets/index.js';
+import { isDue, listRuns, tick } from '../timeline/index.js';
+import { isHeld, lastOfWork, returnDead, runningBy } from './jobs.js';
+import { startJob } from './live.js';
+import type { RunnerParts } from './parts.js';
+import { targetOf } from './target.js';
+
+/**
+ * Does what is due, and starts what the policy allows: waits that are over, plans and batch deadlines, then turns, runs and starts of
+ * tickets. Each happens once, whichever process does it, also after a sleep or a restart. Call it regularly while the app is open.
+ */
+export function pulse(parts: RunnerParts, policy: RunPolicy): void {
+  const { chain } = parts;
+  returnDead(chain);
+  if (isDue(chain)) tick(chain);
+  endDueBatches(chain);
+  for (const rule of policy.rules) {
+    const key = JSON.stringify([rule.for, rule.who ?? null]);
+    for (const what of workFor(chain, rule)) {
+      if (runningBy(chain, null) >= (policy.parallel ?? usualParallel)) return;
+      if (runningBy(chain, key) >= (rule.parallel ?? usualParallel)) break;
+      startAllowed(parts, what, rule, { ...policy.limits, ...rule.limits }, key);
+    }
+  }
+}
+
+/** Starts work that the policy allows, unless it is taken, or an earlier job has ended it. */
+function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, limits: NonNullable<PolicyRule['limits']>, key: string): void {
+  const { performer, tools, otherTools, who } = rule;
+  try {
+    const target = targetOf(parts.chain, what);
+    const last = lastOfWork(parts.chain, target.work);
+    // Work that failed or was stopped waits for a person. Only the job of a dead process returns by itself.
+    if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
+    startJob(parts, { what, performer, limits, tools, otherTools, who, rule: key });
+  } catch (error) {
+    // Somebody else took it, or the agent is not on this machine. The next pulse looks again.
+    if (!(error instanceof StemmaError)) throw error;
+  }
+}
+
+/** The open work that a rule is for, oldest first. */
+function workFor(chain: Chain, rule: PolicyRule): Work[] {
+  const of = rule.for;
+  const isFor = (who: string | null): boolean => rule.who === undefined || who === null || who === rule.who;
+  if ('agent' in of)
+    return handoverMap(chain)
+      .turns.filter(({ status, agentId }) => ['dispatched', 'running', 'suspended'].includes(status) && isOf(chain, agentId, of.agent))
+      .map(({ agentTurnId }) => ({ turnId: agentTurnId }));
+  if ('space' in of || 'plan' in of)
+    return listRuns(chain, { status: 'running' })
+      .filter(({ trigger, activeSpaceId, entityId }) => {
+        if (!isFor(entityId)) return false;
+        if ('plan' in of) return trigger.type === 'plan' && (trigger.plan.name === of.plan || trigger.plan.id === of.plan);
+        return trigger.type === 'space_message' ? trigger.space.id === of.space : activeSpaceId === of.space;
+      })
+      .toReversed()
+      .map(({ runId }) => ({ runId }));
+  if ('ticketType' in of)
+    return events(chain, { state: ['waiting', 'taken'] })
+      .filter(({ who, ticketId }) => isFor(who) && ticketOf(chain, ticketId).type === of.ticketType)
+      .map(({ event }) => ({ eventId: event }));
+  return [];
+}
+
+/** Whether an agent has this id, or the profile of this name. */
+function isOf(chain: Chain, agentId: string, name: string): boolean {
+  if (agentId === name) return true;
+  const agent = agentNamed(chain, agentId);
+  const profile = profileNamed(chain, name);
+  return agent !== undefined && profile !== undefined && (agent.profile === profile.boxNo || agent.displayName === profile.name);
+}
