@@ -147,8 +147,13 @@ const law: readonly Row[] = [
     packages: ['@orpc/server', 'eventsource-parser', 'node:fs', 'node:path', 'node:timers/promises'],
   },
   {
+    folder: 'src/main/runner',
+    folders: [core('base'), core('project')],
+    packages: ['node:child_process', 'node:fs', 'node:path', 'node:readline'],
+  },
+  {
     folder: 'src/main/engine',
-    folders: [core('project'), core('router'), 'src/main/launch', 'src/main/providers', 'src/main/team', 'src/main/terminal'],
+    folders: [core('project'), core('router'), 'src/main/launch', 'src/main/providers', 'src/main/runner', 'src/main/team', 'src/main/terminal'],
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:child_process', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
   },
   // Starting an engine never loads it: the shell's Node may be too old.

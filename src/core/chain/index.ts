@@ -3,7 +3,7 @@
 // The rules are in test/spec/chain.md. Formats read and write the content.
 
 export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writable } from './assemble.js';
-export { type Chain, type ContextRow, contextColumns, type Materialized, type Resolved, type Step } from './chain.js';
+export { type Chain, type ContextRow, contextColumns, type Materialized, personOf, type Resolved, type Step } from './chain.js';
 export { addCommit, type CheckpointInput, checkpoint, type NewCommit } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';

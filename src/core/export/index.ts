@@ -5,4 +5,4 @@ export { type ComparisonInput, exportComparison, exportRedactedComparison } from
 export { type Exported, exportContext, exportRedacted } from './context.js';
 export { exportFormats } from './formats.js';
 export { isRedacted } from './redact/index.js';
-export { checkFolder, type Resumable, resumeIn } from './resume.js';
+export { checkFolder, type Resumable, resumeIn, sessionFile } from './resume.js';

@@ -25,6 +25,8 @@ export interface ResumeInput {
   readonly id: ContextId;
   readonly agent?: Runtime | undefined;
   readonly cwd?: string | undefined;
+  /** Whether a prompt at the end goes to the agent apart. The default is true for a fork. */
+  readonly takesPrompt?: boolean | undefined;
   /** Writes nothing. */
   readonly dryRun?: boolean | undefined;
 }
@@ -114,7 +116,12 @@ export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers
  * context, or Claude Code if no agent did. A fork that ends on a prompt goes to the agent without it, and the command passes it.
  * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */
-export function resumeIn(chain: Chain, roots: readonly AgentRoot[], input: ResumeInput, checkOutput: (path: string) => void = () => {}): Resumable {
+export function resumeIn(
+  chain: Chain,
+  roots: readonly AgentRoot[],
+  input: ResumeInput,
+  checkOutput: (path: string, sessionId: string) => void = () => {},
+): Resumable {
   const tip = commitOf(chain, input.id);
   const agent = input.agent ?? runtimes.find((one) => drivers[one].format === tip.format) ?? 'claude-code';
   const driver = drivers[agent];
@@ -126,9 +133,14 @@ export function resumeIn(chain: Chain, roots: readonly AgentRoot[], input: Resum
   if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
   const place: Place = { root, cwd, sessionId: chain.newId(), now: timestampOf(chain.clock()) };
   const path = driver.path(place);
-  const session = sessionOf(chain, tip, formatOf(driver.format), { sessionId: place.sessionId, cwd, takesPrompt: tip.forked === 1 });
+  const session = sessionOf(chain, tip, formatOf(driver.format), {
+    sessionId: place.sessionId,
+    cwd,
+    takesPrompt: input.takesPrompt ?? tip.forked === 1,
+    ...(input.takesPrompt && tip.type === 'snapshot' && { stop: 'compaction' as const }),
+  });
   if (!input.dryRun) {
-    checkOutput(path);
+    checkOutput(path, place.sessionId);
     makeFolders(dirname(path));
     driver.prepare?.(place, path);
     writeNew(path, session.bytes);
@@ -140,11 +152,15 @@ export function resumeIn(chain: Chain, roots: readonly AgentRoot[], input: Resum
   return { agent, path, cwd, cwdExists: isFolder(cwd), sessionId: place.sessionId, ...(prompt !== undefined && { prompt }), command };
 }
 
+/** The file in which an agent keeps a session of a folder. */
+export const sessionFile = (agent: Runtime, place: Omit<Place, 'now'>): string => drivers[agent].path({ ...place, now: timestampOf(0) });
+
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** @throws BAD_REQUEST if the folder does not exist, because no terminal can be opened in it. */
-export function checkFolder(cwd: string): void {
-  if (!isFolder(cwd)) throw badRequest('cwd', `the folder ${inWords(cwd)} does not exist on this machine: give a folder that exists`);
+export function checkFolder(cwd: string, field = 'cwd'): void {
+  if (!isAbsolute(cwd)) throw badRequest(field, `${inWords(cwd)} is not an absolute path`);
+  if (!isFolder(cwd)) throw badRequest(field, `the folder ${inWords(cwd)} does not exist on this machine: give a folder that exists`);
 }
 
 /** The folder name that Claude Code gives a working directory: everything but letters and digits becomes a hyphen. */

@@ -6,6 +6,7 @@ export { type BatchOptions, batchOf, endDueBatches, forkJoin } from './batches.j
 export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply, type SentCall } from './calls.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
 export { handoverMap } from './map.js';
+export { adoptCommit, deliver } from './outside.js';
 export { type PackInput, pack, packWithInstruction, previewPack } from './pack.js';
 export { modelCards } from './pinned.js';
 export { type Request, renderPrompt, requestOf, stepBudget } from './request.js';

@@ -175,14 +175,7 @@ export function createEngine(options: EngineOptions): Engine {
         for (const _ of importPaths(project.chain, { paths: [options.sampleDir] }));
         return project;
       }),
-    runner: ({ chain, dir }) => ({
-      chain,
-      dir,
-      live: engine.jobs,
-      providers: options.providers ?? [],
-      agents: options.agents ?? [],
-      agentRoots: options.agentRoots,
-    }),
+    runner: (project) => runnerOf(engine, project),
     close: () => {
       clearInterval(pulses);
       engine.jobs.close();
@@ -190,18 +183,28 @@ export function createEngine(options: EngineOptions): Engine {
       open.clear();
     },
   };
-  const pulses = options.performs
-    ? setInterval(() => {
-        for (const project of open.values())
-          if (project.access.mode === 'read-write')
-            unlessBusy(() => pulse(engine.runner(project), engine.policies.get(project.projectId, project.dir)));
-      }, pulseMs)
-    : undefined;
+  const pulses = options.performs ? pulseProjects(engine, open) : undefined;
   return engine;
 }
 
+const runnerOf = ({ options, jobs }: Engine, { chain, dir }: Project): RunnerParts => ({
+  chain,
+  dir,
+  live: jobs,
+  providers: options.providers ?? [],
+  agents: options.agents ?? [],
+  agentRoots: options.agentRoots,
+});
+
 /** How often the engine looks for what is due. */
 const pulseMs = 1_000;
+
+/** Does what is due in the open projects, and starts what their policies allow. */
+const pulseProjects = (engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout =>
+  setInterval(() => {
+    for (const project of open.values())
+      if (project.access.mode === 'read-write') unlessBusy(() => pulse(engine.runner(project), engine.policies.get(project.projectId, project.dir)));
+  }, pulseMs);
 
 /** A pulse never ends the engine: another process may be writing, or the project may be damaged, which the calls of a window report. */
 function unlessBusy(work: () => void): void {

@@ -52,10 +52,13 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
   const { chain } = parts;
   const { jobId, diary, signal } = work;
   const renewal = setInterval(() => {
-    if (!renewLease(chain, jobId)) abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
+    if (!diary.isClosed() && !renewLease(chain, jobId))
+      abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
   }, renewMs);
   // Answers and stops of other processes come through the project.
   const looking = setInterval(() => {
+    // An interrupted job belongs to a project that is closed.
+    if (diary.isClosed()) return clearInterval(looking);
     diary.look();
     if (jobNamed(chain, jobId).status !== 'running') abort.abort(stopped());
   }, lookMs);

@@ -2,14 +2,16 @@ import { badRequest, type ContextId, StemmaError } from '../base/index.js';
 import { commitOf } from '../chain/index.js';
 import type { Performer, Work } from '../contract/index.js';
 import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
+import { performAgent } from './agent.js';
 import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
 import { type Happening, noteTip } from './jobs.js';
-import { meteredProvider } from './limits.js';
+import { LimitReached, meteredProvider } from './limits.js';
 import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
+import type { AgentProgram } from './programs.js';
 import { talk } from './talk.js';
 import { performTurn } from './turn.js';
-import { endFailed, type OwnWork, workOfEvent, workOfRun } from './work.js';
+import { endFailed, type OwnWork, workOfCommit, workOfEvent, workOfRun, workOfTurn } from './work.js';
 
 type Outcome = 'success' | 'failed' | 'stopped';
 
@@ -32,12 +34,43 @@ export function performerOf(parts: Pick<RunnerParts, 'providers' | 'agents'>, wh
 export async function perform(parts: RunnerParts, work: Performing): Promise<Outcome> {
   const { what, program } = work;
   const provider = work.provider && meteredProvider(work.provider, work.diary.meter);
-  if (program) throw new StemmaError('UNAVAILABLE', 'Agents do not run yet.');
+  if (program) return letAgentWork(parts, work, program);
   if ('commit' in what) return answerCommit(parts, work, what.commit, provider);
   if (!provider) throw new Error('Only a commit has a recording.');
   if ('turnId' in what) return carryOutTurn(parts, work, what.turnId, provider);
   const own = 'runId' in what ? workOfRun(parts.chain, work, what.runId) : workOfEvent(parts.chain, work, what.eventId);
   return converse(parts, work, own, provider);
+}
+
+/** Lets a command-line agent carry out the work. Its last message is the result. */
+async function letAgentWork(parts: RunnerParts, work: Performing, program: AgentProgram): Promise<Outcome> {
+  const { chain } = parts;
+  const { what, diary, signal, jobId } = work;
+  const own =
+    'runId' in what
+      ? workOfRun(chain, work, what.runId)
+      : 'eventId' in what
+        ? workOfEvent(chain, work, what.eventId)
+        : 'turnId' in what
+          ? workOfTurn(chain, what.turnId)
+          : workOfCommit(chain, what.commit);
+  const { from, who, runId, as, moved } = own.start();
+  let tip = from;
+  try {
+    const note = (commit: ContextId): void => {
+      tip = commit;
+      noteTip(chain, jobId, commit);
+      moved?.(commit);
+      diary.made(commit);
+    };
+    const { text } = await performAgent(parts, work, program, { from, as, who, runId, moved: note });
+    own.end({ status: 'completed', text, tip, pauses: false });
+    return 'success';
+  } catch (error) {
+    const isLimit = error instanceof LimitReached;
+    if (!diary.isClosed()) endFailed(own, { status: signal.aborted ? 'canceled' : isLimit ? 'partial' : 'failed', text: '', tip });
+    throw error;
+  }
 }
 
 /** Lets a model carry out a run or the start of a ticket, in the name of its agent. */

@@ -5,7 +5,7 @@ export type AgentPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
   | { readonly kind: 'call' | 'result'; readonly text: string; readonly toolName: string }
   /** A model call ended. */
-  | { readonly kind: 'usage'; readonly tokens: RequestTokens; readonly cost: number | null }
+  | { readonly kind: 'usage'; readonly tokens: RequestTokens; readonly model: string | null; readonly cost: number | null }
   /** It asks for a permission and waits for `answer`. */
   | {
       readonly kind: 'question';

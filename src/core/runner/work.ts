@@ -1,7 +1,8 @@
 import { type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
-import { type Chain, checkpoint, commitOf, fork } from '../chain/index.js';
+import { type Chain, checkpoint, commitOf, fork, personOf } from '../chain/index.js';
 import type { TicketEvent, TicketTask } from '../contract/index.js';
 import { formatOf } from '../formats/index.js';
+import { adoptCommit, beginTurn, deliver, finishTurn, turnNamed } from '../handover/index.js';
 import { acknowledge, eventNamed, ticketOf } from '../tickets/index.js';
 import { commitTimeline, finishRun, getRun } from '../timeline/index.js';
 import { noteTip, tipOfWork } from './jobs.js';
@@ -14,11 +15,13 @@ export interface Start {
   readonly who: string;
   readonly runId: string | null;
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
+  /** Takes each new commit, where the work has its own place for it. */
+  moved?(commit: ContextId): void;
 }
 
 /** How work ended. */
 export interface End {
-  readonly status: 'completed' | 'failed' | 'canceled';
+  readonly status: 'completed' | 'partial' | 'failed' | 'canceled';
   readonly text: string;
   readonly tip: ContextId;
   /** The run waits, and ends later. */
@@ -49,7 +52,7 @@ export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: st
     },
     end: ({ status, text, tip, pauses }) => {
       if (pauses || getRun(chain, runId).endedAt !== null) return;
-      finishRun(chain, { runId, status, output: text, context: tip });
+      finishRun(chain, { runId, status: status === 'partial' ? 'failed' : status, output: text, context: tip });
     },
   };
 }
@@ -115,6 +118,35 @@ function askedFor(chain: Chain, { task, ticketId, contextId, known }: TicketEven
 
 /** A format that keeps a tool call open between two commits. */
 const openFormat = 'claude-code-v1';
+
+/** A dispatched turn of an agent. Its commits go on the agent's chain, and its last message is the deliverable. */
+export function workOfTurn(chain: Chain, turnId: string): OwnWork {
+  return {
+    start: () =>
+      chain.artifacts.transaction(() => {
+        if (turnNamed(chain, turnId).status === 'dispatched') beginTurn(chain, { agentTurnId: turnId });
+        const { agentId, tipId, startId } = turnNamed(chain, turnId);
+        const from = tipId ?? startId;
+        if (from === null) throw new Error(`The turn ${turnId} has no commit.`);
+        const moved = (commit: ContextId): void => adoptCommit(chain, turnId, commit);
+        return { from, who: agentId, runId: null, as: { template: commitOf(chain, from).template, principal: agentId }, moved };
+      }),
+    end: ({ status, text }) => {
+      if (status === 'completed') deliver(chain, turnId, text);
+      else finishTurn(chain, { agentTurnId: turnId, status });
+    },
+  };
+}
+
+/** A context that an agent continues as a branch of the person at this machine. */
+export const workOfCommit = (chain: Chain, commit: ContextId): OwnWork => ({
+  start: () => {
+    const { id, template } = commitOf(chain, commit);
+    const principal = personOf(chain);
+    return { from: id, who: principal, runId: null, as: { template, principal } };
+  },
+  end: () => {},
+});
 
 /** Ends work that failed or was stopped, so that its chain is complete. Work that ended elsewhere stays as it is. */
 export function endFailed(work: OwnWork, end: Omit<End, 'pauses'>): void {

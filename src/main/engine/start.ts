@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import { createEngine, type Engine, type EngineOptions, type Vault } from '../../core/project/index.js';
+import { built } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
+import { openAgents } from '../runner/index.js';
 import { hubAt } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
 import { openTerminal } from './terminal.js';
@@ -20,6 +22,7 @@ export function startEngine(options: EngineOptions, vault?: Vault): Engine {
     get providers() {
       return accounts.providers();
     },
+    agents: options.agents ?? openAgents({ env: process.env, stemma: [process.execPath, built('cli', 'stemma.js')] }),
     isRunning: agentIsRunning,
     reachHub: hubAt,
     openTerminal: (cwd, command) => openTerminal(cwd, command),

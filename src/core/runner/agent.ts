@@ -1,0 +1,211 @@
+import { badRequest, type ContextId, StemmaError } from '../base/index.js';
+import { type Chain, checkpoint, commitOf, contextEntries } from '../chain/index.js';
+import type { AgentPerformer } from '../contract/index.js';
+import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
+import { readInside, removeInside, statInside } from '../files/index.js';
+import { formatOf } from '../formats/index.js';
+import type { Performing, RunnerParts } from './parts.js';
+import type { AgentPiece, AgentProgram } from './programs.js';
+
+/** What an agent is started with, and where its work goes. */
+export interface AgentWork {
+  /** The context that it continues: it ends with a message. */
+  readonly from: ContextId;
+  /** Metadata of the commits. */
+  readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
+  /** In whose name Stemma's tools act; null for the person. */
+  readonly who: string | null;
+  readonly runId: string | null;
+  /** Stores the newest commit. It is called in the transaction that makes it. */
+  moved(commit: ContextId): void;
+}
+
+/** How an agent ended: its newest commit and its last message. */
+export interface AgentEnd {
+  readonly tip: ContextId;
+  readonly text: string;
+}
+
+/**
+ * Lets a command-line agent continue a context in the folder that the person chose. The context is written as a session of the agent, what
+ * it adds is committed while it works, and the session is removed at the end, because the chain has it. Permission requests go to a person.
+ * @throws LimitReached; UNAVAILABLE if the agent fails; what ends the signal
+ */
+export async function performAgent(parts: RunnerParts, work: Performing, program: AgentProgram, task: AgentWork): Promise<AgentEnd> {
+  const { chain } = parts;
+  const { diary, signal, jobId } = work;
+  const performer = work.performer as AgentPerformer;
+  checkFolder(performer.folder, 'performer.folder');
+  const begun = beginSession(parts, jobId, performer, task.from);
+  const log = followSession(chain, program, begun, task);
+  const own = new AbortController();
+  const ended = AbortSignal.any([signal, own.signal]);
+  let text: string | undefined;
+  let size = 0;
+  try {
+    const order = {
+      folder: performer.folder,
+      permissions: performer.permissions ?? 'default',
+      model: performer.model,
+      prompt: begun.prompt,
+      resume: begun.resume,
+      mcp: { project: parts.dir, tools: work.tools ?? [], as: task.who, runId: task.runId },
+    } as const;
+    diary.meter.beginCall();
+    for await (const piece of program.run(order, ended)) {
+      size += piece.kind === 'text' || piece.kind === 'thinking' ? piece.delta.length : 0;
+      diary.meter.check(size);
+      if (piece.kind === 'session') log.at(sessionAt(parts, jobId, performer, begun, piece));
+      if (piece.kind === 'usage') {
+        diary.meter.endCall(piece.tokens, piece.model ?? performer.model ?? null, piece.cost, Math.ceil(size / 4));
+        size = 0;
+      }
+      if (piece.kind === 'result') log.take();
+      if (piece.kind === 'end') {
+        if (piece.isError) throw new StemmaError('UNAVAILABLE', `${program.title} failed: ${piece.text}`);
+        text = piece.text;
+      }
+      tellPiece(work, piece, own);
+      // The next call begins with the results of the last one.
+      if (piece.kind === 'result') diary.meter.beginCall();
+    }
+    signal.throwIfAborted();
+    if (own.signal.aborted) throw own.signal.reason;
+    if (text === undefined) throw new StemmaError('UNAVAILABLE', `${program.title} ended without a result.`);
+  } finally {
+    own.abort();
+    if (!diary.isClosed()) log.end();
+  }
+  return { tip: log.tip(), text };
+}
+
+/** Tells what an agent does. A permission request waits for a person, and the agent waits with it. */
+function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortController): void {
+  switch (piece.kind) {
+    case 'text':
+    case 'thinking':
+      diary.tell({ kind: piece.kind, text: piece.delta });
+      return;
+    case 'call':
+    case 'result':
+      diary.tell({ kind: piece.kind, text: piece.text, toolName: piece.toolName });
+      return;
+    case 'usage':
+      diary.tell({ kind: 'usage', text: '', tokens: piece.tokens });
+      return;
+    case 'notice':
+      diary.tell({ kind: 'notice', text: piece.text });
+      return;
+    case 'question':
+      diary.ask({ requestId: piece.requestId, toolName: piece.toolName, arguments: JSON.stringify(piece.arguments) }).then(
+        ({ allow, note }) => piece.answer(allow, note),
+        (error: unknown) => own.abort(error),
+      );
+      return;
+    case 'session':
+    case 'end':
+      return;
+  }
+}
+
+interface Begun {
+  readonly prompt: string;
+  readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
+}
+
+/** Writes the session that the agent resumes. A context that is only a prompt starts a new session. */
+function beginSession({ chain, agentRoots }: RunnerParts, jobId: string, performer: AgentPerformer, from: ContextId): Begun {
+  const said = contextEntries(chain, { id: from }).map(({ entry }) => entry);
+  const before = said.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
+  const prompt = said
+    .slice(before + 1)
+    .flatMap(({ role, kind, text }) => ((role === 'user' || role === 'system') && kind === 'text' && text ? [text] : []))
+    .join('\n\n');
+  if (prompt === '') throw badRequest('what', `${from} does not end with a message, so the agent has nothing to answer.`);
+  if (before < 0) return { prompt, resume: undefined };
+  const made = resumeIn(chain, agentRoots, { id: from, agent: performer.agent, cwd: performer.folder, takesPrompt: true }, (_path, sessionId) =>
+    noteSession(chain, jobId, sessionId),
+  );
+  return { prompt: made.prompt ?? prompt, resume: { sessionId: made.sessionId, path: made.path } };
+}
+
+/** Remembers that a session belongs to a job, before its file exists: an import leaves it out. */
+function noteSession(chain: Chain, jobId: string, sessionId: string): void {
+  chain.db.run(
+    'INSERT OR IGNORE INTO jobSession (project, sessionId, job) SELECT ?, ?, no FROM job WHERE project = ? AND jobId = ?',
+    chain.project,
+    sessionId,
+    chain.project,
+    jobId,
+  );
+}
+
+/** The file of the session that the agent writes. */
+function sessionAt(
+  { chain, agentRoots }: RunnerParts,
+  jobId: string,
+  { agent, folder }: AgentPerformer,
+  begun: Begun,
+  { sessionId, path }: Extract<AgentPiece, { kind: 'session' }>,
+): { readonly root: string; readonly path: string } | undefined {
+  const root = agentRoots.find((one) => one.agent === agent)?.root;
+  const file = path ?? (begun.resume?.sessionId === sessionId ? begun.resume.path : root && sessionFile(agent, { root, cwd: folder, sessionId }));
+  noteSession(chain, jobId, sessionId);
+  return root === undefined || file === undefined ? undefined : { root, path: file };
+}
+
+/** Commits what an agent adds to its session. */
+function followSession(chain: Chain, program: AgentProgram, begun: Begun, { from, as, moved }: AgentWork) {
+  const format = formatOf(`${program.agent}-v1`);
+  let file: { readonly root: string; readonly path: string } | undefined;
+  let done = 0;
+  let tip = from;
+  let hasReplied = false;
+  const take = (): void => {
+    if (!file || (statInside(file.root, file.path)?.size ?? 0) <= done) return;
+    const bytes = readInside(file.root, file.path, { limit: longestSession });
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    if (end <= done) return;
+    const lines = bytes
+      .subarray(done, end)
+      .toString('utf8')
+      .split(/(?<=\n)/);
+    done = end;
+    const text = lines.filter((line) => hasReplied || !isPrompt(line, begun.prompt)).join('');
+    hasReplied ||= lines.some((line) => /"role":"assistant"/.test(line));
+    if (format.parse(Buffer.from(text)).entries.length === 0) return;
+    const { sessionId, template } = commitOf(chain, tip);
+    chain.artifacts.transaction(() => {
+      tip = checkpoint(chain, {
+        parent: tip,
+        type: 'delta',
+        format: format.id,
+        text,
+        checkpoint: 'turn_boundary',
+        ...(sessionId !== null && { sessionId }),
+        ...as,
+        template: as.template ?? template,
+      }).id;
+      moved(tip);
+    });
+  };
+  return {
+    tip: () => tip,
+    take,
+    at(found: typeof file) {
+      file = found;
+      if (found && begun.resume?.path === found.path && done === 0) done = statInside(found.root, found.path)?.size ?? 0;
+    },
+    /** Commits the rest, and removes the session: the chain has it, and it is no session of the person. */
+    end() {
+      take();
+      if (file && statInside(file.root, file.path)) removeInside(file.root, file.path);
+    },
+  };
+}
+
+const longestSession = 512 * 1024 * 1024;
+
+/** Whether a line is the prompt that the agent was given: the context has it already. */
+const isPrompt = (line: string, prompt: string): boolean =>
+  line.includes(JSON.stringify(prompt).slice(1, -1)) && /"role":"user"|"type":"user_message"|"type":"queue-operation"|"lastPrompt"/.test(line);

@@ -1,0 +1,121 @@
+import { type Json, type JsonObject, StemmaError, stringAt } from '../../core/base/index.js';
+import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
+import { environmentFor, findProgram, type Machine, mcpServer, missing } from './agents.js';
+import { type LineProgram, numberIn, objectAt, startLines } from './lines.js';
+
+const title = 'Codex';
+const [name, variable] = ['codex', 'STEMMA_CODEX'] as const;
+
+/** Codex (0.169.0), by its app server: JSON-RPC, one message a line. */
+export const codex = (machine: Machine): AgentProgram => ({
+  agent: 'codex',
+  title,
+  resume: true,
+  permissions: true,
+  mcp: true,
+  problem: () => missing(machine, title, name, variable),
+  run: (order, signal) => runCodex(machine, order, signal),
+});
+
+/** When Codex asks, and what its sandbox allows, by permission mode. */
+const policies = {
+  default: { approvalPolicy: 'untrusted', sandbox: 'workspace-write' },
+  acceptEdits: { approvalPolicy: 'on-request', sandbox: 'workspace-write' },
+  plan: { approvalPolicy: 'never', sandbox: 'read-only' },
+  bypassPermissions: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
+} as const;
+
+async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
+  const env = environmentFor(machine, 'openai');
+  const program = startLines({ title, command: findProgram(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
+  const send = (id: number, method: string, params: object): void => program.send({ id, method, params });
+  send(1, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
+  const settings = {
+    cwd: order.folder,
+    ...policies[order.permissions],
+    ...(order.model !== undefined && { model: order.model }),
+    ...(order.mcp && { config: { mcp_servers: { stemma: mcpServer(machine, order.mcp) } } }),
+  };
+  let said = '';
+  for await (const message of program.messages()) {
+    const error = objectAt(message, 'error');
+    if (error && message.id !== undefined)
+      throw new StemmaError('UNAVAILABLE', `Codex refused the work: ${stringAt(error, 'message') ?? 'no reason given'}`);
+    if (message.id === 1 && message.method === undefined) {
+      program.send({ method: 'initialized' });
+      if (order.resume) send(2, 'thread/resume', { threadId: order.resume.sessionId, ...settings });
+      else send(2, 'thread/start', settings);
+    } else if (message.id === 2 && message.method === undefined) {
+      const thread = objectAt(objectAt(message, 'result'), 'thread');
+      const threadId = stringAt(thread, 'id') ?? '';
+      yield { kind: 'session', sessionId: threadId, path: stringAt(thread, 'path') ?? order.resume?.path };
+      send(3, 'turn/start', { threadId, input: [{ type: 'text', text: order.prompt, text_elements: [] }] });
+    } else if (message.id !== undefined && message.method !== undefined) {
+      yield* requestIn(message, program);
+    } else {
+      const params = objectAt(message, 'params') ?? {};
+      if (message.method === 'item/completed' && objectAt(params, 'item')?.type === 'agentMessage')
+        said = stringAt(objectAt(params, 'item'), 'text') ?? said;
+      yield* notified(stringAt(message, 'method') ?? '', params);
+      if (message.method !== 'turn/completed') continue;
+      const turn = objectAt(params, 'turn');
+      const failure = stringAt(objectAt(turn, 'error'), 'message');
+      yield { kind: 'end', text: failure ?? said, isError: turn?.status !== 'completed' };
+      return;
+    }
+  }
+}
+
+function* notified(method: string, params: JsonObject): Generator<AgentPiece> {
+  const item = objectAt(params, 'item');
+  switch (method) {
+    case 'item/agentMessage/delta':
+      yield { kind: 'text', delta: stringAt(params, 'delta') ?? '' };
+      return;
+    case 'item/reasoning/textDelta':
+    case 'item/reasoning/summaryTextDelta':
+      yield { kind: 'thinking', delta: stringAt(params, 'delta') ?? '' };
+      return;
+    case 'item/started':
+      if (item && isTool(item)) yield { kind: 'call', text: JSON.stringify(argumentsOf(item)), toolName: toolOf(item) };
+      return;
+    case 'item/completed':
+      if (item && isTool(item))
+        yield { kind: 'result', text: stringAt(item, 'aggregatedOutput') ?? stringAt(item, 'status') ?? '', toolName: toolOf(item) };
+      return;
+    case 'thread/tokenUsage/updated': {
+      const last = objectAt(objectAt(params, 'tokenUsage'), 'last');
+      const [input, cacheRead] = [numberIn(last?.inputTokens), numberIn(last?.cachedInputTokens)];
+      const tokens = { input: input === null ? null : input - (cacheRead ?? 0), output: numberIn(last?.outputTokens), cacheRead, cacheWrite: null };
+      yield { kind: 'usage', tokens, model: null, cost: null };
+      return;
+    }
+    case 'error':
+      yield { kind: 'notice', text: stringAt(objectAt(params, 'error'), 'message') ?? 'Codex reported an error.' };
+  }
+}
+
+const isTool = ({ type }: JsonObject): boolean => type === 'commandExecution' || type === 'fileChange' || type === 'mcpToolCall';
+const toolOf = (item: JsonObject): string =>
+  item.type === 'mcpToolCall' ? (stringAt(item, 'tool') ?? 'mcp') : item.type === 'fileChange' ? 'apply_patch' : 'shell';
+const argumentsOf = ({ command, changes, arguments: given }: JsonObject): Json =>
+  given ?? (command === undefined ? { changes: changes ?? [] } : { command });
+
+/** A request of the server. Approvals go to a person; everything else is refused, so that the agent does not wait for it. */
+function* requestIn(message: JsonObject, program: LineProgram): Generator<AgentPiece> {
+  const params = objectAt(message, 'params') ?? {};
+  const isCommand = message.method === 'item/commandExecution/requestApproval';
+  const reply = (result: object): void => program.send({ id: message.id, result });
+  if (!isCommand && message.method !== 'item/fileChange/requestApproval') {
+    // A question of Stemma's own MCP server would be one: it asks none.
+    if (message.method === 'mcpServer/elicitation/request') return reply({ action: 'decline', content: null, _meta: null });
+    return program.send({ id: message.id, error: { code: -32601, message: 'Stemma does not support this request.' } });
+  }
+  yield {
+    kind: 'question',
+    requestId: `${stringAt(params, 'itemId') ?? ''}:${JSON.stringify(message.id)}`,
+    toolName: isCommand ? 'shell' : 'apply_patch',
+    arguments: isCommand ? { command: params.command ?? null, cwd: params.cwd ?? null } : { reason: params.reason ?? null },
+    answer: (allow) => reply({ decision: allow ? 'accept' : 'decline' }),
+  };
+}

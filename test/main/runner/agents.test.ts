@@ -1,0 +1,146 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRouterClient } from '@orpc/server';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { JobEvent, JobResult } from '../../../src/core/contract/index.js';
+import { createEngine, createSession } from '../../../src/core/project/index.js';
+import { router } from '../../../src/core/router/index.js';
+import { openAgents } from '../../../src/main/runner/index.js';
+import { filesOf, hasAgent, tools, unlessHere } from '../../support/agents.js';
+
+interface Said {
+  readonly text?: string;
+  readonly tools?: readonly { readonly name: string; readonly input: unknown }[];
+}
+interface StandIn {
+  standIn(http: unknown, reply: (text: string, body: unknown) => Said, seen: unknown[]): import('node:http').Server;
+}
+
+/** The stand-in model of ../shared/tools on a free port. */
+async function standIn(reply: (text: string, body: unknown) => Said) {
+  const { standIn: serve } = createRequire(import.meta.url)(join(tools, 'lib/agents.cjs')) as StandIn;
+  const seen: { readonly messages?: unknown; readonly input?: unknown }[] = [];
+  // It listens on a port of its own choice; this one takes any free port.
+  const anyPort = { createServer: (listener: never) => ({ listen: () => createServer(listener).listen(0, '127.0.0.1') }) };
+  const server = serve(anyPort, reply, seen);
+  await new Promise((resolve) => server.on('listening', resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+const programs = {
+  'claude-code': ['claude', /claude-code-linux-x64\/claude$/],
+  codex: ['codex', /codex-linux-x64\/.*\/codex$/],
+} as const;
+
+/** A project, and an agent that talks to the stand-in model only. */
+async function agentWorld(agent: keyof typeof programs, reply: (text: string, body: unknown) => Said) {
+  const model = await standIn(reply);
+  const home = mkdtempSync(join(tmpdir(), 'stemma-runner-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const [root, folder] = [join(home, `.${agent}`), join(home, 'work')];
+  for (const each of [root, folder]) mkdirSync(each);
+  if (agent === 'codex')
+    writeFileSync(
+      join(root, 'config.toml'),
+      `model = "gpt-5-codex"\nmodel_provider = "stand-in"\n[analytics]\nenabled = false\n[model_providers.stand-in]\nname = "stand-in"\nbase_url = "${model.url}/v1"\nenv_key = "CODEX_STAND_IN"\nwire_api = "responses"\n`,
+    );
+  const [name, pattern] = programs[agent];
+  const executable = filesOf(join('/opt/resume-oracle', name), pattern)[0] ?? name;
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    CLAUDE_CONFIG_DIR: root,
+    CODEX_HOME: root,
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: 'sk-none',
+    CODEX_STAND_IN: 'x',
+    GEMINI_API_KEY: 'of-another',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    [`STEMMA_${name.toUpperCase()}`]: executable,
+  };
+  const engine = createEngine({
+    dataDir: join(home, 'data'),
+    agentRoots: [{ agent, root }],
+    sampleDir: home,
+    startup: { paths: [], project: null },
+    platform: 'linux',
+    agents: openAgents({ env, stemma: ['false'] }),
+  });
+  onTestFinished(() => engine.close());
+  const session = createSession(engine);
+  session.use(engine.create({ dir: join(home, 'test') }));
+  const client = createRouterClient(router, { context: { session } });
+  const append = (role: string, text: string) => ({ op: 'append', entry: { role, kind: 'text', text } });
+  const asked = await client.context.fork({
+    id: null,
+    edits: [append('user', 'The secret word is FERN.'), append('assistant', 'Noted.'), append('user', 'Please do the work.')] as never,
+  });
+  /** Runs the agent. `allow` answers its permission requests. */
+  const run = async (allow = true, what: object = { commit: asked.id }) => {
+    const stream = await client.runner.start({ what, performer: { agent, folder }, limits: { minutes: 1 } } as never);
+    const events: JobEvent[] = [];
+    for (;;) {
+      const next = (await stream.next()) as IteratorResult<JobEvent, JobResult>;
+      if (next.done) return { events, result: next.value };
+      events.push(next.value);
+      if (next.value.kind !== 'question') continue;
+      expect((await client.runner.list({}))[0]?.questions).toHaveLength(1);
+      await client.runner.answer({ jobId: next.value.jobId, requestId: next.value.requestId ?? '', allow, note: 'Not here.' });
+    }
+  };
+  return { client, engine, session, model, folder, root, asked, run };
+}
+
+const sessionsIn = (root: string): string[] =>
+  readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.jsonl'));
+
+describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () => {
+  const bash = (_text: string, body: unknown): Said =>
+    JSON.stringify((body as { messages?: unknown }).messages).includes('"tool_result"')
+      ? { text: 'The work is done.' }
+      : { tools: [{ name: 'Bash', input: { command: 'echo done > made.txt', description: 'x' } }] };
+
+  test('[U3] resumes the context, asks for a permission, and its work becomes the chain', { timeout: 60_000 }, async () => {
+    const { client, folder, run, model, root, asked } = await agentWorld('claude-code', bash);
+    const { events, result } = await run();
+    expect(result, JSON.stringify(events.at(-1))).toMatchObject({ status: 'success' });
+    expect(events.map(({ kind }) => kind)).toContain('question');
+    expect(existsSync(join(folder, 'made.txt'))).toBe(true);
+    expect(JSON.stringify(model.seen[0]).includes('The secret word is FERN.')).toBe(true);
+    const { entries } = await client.context.entries({ id: result.commits.at(-1) as never, stop: 'root' });
+    const said = entries.filter(({ kind, text }) => kind === 'text' && !text?.startsWith('<system-reminder>')).map(({ text }) => text);
+    expect(said).toEqual(['The secret word is FERN.', 'Noted.', 'Please do the work.', 'The work is done.']);
+    expect(entries.some(({ kind }) => kind === 'tool_result')).toBe(true);
+    expect((await client.context.show({ id: asked.id })).children).toHaveLength(1);
+    expect(sessionsIn(root)).toEqual([]);
+  });
+
+  test('[U3] obeys a refused permission', { timeout: 60_000 }, async () => {
+    const { folder, run, model } = await agentWorld('claude-code', bash);
+    const { result } = await run(false);
+    expect(result.status).toBe('success');
+    expect(existsSync(join(folder, 'made.txt'))).toBe(false);
+    expect(JSON.stringify(model.seen.at(-1)).includes('Not here.')).toBe(true);
+  });
+
+  test('[U3] carries out a dispatched turn: its last message is the deliverable', { timeout: 60_000 }, async () => {
+    const { client, run } = await agentWorld('claude-code', () => ({ text: 'The report.' }));
+    await client.profile.put({ name: 'Writer', card: { content: { kind: 'json', data: { name: 'Writer' } } } } as never);
+    const { agentTurnId = '', outputBoxId = '' } = await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' });
+    const { result } = await run(true, { turnId: agentTurnId });
+    expect(result.status).toBe('success');
+    const [turn] = (await client.handover.map({})).turns;
+    expect(turn).toMatchObject({ status: 'success', endCommit: result.commits.at(-1) });
+    expect((await client.box.cards({ boxId: outputBoxId })).cards.map(({ type, content }) => [type, content])).toEqual([
+      ['task.deliverable', { kind: 'text', text: 'The report.' }],
+    ]);
+    expect((await client.project.check({})).problems).toEqual([]);
+  });
+});
