@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createEngine, createSession } from '../../src/core/project/index.js';
@@ -39,8 +40,27 @@ test('[N5] stemma usage sums by session, model, day and tool', async () => {
   expect(sessions).toContain('53 replies without an output count');
   expect(await stemma('usage', '--by', 'model')).toMatch(/^claude-sonnet-4-5-20250929 +28 .* not recorded +≥ \$1\.27$/m);
   expect(await stemma('usage', '--by', 'day', '--time-zone', 'UTC')).toMatch(/^2026-01-19 +58 /m);
-  expect(await stemma('usage', 's', '--by', 'tool')).toMatch(/^Grep +28 /m);
+  const tools = await stemma('usage', 's', '--by', 'tool');
+  expect(tools).toMatch(/^tool +uses +≈ in calls +≈ in results +duplicates +≈ × calls +share$/m);
+  expect(tools).toMatch(/^Grep +14 /m);
+  expect(await stemma('usage', '--by', 'tool')).toBe(tools);
   expect(JSON.parse(await stemma('usage', '--json'))).toMatchObject({ total: 1, totals: { calls: 59 } });
+});
+
+test('[N5] stemma usage names sessions by their titles, with the id behind', async () => {
+  const stemma = commands('compacted.jsonl');
+  expect(await stemma('usage')).toMatch(/^Fix the login +3 +2,600 .* s$/m);
+});
+
+test('[N6] stemma usage warns of a day and a session over budget, at API prices', async () => {
+  const stemma = commands();
+  writeFileSync(join(process.env.STEMMA_DATA_DIR ?? '', 'usage.json'), '{"budgets":{"day":0.5,"session":3}}');
+  const warned = await stemma('usage', '--time-zone', 'UTC');
+  expect(warned).toMatch(/Over budget: day 2026-01-19 cost \$2\.94 at API prices, and the budget of a day is \$0\.50\./);
+  expect(warned).toMatch(/Over budget: session .+ cost .+ and the budget of a session is \$3\.00\./);
+  expect(JSON.parse(await stemma('usage', '--by', 'model', '--json'))).toMatchObject({
+    overBudget: [{ kind: 'day', budget: 0.5 }, { kind: 'day' }, { kind: 'session' }],
+  });
 });
 
 test('[N7] stemma cache lists misses with their cause and loss', async () => {

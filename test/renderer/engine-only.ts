@@ -49,6 +49,5 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'ticket.startFrom': performer,
   'timeline.block': texts,
   'timeline.render': texts,
-  'usage.sessions': 'For scripts that add up usage by day, model or repository. The window shows the figures of each session with session.list.',
   'turn.compare': `${fewer}turn.compareMany and turn.sides.`,
 };

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { Money, UsageCall, UsageContext, UsageFiller, UsageSums } from '../../core/contract/index.js';
+import type { Money, UsageCall, UsageContext, UsageFiller, UsageSessions, UsageSums } from '../../core/contract/index.js';
+import type { ContractClient } from '../launch/index.js';
 import { bold, dim, line, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject } from './command.js';
 import { UsageError } from './errors.js';
@@ -27,14 +28,7 @@ const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 function showUsage(session: string | undefined, options: UsageOptions): Promise<void> {
   return withProject(options, async ({ client }) => {
-    if (options.by === 'tool') {
-      if (session === undefined) throw new UsageError('--by tool needs a session or a commit: stemma usage SESSION --by tool');
-      const tips = session.startsWith('ctx-') ? [{ id: session }] : await client.context.tips({ sessionId: session });
-      const [tip] = tips;
-      if (!tip) throw new UsageError(`no session ${session} is in this project. \`stemma usage\` lists the sessions.`);
-      const fillers = await client.usage.fillers({ id: commitName(tip.id) });
-      return options.json ? printJson(byTool(fillers)) : printTools(byTool(fillers).slice(0, options.limit));
-    }
+    if (options.by === 'tool') return await showTools(client, session, options);
     const groupBy = groupings[options.by ?? (session === undefined ? 'session' : 'model')];
     const sums = await client.usage.sessions({
       groupBy: groupBy as Exclude<typeof groupBy, 'tool'>,
@@ -44,18 +38,45 @@ function showUsage(session: string | undefined, options: UsageOptions): Promise<
     });
     if (options.json) return printJson(sums);
     if (session !== undefined && sums.totals.calls === 0) throw new UsageError(`no calls of the session ${session} are in this project.`);
-    const width = Math.min(60, Math.max(7, ...sums.rows.map(({ key }) => key.length)));
+    const titles = await titlesIn(client, groupBy === 'session' ? sums.rows.map(({ key }) => key) : []);
+    const nameOf = (key: string): string => titles.get(key) ?? (key || 'not recorded');
+    const width = Math.min(60, Math.max(7, ...sums.rows.map(({ key }) => nameOf(key).length)));
     printText(dim(`${groupBy.padEnd(width)} ${heads}`));
     for (const row of sums.rows) {
-      printText(line`${firstLine(row.key || 'not recorded', width).padEnd(width)} ${columnsOf(row)}`);
+      const id = titles.has(row.key) ? dim(`  ${row.key}`) : '';
+      printText(line`${firstLine(nameOf(row.key), width).padEnd(width)} ${columnsOf(row)}${id}`);
       if (row.subagents) printText(dim(`${'  of these, by subagents'.padEnd(width)} ${columnsOf(row.subagents)}`));
     }
     if (sums.rows.length < sums.total) printText(dim(`${counted(sums.total - sums.rows.length, 'row')} more: --limit ${sums.total}`));
     printText(line`${bold('total'.padEnd(width))} ${columnsOf(sums.totals)}`);
     for (const note of notesOf(sums.totals)) printText(dim(note));
-    for (const { kind, key, spent, budget } of sums.overBudget)
-      say(red(`Over budget: ${kind} ${key} cost ${priceOf(spent)}, and the budget of a ${kind} is ${budget}.`));
+    await warnOfBudgets(client, sums.overBudget);
   });
+}
+
+/** The titles of sessions by their ids. */
+async function titlesIn(client: ContractClient, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const wanted = new Set(ids);
+  const { sessions } = await client.session.list({});
+  return new Map(sessions.flatMap(({ sessionId, title }) => (wanted.has(sessionId) && title !== '' ? [[sessionId, firstLine(title, 60)]] : [])));
+}
+
+const shownWarnings = 5;
+
+/** Warns of days and sessions over this machine's budgets. */
+async function warnOfBudgets(client: ContractClient, over: UsageSessions['overBudget']): Promise<void> {
+  const titles = await titlesIn(
+    client,
+    over.flatMap(({ kind, key }) => (kind === 'session' ? [key] : [])),
+  );
+  for (const { kind, key, spent, budget } of over.slice(0, shownWarnings))
+    say(
+      red(
+        line`Over budget: ${kind} ${titles.get(key) ?? key} cost ${priceOf(spent)} at API prices, and the budget of a ${kind} is ${priceOf({ ...spent, amount: budget })}.`,
+      ),
+    );
+  if (over.length > shownWarnings) say(red(`${counted(over.length - shownWarnings, 'more warning')}: --json lists all.`));
 }
 
 const wide = 14;
@@ -82,28 +103,70 @@ function notesOf({ cost, unknownOutputs, calls }: UsageSums): string[] {
 
 interface ToolSum {
   readonly tool: string;
-  readonly entries: number;
-  readonly tokens: number;
+  /** Calls of the tool, or entries of another kind. */
+  readonly uses: number;
+  readonly callTokens: number;
+  readonly resultTokens: number;
   readonly tokenCalls: number;
+  /** Results with the same content as an earlier one. */
+  readonly duplicates: number;
+}
+
+/** Without a session, the newest ends of this many branches are summed. */
+const mostBranches = 200;
+
+/** Prints what each tool put into the windows: of a commit, of a session, or of the project. */
+async function showTools(client: ContractClient, session: string | undefined, options: UsageOptions): Promise<void> {
+  const named = session === undefined ? undefined : commitName(session);
+  const all = named?.startsWith('ctx-') ? [{ id: named }] : await client.context.tips(named === undefined ? {} : { sessionId: named });
+  if (all.length === 0) throw new UsageError(`no session ${session ?? ''} is in this project. \`stemma usage\` lists the sessions.`);
+  // Branches share entries. Each counts once, with the calls of the branch where it stayed longest.
+  const fillers = new Map<string, UsageFiller>();
+  for (const { id } of all.slice(0, mostBranches))
+    for (const filler of await client.usage.fillers({ id })) {
+      const name = filler.key ?? `${filler.tool} ${filler.path}`;
+      if ((fillers.get(name)?.tokenCalls ?? -1) < filler.tokenCalls) fillers.set(name, filler);
+    }
+  const sums = byTool(fillers.values());
+  if (options.json) return printJson(sums);
+  printTools(sums.slice(0, options.limit), Math.min(all.length, mostBranches));
+  if (all.length > mostBranches) printText(dim(`${counted(all.length - mostBranches, 'older branch', 'older branches')} left out.`));
 }
 
 /** What each tool put into the window, the largest first. */
-function byTool(fillers: readonly UsageFiller[]): ToolSum[] {
+function byTool(fillers: Iterable<UsageFiller>): ToolSum[] {
   const sums = new Map<string, ToolSum>();
-  for (const { tool, kind, tokens, tokenCalls } of fillers) {
+  for (const { tool, kind, tokens, tokenCalls, duplicateOf } of fillers) {
     const name = tool ?? kind;
-    const { entries = 0, tokens: before = 0, tokenCalls: times = 0 } = sums.get(name) ?? {};
-    sums.set(name, { tool: name, entries: entries + 1, tokens: before + tokens, tokenCalls: times + tokenCalls });
+    const before = sums.get(name) ?? { tool: name, uses: 0, callTokens: 0, resultTokens: 0, tokenCalls: 0, duplicates: 0 };
+    const isResult = kind === 'tool_result';
+    sums.set(name, {
+      tool: name,
+      uses: before.uses + (isResult ? 0 : 1),
+      callTokens: before.callTokens + (isResult ? 0 : tokens),
+      resultTokens: before.resultTokens + (isResult ? tokens : 0),
+      tokenCalls: before.tokenCalls + tokenCalls,
+      duplicates: before.duplicates + (duplicateOf === undefined ? 0 : 1),
+    });
   }
   return [...sums.values()].sort((a, b) => b.tokenCalls - a.tokenCalls);
 }
 
-function printTools(sums: readonly ToolSum[]): void {
-  printText(dim(`${'tool'.padEnd(30)}${['entries', '≈ tokens', '× calls'].map((head) => head.padStart(wide)).join('')}`));
-  for (const { tool, ...rest } of sums)
-    printText(
-      line`${firstLine(tool, 30).padEnd(30)}${[rest.entries, rest.tokens, rest.tokenCalls].map((value) => number(value).padStart(wide)).join('')}`,
-    );
+const toolHeads = ['uses', '≈ in calls', '≈ in results', 'duplicates', '≈ × calls', 'share'];
+
+function printTools(sums: readonly ToolSum[], branches: number): void {
+  const total = Math.max(
+    1,
+    sums.reduce((sum, { tokenCalls }) => sum + tokenCalls, 0),
+  );
+  printText(dim(`${'tool'.padEnd(30)}${toolHeads.map((head) => head.padStart(wide)).join('')}`));
+  for (const { tool, uses, callTokens, resultTokens, duplicates, tokenCalls } of sums) {
+    const cells = [...[uses, callTokens, resultTokens, duplicates, tokenCalls].map(number), `${Math.round((tokenCalls / total) * 100)} %`];
+    printText(line`${firstLine(tool, 30).padEnd(30)}${cells.map((cell) => cell.padStart(wide)).join('')}`);
+  }
+  printText(
+    dim(`Estimated tokens in the window at the end of ${counted(branches, 'branch', 'branches')}, times the calls that were sent with them.`),
+  );
 }
 
 function showCache(session: string | undefined, options: ProjectOptions): Promise<void> {

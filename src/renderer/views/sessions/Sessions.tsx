@@ -4,6 +4,7 @@ import type { FoundSource } from '../../../core/contract/index.js';
 import { Button, Empty, Failure, Loading } from '../../parts';
 import { useOpenDir } from '../../state';
 import { openSample } from './act';
+import { BudgetNotice } from './BudgetNotice';
 import { CaptureOffer } from './CaptureOffer';
 import { LiveSessions } from './LiveSessions';
 import { type Facet, type Listed, type Narrowing, narrow, type Order, rowsOf } from './rows';
@@ -77,6 +78,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
         onArchived={setArchived}
       />
       {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
+      {dir && <BudgetNotice dir={dir} listed={listed} />}
       {live.length > 0 && <LiveSessions live={live} />}
       {rows.length === 0 ? (
         searching ? (

@@ -1,0 +1,29 @@
+import { api } from '../../client';
+import { say } from '../../parts';
+import { useQuery } from '../../state';
+import type { Listed } from './rows';
+
+const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+const shownNotices = 3;
+
+/** Says which days and sessions cost more than the budgets of this machine. Nothing where there is no budget, or none was exceeded. */
+export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Listed[] }) {
+  const newest = listed.reduce((latest, { lastAt }) => (lastAt > latest ? lastAt : latest), '');
+  const query = useQuery(`${dir} ${newest} over budget`, (signal) => api.usage.sessions({ groupBy: null, timeZone }, { signal }));
+  const over = query.status === 'done' ? query.data.overBudget : [];
+  if (over.length === 0) return null;
+  const titleOf = (id: string): string => listed.find(({ session }) => session?.sessionId === id)?.session?.title ?? id;
+  return (
+    <ul className="budget-notice" aria-label="Over budget">
+      {over.slice(0, shownNotices).map(({ kind, key, spent, budget }) => (
+        <li key={`${kind} ${key}`} className="notice-line" title={`At API prices of ${spent.priceDate}. A subscription does not pay them.`}>
+          Over budget: {kind === 'day' ? key : <q>{titleOf(key)}</q>} cost <b>{say.money(spent)}</b>; the budget of a {kind} is{' '}
+          {say.money({ ...spent, amount: budget })}.
+        </li>
+      ))}
+      {over.length > shownNotices && (
+        <li className="muted">{say.plural(over.length - shownNotices, 'more day or session', 'more days and sessions')} over budget</li>
+      )}
+    </ul>
+  );
+}
