@@ -40,8 +40,10 @@ export const usageSeries = z.object({
       requestId: name,
       counted: count.nullable(),
       limit: count.nullable(),
-      /** Tokens by kind; with what is not recorded they add up to `counted`. */
+      /** Tokens by kind; with `notRecorded` they add up to `counted`. */
       parts: z.array(count),
+      /** The part of the counted input that no record explains. Null where nothing was counted. */
+      notRecorded: count.nullable(),
       /** The first call after a compaction. */
       cut: z.literal(true).optional(),
     }),

@@ -52,11 +52,13 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
       const sizes = partKinds.map((kind) => (own.get(kind) ?? 0) * (scales.get(kind) ?? 1));
       const total = sizes.reduce((sum, size) => sum + size, 0);
       const scale = counted !== null && total > counted ? counted / total : 1;
+      const parts = sizes.map((size) => Math.floor(size * scale));
       return {
         requestId: idOf(call),
         counted,
         limit: limitOf(chain, call.model, counted),
-        parts: sizes.map((size) => Math.floor(size * scale)),
+        parts,
+        notRecorded: counted === null ? null : counted - parts.reduce((sum, size) => sum + size, 0),
         ...(at > 0 && cutsAt[at] !== cutsAt[at - 1] && { cut: true as const }),
       };
     }),

@@ -1,0 +1,56 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { tips } from '../../../src/core/chain/index.js';
+import { loadTokenizer, usageCalls, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain } from '../../support/project.js';
+
+beforeAll(loadTokenizer);
+
+const shared = resolve(import.meta.dirname, '../../../../shared/transcripts');
+const fixtures = join(import.meta.dirname, '../../fixtures');
+
+/** Checks every call of every branch of a history. Returns the number of counted calls. */
+function checkParts(path: string): number {
+  const chain = emptyChain();
+  importInto(chain, path);
+  let counted = 0;
+  for (const { id } of tips(chain, {})) {
+    for (const call of usageSeries(chain, id).calls) {
+      if (call.counted === null) {
+        expect(call.notRecorded).toBeNull();
+        continue;
+      }
+      counted += 1;
+      expect(call.notRecorded).toBeGreaterThanOrEqual(0);
+      expect(call.parts.reduce((sum, part) => sum + part, call.notRecorded ?? 0)).toBe(call.counted);
+    }
+    const { counted: last, parts, notRecorded } = usageOfContext(chain, id);
+    if (last !== null) expect(parts.reduce((sum, { tokens }) => sum + tokens, notRecorded ?? 0)).toBe(last);
+  }
+  expect(usageCalls(chain, {}).calls.filter(({ window }) => window !== null).length).toBeLessThanOrEqual(counted);
+  return counted;
+}
+
+test.each([
+  ['usage/branches.jsonl', 60],
+  ['usage/one-hour-cache.jsonl', 20],
+  ['usage/two-models.jsonl', 50],
+  ['codex', 3],
+  ['pi/tour.jsonl', 3],
+  ['gemini/tour.jsonl', 3],
+  ['cline/sdk-session.messages.json', 16],
+] as const)('[N8] parts and what is not recorded add up for every call of %s', (name, least) => {
+  expect(checkParts(join(fixtures, name))).toBeGreaterThanOrEqual(least);
+});
+
+const real = existsSync(shared) ? readdirSync(shared, { recursive: true, encoding: 'utf8' }).filter((path) => /\.jsonl?$/.test(path)) : [];
+test.skipIf(real.length === 0)(
+  '[N8] parts add up for every counted call of all real transcripts (needs ../shared)',
+  () => {
+    const counted = real.map((path) => checkParts(join(shared, path)));
+    expect(counted.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(1_500);
+  },
+  300_000,
+);
