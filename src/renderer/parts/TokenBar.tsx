@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { OutlineRow } from '../../core/contract/index.js';
+import type { OutlineRow, PartKind, UsageContext } from '../../core/contract/index.js';
 import { useShownTheme } from '../state';
 import { type Family, families, familyNames, familyOf, kindNames } from './kinds';
 import { compact, exact, percent } from './numbers';
@@ -153,9 +153,21 @@ function draw(
 }
 
 /** The sums of the bar as text: kind, tokens, share. */
-export function TokenLegend({ rows, families: shown = families }: { rows: readonly OutlineRow[]; families?: readonly Family[] }) {
-  const sums = useMemo(() => tokensByFamily(rows), [rows]);
-  const total = Object.values(sums).reduce((a, b) => a + b, 0) || 1;
+export function TokenLegend({
+  rows,
+  families: shown = families,
+  usage,
+}: {
+  rows: readonly OutlineRow[];
+  families?: readonly Family[];
+  /** What the provider counted. Its parts then stand for the estimates of the rows. */
+  usage?: UsageContext | undefined;
+}) {
+  const counted = usage?.counted ?? null;
+  const parts = usage?.parts;
+  const sums = useMemo(() => (counted === null || !parts ? tokensByFamily(rows) : partsByFamily(parts)), [rows, counted, parts]);
+  const total = counted ?? (Object.values(sums).reduce((a, b) => a + b, 0) || 1);
+  const notRecorded = usage?.notRecorded ?? 0;
   return (
     <ul className="token-legend" aria-label="Tokens by kind">
       {shown
@@ -166,6 +178,32 @@ export function TokenLegend({ rows, families: shown = families }: { rows: readon
             {familyNames[family]} <b>≈ {compact(sums[family])}</b> <span className="muted">{percent(sums[family] / total)}</span>
           </li>
         ))}
+      {notRecorded > 0 && (
+        <li className="kind-none" title={`${exact(notRecorded)} counted tokens that no record explains: usually the system prompt, tools and memory`}>
+          <i aria-hidden />
+          not recorded <b>≈ {compact(notRecorded)}</b> <span className="muted">{percent(notRecorded / total)}</span>
+        </li>
+      )}
     </ul>
   );
+}
+
+const familyOfPart: Readonly<Record<PartKind, Family>> = {
+  system: 'system',
+  summary: 'system',
+  event: 'system',
+  user: 'user',
+  image: 'user',
+  assistant: 'assistant',
+  thinking: 'thinking',
+  tools: 'tool',
+  tool_call: 'tool',
+  tool_result: 'tool',
+};
+
+/** The parts of a counted input by family. */
+function partsByFamily(parts: UsageContext['parts']): Record<Family, number> {
+  const sums = tokensByFamily([]);
+  for (const { kind, tokens } of parts) sums[familyOfPart[kind]] += tokens;
+  return sums;
 }

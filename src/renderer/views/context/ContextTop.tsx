@@ -61,7 +61,7 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
         </Button>
       </div>
       <TokenBar rows={rows} from={from} to={to} seams={seams} onJump={jumpTo} />
-      <TokenLegend rows={rows} />
+      <TokenLegend rows={rows} usage={stop !== 'root' && usage.status === 'done' ? usage.data : undefined} />
     </div>
   );
 }

@@ -35,7 +35,7 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
         seams={seams}
         onJump={(entry) => go({ view: 'context', commit: commit.id, entry: outline.rows[entry]?.key, stop: undefined })}
       />
-      <TokenLegend rows={outline.rows} />
+      <TokenLegend rows={outline.rows} usage={usage.status === 'done' ? usage.data : undefined} />
       {tools.length > 0 && (
         <p className="muted">
           {tools.slice(0, 6).map(([name, times], n) => (

@@ -1,6 +1,6 @@
 import { api } from '../../client';
 import { say } from '../../parts';
-import { useQuery } from '../../state';
+import { useProject, useQuery } from '../../state';
 import type { Listed } from './rows';
 
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
@@ -8,8 +8,8 @@ const shownNotices = 3;
 
 /** Says which days and sessions cost more than the budgets of this machine. Nothing where there is no budget, or none was exceeded. */
 export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Listed[] }) {
-  const newest = listed.reduce((latest, { lastAt }) => (lastAt > latest ? lastAt : latest), '');
-  const query = useQuery(`${dir} ${newest} over budget`, (signal) => api.usage.sessions({ groupBy: null, timeZone }, { signal }));
+  const revision = useProject((state) => state.revision);
+  const query = useQuery(`${dir} ${revision} over budget`, (signal) => api.usage.sessions({ groupBy: null, timeZone }, { signal }));
   const over = query.status === 'done' ? query.data.overBudget : [];
   if (over.length === 0) return null;
   const titleOf = (id: string): string => listed.find(({ session }) => session?.sessionId === id)?.session?.title ?? id;
