@@ -73,6 +73,7 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
   'request prompts': ({ part }) => ({ words: ['request', 'prompts', part] }),
   usage: () => ({ words: ['usage', '--by', 'repo'] }),
   cache: () => ({ words: ['cache'] }),
+  compaction: ({ tip }) => ({ words: ['compaction', tip] }),
   'source list': () => ({ words: ['source', 'list'] }),
   'source get': ({ source, machine: { cwd } }) => ({ words: ['source', 'get', source, '-o', join(cwd, 'again.jsonl')] }),
   export: ({ tip }) => ({ words: ['export', tip, '--to', 'markdown'] }),

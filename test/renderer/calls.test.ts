@@ -67,8 +67,8 @@ test('[N8] the layers of the chart add up to the counted total', () => {
     kinds: ['user', 'tool_call', 'tool_result'],
     basis: 'calibrated',
     calls: [
-      { requestId: 'a', counted: 1_000, limit: 2_000, parts: [100, 200, 300] },
-      { requestId: 'b', counted: null, limit: null, parts: [1, 2, 3], cut: true },
+      { requestId: 'a', counted: 1_000, limit: 2_000, parts: [100, 200, 300], notRecorded: null },
+      { requestId: 'b', counted: null, limit: null, parts: [1, 2, 3], notRecorded: null, cut: true },
     ],
   };
   const { tokens, heights, limit, cuts } = stackOf(series);
