@@ -59,7 +59,7 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
   log: () => ({ words: ['log'] }),
   show: ({ tip }) => ({ words: ['show', tip, '--all'] }),
   materialize: ({ tip }) => ({ words: ['materialize', tip, '--format', 'markdown'] }),
-  fork: ({ tip, key }) => ({ words: ['fork', tip, '--at', key, '--summary', hostile, '--template', hostile, '--principal', hostile] }),
+  fork: ({ tip, key }) => ({ words: ['fork', tip, '--at', key, '--summary', hostile, '--template', hostile, '--as', hostile] }),
   diff: ({ older, tip }) => ({ words: ['diff', older, tip] }),
   resume: ({ tip, machine: { cwd } }) => ({ words: ['resume', tip, '--cwd', cwd] }),
   // A new project each time: what is imported already is not captured again.
@@ -111,6 +111,8 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
   pull: ({ hub }) => ({ words: ['pull', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
   status: ({ hub }) => ({ words: ['status', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
   call: ({ tip }) => ({ words: ['call', 'context.show', '--input', JSON.stringify({ id: tip })] }),
+  otlp: () => ({ words: ['otlp'], until: 'OTEL_', silent: 'it prints its own address' }),
+  serve: () => ({ words: ['serve'], until: 'Ctrl+C' }),
   mcp: ({ machine: { path } }) => ({ words: ['mcp'], input: path('empty'), silent: 'it prints the protocol of a program' }),
   web: () => ({ words: ['web', '--no-open'], until: 'token=', silent: 'it prints its own address' }),
 };

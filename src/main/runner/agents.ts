@@ -1,57 +1,7 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { AgentProgram } from '../../core/project/index.js';
 import { claudeCode } from './claude.js';
 import { codex } from './codex.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** What an agent's program needs of this machine. */
-export interface Machine {
-  readonly env: Environment;
-  /** The command line that serves Stemma's tools: program and first arguments. */
-  readonly stemma: readonly [program: string, ...args: string[]];
-}
+import type { Machine } from './machine.js';
 
 /** The command-line agents that Stemma can run, installed or not. */
 export const openAgents = (machine: Machine): readonly AgentProgram[] => [claudeCode(machine), codex(machine)];
-
-/** Finds a program: where a variable says, else on the path. */
-export function findProgram({ env }: Machine, name: string, variable: string): string | undefined {
-  const named = env[variable];
-  if (named) return existsSync(named) ? named : undefined;
-  const ends = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];
-  return (env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((folder) => (folder === '' ? [] : ends.map((end) => join(folder, `${name}${end}`))))
-    .find((path) => existsSync(path));
-}
-
-/** Why an agent cannot run here; null if it can. */
-export const missing = (machine: Machine, title: string, name: string, variable: string): string | null =>
-  findProgram(machine, name, variable) === undefined
-    ? `${title} is not installed: install the command ${name}, or name its path in ${variable}.`
-    : null;
-
-/** Keys of model providers, by the agent that may see them. */
-const keys: Readonly<Record<'anthropic' | 'openai' | 'others', RegExp>> = {
-  anthropic: /^(ANTHROPIC_|CLAUDE_CODE_OAUTH)/,
-  openai: /^(OPENAI_|CODEX_|AZURE_OPENAI_)/,
-  others:
-    /^(GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_GENAI_|MISTRAL_|GROQ_|DEEPSEEK_|OPENROUTER_|XAI_|COHERE_|TOGETHER_|FIREWORKS_|PERPLEXITY_|DASHSCOPE_|HF_TOKEN)/,
-};
-
-/** The environment of an agent: that of this process without the keys of other providers and without what is Stemma's own. */
-export function environmentFor({ env }: Machine, own: 'anthropic' | 'openai'): Record<string, string> {
-  const refused = [keys.others, own === 'anthropic' ? keys.openai : keys.anthropic, /^STEMMA_/];
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined || refused.some((pattern) => pattern.test(name)) ? [] : [[name, value]])),
-  );
-}
-
-/** The command of Stemma's MCP server for one job. */
-export function mcpServer({ stemma: [command, ...first] }: Machine, mcp: NonNullable<Parameters<AgentProgram['run']>[0]['mcp']>) {
-  const as = mcp.as === null ? [] : ['--as', mcp.as];
-  const run = mcp.runId === null ? [] : ['--run', mcp.runId];
-  return { command, args: [...first, 'mcp', '--project', mcp.project, '--tools', mcp.tools.join(','), ...as, ...run] };
-}

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../core/base/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
-import { environmentFor, findProgram, type Machine, mcpServer, missing } from './agents.js';
 import { arrayAt, type LineProgram, numberIn, objectAt, startLines } from './lines.js';
+import { environmentFor, findProgram, type Machine, mcpServer, missing } from './machine.js';
 
 const title = 'Claude Code';
 const [name, variable] = ['claude', 'STEMMA_CLAUDE'] as const;

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, StemmaError, stringAt } from '../../core/base/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
-import { environmentFor, findProgram, type Machine, mcpServer, missing } from './agents.js';
 import { type LineProgram, numberIn, objectAt, startLines } from './lines.js';
+import { environmentFor, findProgram, type Machine, mcpServer, missing } from './machine.js';
 
 const title = 'Codex';
 const [name, variable] = ['codex', 'STEMMA_CODEX'] as const;

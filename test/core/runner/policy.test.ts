@@ -23,7 +23,10 @@ test('[U1] a policy names what may start, by whom, and nothing unknown', async (
   const { client } = door();
   const set = (rule: object) => refusalOf(client.runner.setPolicy({ rules: [rule] } as never));
   const performer = { provider: 'model' };
-  expect(await set({ for: { everything: true }, performer })).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'rules.0.for' } });
+  expect(await set({ for: { everything: true }, performer })).toMatchObject({
+    code: 'BAD_REQUEST',
+    data: { field: expect.stringMatching(/^rules\.0\.for/) },
+  });
   expect(await set({ for: { space: 's' }, performer, command: 'rm' })).toMatchObject({ code: 'BAD_REQUEST' });
   expect(await set({ for: { space: 's' } })).toMatchObject({ code: 'BAD_REQUEST' });
   expect(await client.runner.getPolicy({})).toEqual({ rules: [] });
