@@ -77,9 +77,19 @@ const insert = (chain: Chain, { places, cwd, granularity, signed, since }: Follo
     }),
   );
 
-/** Whether another recording has bound its principal to the session. */
+/** Whether a session belongs to somebody else: to another recording, or by a name under which it was recorded before. */
 const isOthers = (chain: Chain, sessionId: string, principal: string): boolean =>
-  chain.db.one('SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?', chain.project, sessionId, principal) !== undefined;
+  chain.db.one(
+    `SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?
+     UNION ALL SELECT 1 FROM context WHERE project = ? AND sessionId = ? AND principal <> ? AND forked = 0
+        AND substr(principal, -length(sessionId) - 1) <> '#' || sessionId LIMIT 1`,
+    chain.project,
+    sessionId,
+    principal,
+    chain.project,
+    sessionId,
+    principal,
+  ) !== undefined;
 
 /**
  * Commits the turn in progress of an agent that is followed, so that what it writes now carries all that it knows (K4). It reads only
