@@ -1,9 +1,13 @@
 // One of several processes that append to the same box at once: DIR NAME COUNT. Says that it is ready, then waits for a line.
 import { registerHooks } from 'node:module';
 
+// The build makes this module. A writer exports nothing.
+const exportedPage = 'data:text/javascript,export const script = "", style = "";';
 registerHooks({
   resolve: (name, context, next) =>
-    next(name.startsWith('.') && name.endsWith('.js') && context.parentURL?.endsWith('.ts') ? `${name.slice(0, -3)}.ts` : name, context),
+    name === 'virtual:exported-page'
+      ? { url: exportedPage, shortCircuit: true }
+      : next(name.startsWith('.') && name.endsWith('.js') && context.parentURL?.endsWith('.ts') ? `${name.slice(0, -3)}.ts` : name, context),
 });
 const { openProject } = await import('../../../src/core/project/index.ts');
 const { addCard, appendToBox } = await import('../../../src/core/cards/index.ts');

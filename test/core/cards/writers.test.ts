@@ -17,7 +17,8 @@ test('[B14] two processes append to one box without loss, each in order', async 
     });
     return { child, ready: once(child.stdout, 'data'), ended: once(child, 'exit') };
   });
-  await Promise.all(writers.map((writer) => writer.ready));
+  // A writer that does not start ends before it is ready.
+  await Promise.all(writers.map(({ ready, ended }) => Promise.race([ready, ended])));
   for (const { child } of writers) child.stdin.write('go\n');
   for (const { ended } of writers) expect(await ended).toEqual([0, null]);
   const { cardIds } = getBox(project.chain, 'shared');
