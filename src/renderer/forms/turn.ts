@@ -24,7 +24,7 @@ export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly Step[] 
         : [];
 
 export const stepNames: Readonly<Record<Step, string>> = {
-  write: 'Write',
+  write: 'Write a card',
   suspend: 'Suspend',
   answer: 'Answer',
   submit: 'Submit',
@@ -42,7 +42,7 @@ const writeForm = (turn: AgentTurn, draft: string): FormSpec => ({
   intro: 'The card is added to the output box of the turn.',
   fields: cardFields('cards.0'),
   start: { ...newCard(), type: 'agent.thought' },
-  action: 'Write',
+  action: 'Write card',
   draft,
   submit: async (values) => {
     await api.agent.write({ ...of(turn), cards: [cardIn(values)] });

@@ -59,9 +59,9 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   const console = pane.getByRole('region', { name: 'Turn console' });
   await console.getByRole('button', { name: 'Begin by hand' }).click();
   await expect(console).toContainText('The turn is open');
-  await console.getByRole('button', { name: 'Write…' }).click();
+  await console.getByRole('button', { name: 'Write a card…' }).click();
   await fill(page, 'Text', 'The queue holds orders.');
-  await send(page, 'Write');
+  await send(page, 'Write card');
   await console.getByText('What its model sees').click();
   const seen = console.getByRole('list', { name: 'Messages to the model' });
   await expect(seen).toContainText('You write.');
