@@ -121,6 +121,23 @@ test('[T24, T71] a definition that cannot be read costs its rows; the table is n
   expect(problems.map((problem) => `${problem.id} ${problem.message}`).join('\n')).toMatch(/rows of context could not be read.*kept at \S+damaged-1/);
 });
 
+test('[T24, T71] a column whose name is no text costs the rows of its table, which is named', () => {
+  const name = (from: string, to: string): string => `replace(sql, '${from}', CAST(x'f3' AS TEXT) || '${to}')`;
+  const { dir, id } = changed(
+    `UPDATE sqlite_schema SET sql = ${name('space ', 'pace ').replace('(sql', `(${name('space)', 'pace)')}`)} WHERE name = 'runSeen'`,
+  );
+  expect(saidOf(dir, id)).toContain('the table "runSeen"');
+  const project = openProject(dir, heldClock(), undefined, { repair: true });
+  onTestFinished(() => project.close());
+  expect(
+    atOnce(repairProject(project))
+      .problems.map((problem) => problem.message)
+      .join('\n'),
+  ).toContain('rows of runSeen could not be read');
+  expect(contentOf(project, id)).toBe(line('a') + line('b'));
+  expect(atOnce(checkProject(project)).problems).toEqual([]);
+});
+
 // The commit of an object whose row had changed was not named.
 test.each(['project = 0', 'hash = zeroblob(32)', 'expiresAt = 1'])('[T24] a repair names the commit of an object whose row says %s', (change) => {
   const { dir, id } = changed(

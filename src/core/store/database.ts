@@ -258,7 +258,12 @@ function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | '
     changedDefinitions: () => guard(() => changedDefinitions(current().raw).map(definitionProblem)),
     changedRows: () => {
       const { raw } = current();
-      return tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table)));
+      return tablesOf(raw).flatMap((table) =>
+        guard(
+          () => changedRows(raw, table),
+          () => raw,
+        ),
+      );
     },
   };
 }
