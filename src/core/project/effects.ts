@@ -159,8 +159,8 @@ export const effects: Effects = {
   compose: {
     saveState: 'writes',
     restoreState: 'reads',
-    messages: 'machine',
-    collect: 'machine',
+    messages: 'reads',
+    collect: 'reads',
     patch: 'machine',
     shorten: 'machine',
     compact: 'writes',

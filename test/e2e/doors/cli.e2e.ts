@@ -240,7 +240,7 @@ test.describe('stemma', () => {
       expect(ran.code).toBe(0);
       expect(model.asked).toHaveLength(1);
       expect(JSON.stringify(model.asked[0]?.body)).toContain('Judge it.');
-      expect((await machine.run('job', 'list')).out).toMatch(/^job-\S+ {2}success {2}turn_\S+ by anthropic \(claude-x\) {2}1 call, \d+ tokens/);
+      expect((await machine.run('job', 'list')).out).toMatch(/^job-\S+ {2}success {2}Judge it\. by anthropic \(claude-x\) {2}1 call, \d+ tokens/);
       expect(json(await machine.run('call', 'turn.reproduce', '--input', JSON.stringify({ turnId: agentTurnId })))).toMatchObject({
         identical: true,
       });
