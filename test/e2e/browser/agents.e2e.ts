@@ -275,11 +275,14 @@ test('[W65][W67] a composition goes to a model, and a commit gets tags and a ret
 
 test('[W66] a job asks, is answered and is stopped, and a rule allows what may start', async ({ page, machine }) => {
   const met = complaints(page);
-  const server = await modelServer(
-    (response) => stream(response, messageEvents({ tool: 'deploy', input: { command: 'make deploy' }, id: 'toolu_1' })),
-    // The second reply never ends.
-    (response) => stream(response, messageEvents({ text: 'Deployed, and now ' }).slice(0, 4), false),
-  );
+  let calls = 0;
+  // Other requests list the models. The second reply never ends.
+  const server = await modelServer((response, { body }) => {
+    if (!body.stream) return stream(response, []);
+    calls += 1;
+    if (calls === 1) stream(response, messageEvents({ tool: 'deploy', input: { command: 'make deploy' }, id: 'toolu_1' }));
+    else stream(response, messageEvents({ text: 'Deployed, and now ' }).slice(0, 4), false);
+  });
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
   const { call } = await agentsWindow(page, machine);
   await openAgents(page, 'Jobs');
@@ -306,7 +309,7 @@ test('[W66] a job asks, is answered and is stopped, and a rule allows what may s
   await question.getByRole('button', { name: 'Send the result' }).click();
   await expect(list.getByRole('region', { name: 'Running, 1 job' })).toBeVisible();
   await expect.poll(() => server.asked.filter(({ body }) => body.stream).length).toBe(2);
-  expect(JSON.stringify(server.asked.at(-1)?.body)).toContain('deployed at 10:42');
+  expect(JSON.stringify(server.asked.filter(({ body }) => body.stream).at(-1)?.body)).toContain('deployed at 10:42');
   const facts = page.getByRole('complementary', { name: 'Facts of the job' });
   await expect(facts.getByRole('meter', { name: /^Calls: \d of 3/ })).toBeVisible();
 
