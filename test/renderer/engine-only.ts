@@ -20,7 +20,6 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'compose.messages': compose,
   'compose.patch': compose,
   'compose.shorten': compose,
-  'context.checkpoint': writer,
   'context.history': `${fewer}context.graph.`,
   'context.materialize': `${fewer}export.context, which also says what is lost.`,
   'context.summaries': summaries,

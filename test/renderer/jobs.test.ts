@@ -2,7 +2,7 @@ import './page';
 import { describe, expect, test } from 'vitest';
 import type { ComposedMessage, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
 import { linesOfJob } from '../../src/renderer/state/jobs';
-import { divided, entriesOfComposition } from '../../src/renderer/views/compose/send';
+import { divided } from '../../src/renderer/views/compose/send';
 import { argumentsText, groupsOf, limitRows, usedText } from '../../src/renderer/views/jobs/words';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
@@ -88,20 +88,6 @@ describe('a composition', () => {
     layer: 'checkpoint_messages',
     tokens: 1,
     ...more,
-  });
-
-  test('[W65] its messages become entries in the same order, with calls and results', () => {
-    expect(
-      entriesOfComposition([
-        message('system', 'Be short.'),
-        message('ai', '', { tool_calls: [{ id: 't1', name: 'read', args: { path: 'a' } }] }),
-        message('tool', 'content', { tool_call_id: 't1', name: 'read' }),
-      ]),
-    ).toEqual([
-      { role: 'system', kind: 'text', text: 'Be short.' },
-      { role: 'assistant', kind: 'tool_call', toolCallId: 't1', toolName: 'read', arguments: { path: 'a' } },
-      { role: 'tool', kind: 'tool_result', toolCallId: 't1', toolName: 'read', result: 'content' },
-    ]);
   });
 
   test('[W65] the last message of a person is the question', () => {

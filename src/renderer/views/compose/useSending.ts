@@ -2,7 +2,6 @@ import { useRef, useState } from 'react';
 import type { ComposedMessage, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { refreshProject } from '../../state';
-import { entriesOfComposition } from './send';
 
 /** A composition on its way to a model, and the reply so far. */
 export interface Sending {
@@ -30,17 +29,34 @@ export function useSending(): {
   const send = async ({ before, question, provider, model }: SendInput): Promise<void> => {
     const own = new AbortController();
     controller.current = own;
-    const entries = entriesOfComposition(before);
-    const start =
-      entries.length === 0
-        ? null
-        : (await api.context.fork({ id: null, edits: entries.map((entry) => ({ op: 'append' as const, entry })), summary: 'A composition' })).id;
+    const start = before.length === 0 ? null : await beginChain(before);
     const stream = await api.turn.ask({ id: start, text: question, provider, ...(model && { model }) }, { signal: own.signal });
     own.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
     setSending({ state: 'running', text: '', commit: undefined, error: undefined });
     void read(stream, own.signal, setSending);
   };
   return { sending, send, stop: () => controller.current?.abort() };
+}
+
+/**
+ * Stores the messages as a chain of their own. The system messages are a version of the template `composition`: an agent of a template is
+ * sent its content as the system prompt.
+ */
+async function beginChain(composed: readonly ComposedMessage[]): Promise<ContextId> {
+  const system = composed.filter(({ role, content }) => role === 'system' && content.trim() !== '').map(({ content }) => content);
+  const messages = composed.filter(({ role }) => role !== 'system');
+  const { body } = await api.compose.body({ messages, provider: 'openai' });
+  const template = system.length === 0 ? undefined : await api.template.put({ name: 'composition', text: system.join('\n\n') });
+  const { id } = await api.context.checkpoint({
+    parent: null,
+    type: 'delta',
+    format: 'openai-chat-v1',
+    template: template ? `composition@${template.version}` : 'composition',
+    checkpoint: 'turn_boundary',
+    text: JSON.stringify(body),
+    summary: 'A composition',
+  });
+  return id;
 }
 
 type Change = (change: (old: Sending | undefined) => Sending | undefined) => void;
