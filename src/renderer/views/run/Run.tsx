@@ -87,7 +87,8 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
                   onRun={(input) => void startRun(project, { ...input, turnId })}
                 />
               )}
-              <div className="run-replies">
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys */}
+              <div className="run-replies" tabIndex={0} role="log" aria-label="Replies">
                 {own.map((job) => (
                   <Replies key={job.id} job={job} turn={turn} />
                 ))}

@@ -60,7 +60,8 @@ export function WhatIf({ project, id, model, providers }: WhatIfProps) {
           )
         }
       </Answer>
-      <div className="run-replies">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys */}
+      <div className="run-replies" tabIndex={0} role="log" aria-label="Replies">
         {jobs.length === 0 ? (
           <p className="muted reply-hint">
             New turns appear here and become commits on this branch. A run stops where a reply differs from the original; you can continue from there.
