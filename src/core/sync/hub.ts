@@ -22,6 +22,9 @@ export const bytesAtOnce = 8 * 1024 * 1024;
 /** Items that are asked about or sent at a time. */
 export const itemsAtOnce = 2_000;
 
+/** Objects that are asked about or asked for at a time. */
+export const objectsAtOnce = 10_000;
+
 /** Groups objects so that no group has more than `bytesAtOnce`, unless it is one object. */
 export function* inGroups<T extends { readonly size: number }>(objects: Iterable<T>): Generator<T[]> {
   let group: T[] = [];

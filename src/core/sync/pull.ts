@@ -2,11 +2,11 @@ import { type Json, type JsonObject, StemmaError, stringAt } from '../base/index
 import { holderOf } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
 import { storeCommit } from './commits.js';
-import type { Hub } from './hub.js';
+import { type Hub, objectsAtOnce } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { unpackParcel } from './parcel.js';
-import { type Item, nameIn, objectsOf, openPlaces, openRows, type Places, type Row, type Rows, renamed } from './rows.js';
-import { type Rule, ruleOf } from './rules.js';
+import { type Item, isEmpty, nameIn, objectsOf, openPlaces, openRows, type Places, type Row, type Rows, renamed } from './rows.js';
+import { type Rule, ruleOf, tableOf } from './rules.js';
 import { readRecordedCalls } from './sources.js';
 
 /** An item that was not stored, and why. */
@@ -31,8 +31,6 @@ interface Pull {
   readonly known: Known;
   readonly places: Places;
   readonly total: { items: Record<string, number>; objects: number; kept: number; refused: Refused[] };
-  /** Items whose later references do not exist yet. */
-  readonly unfinished: Item[];
 }
 
 /** What names an item of a parcel. Kinds that this version does not know are named by their content. */
@@ -54,7 +52,6 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false }: 
     known,
     places: openPlaces(chain, rows, known.row),
     total: { items: {}, objects: 0, kept: 0, refused: [] },
-    unfinished: [],
   };
   while (!isStopped()) {
     const page = await hub.items(known.pulled());
@@ -62,7 +59,6 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false }: 
     await fetchObjects(work, hub, items);
     chain.db.transaction(() => {
       for (const item of items) take(work, item);
-      if (page.isLast) for (const item of work.unfinished.splice(0)) linkLater(work, item);
       known.setPulled(page.seq);
     });
     if (page.isLast) break;
@@ -79,7 +75,7 @@ const newest = (items: readonly Item[]): Item[] => {
 async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
   let missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   while (missing.length > 0) {
-    const { objects } = unpackParcel(await hub.objects(missing), keyOf);
+    const { objects } = unpackParcel(await hub.objects(missing.slice(0, objectsAtOnce)), keyOf);
     if (objects.length === 0) return;
     const got = new Set(objects.map(({ hash }) => hash));
     chain.artifacts.transaction(() => {
@@ -121,18 +117,19 @@ function isChangedHere(work: Pull, rule: Rule, item: Item, no: number): boolean 
   if (!rule.key) return false;
   const row = rowAt(work, rule, no, item);
   if (!row) return false;
-  const { digest } = rows.item(rule, row);
-  return digest !== item.digest && digest !== known.digest(rule.kind, item.key);
+  const here = rows.item(rule, row);
+  const held = known.digest(rule.kind, item.key);
+  return here.digest !== item.digest && here.digest !== held && !isEmpty(rule, here, held);
 }
 
 function rowAt({ chain, rows, places }: Pull, rule: Rule, no: number, item: Item): Row | undefined {
   const column = rows.shape(rule).number ?? rule.numberedBy;
   const [names, values] = column === undefined ? [rule.key ?? [], places.keyValues(rule, item.key) ?? []] : [[column], [no]];
-  return chain.db.one<Row>(`SELECT * FROM "${rule.kind}" WHERE ${names.map((name) => `"${name}" IS ?`).join(' AND ')}`, ...values);
+  return chain.db.one<Row>(`SELECT * FROM "${tableOf(rule)}" WHERE ${names.map((name) => `"${name}" IS ?`).join(' AND ')}`, ...values);
 }
 
 /** Writes a row that is no commit. Returns its number. @throws NOT_FOUND if it refers to something that is not here; CONFLICT if a turn holds the card. */
-function storeRow({ chain, rows, places, unfinished }: Pull, rule: Rule, item: Item, here: number | undefined): number | undefined {
+function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: number | undefined): number | undefined {
   const { columns, blobs, number, hasProject } = rows.shape(rule);
   const values: Record<string, null | number | string | Uint8Array> = {};
   for (const column of columns) {
@@ -140,7 +137,6 @@ function storeRow({ chain, rows, places, unfinished }: Pull, rule: Rule, item: I
     values[column] = blobs.has(column) && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
   }
   if (rule.kind === 'card' && here !== undefined) refuseSealed(chain, String(item.body.cardId));
-  if (Object.keys(rule.later ?? {}).some((column) => values[column] === null && item.body[column] !== null)) unfinished.push(item);
   const names = Object.keys(values);
   if (here !== undefined && rule.key) {
     const changed = names.filter((name) => !rule.key?.includes(name));
@@ -149,7 +145,7 @@ function storeRow({ chain, rows, places, unfinished }: Pull, rule: Rule, item: I
     const which = own === undefined ? rule.key.map((name) => values[name] ?? null) : [here];
     if (changed.length > 0)
       chain.db.run(
-        `UPDATE "${rule.kind}" SET ${changed.map((name) => `"${name}" = ?`).join(', ')} WHERE ${where}`,
+        `UPDATE "${tableOf(rule)}" SET ${changed.map((name) => `"${name}" = ?`).join(', ')} WHERE ${where}`,
         ...changed.map((name) => values[name] ?? null),
         ...which,
       );
@@ -157,7 +153,7 @@ function storeRow({ chain, rows, places, unfinished }: Pull, rule: Rule, item: I
   }
   const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }) };
   const { rowId } = chain.db.run(
-    `INSERT INTO "${rule.kind}" (${Object.keys(all)
+    `INSERT INTO "${tableOf(rule)}" (${Object.keys(all)
       .map((name) => `"${name}"`)
       .join(', ')}) VALUES (${Object.keys(all)
       .map(() => '?')
@@ -176,11 +172,9 @@ function refuseSealed(chain: Chain, cardId: string): void {
     });
 }
 
-/** The value of a column here. A reference that is set later is null if its row is not here yet. */
+/** The value of a column here. @throws NOT_FOUND if it refers to something that is not here. */
 function columnValue(places: Places, rule: Rule, column: string, value: Json): null | number | string {
   if (value === null) return null;
-  const later = rule.later?.[column];
-  if (later !== undefined) return places.numberOf(later, String(value)) ?? null;
   const listed = rule.lists?.[column];
   if (listed !== undefined) return JSON.stringify(renamed(JSON.stringify(value), (name) => required(places, listed, name)));
   const table = rule.refs?.[column];
@@ -196,13 +190,4 @@ function required(places: Places, table: string, name: Json): number {
   if (no === undefined)
     throw new StemmaError('NOT_FOUND', `It refers to ${table} ${String(name)}, which the hub does not hold.`, { id: String(name) });
   return no;
-}
-
-function linkLater({ chain, rows, places }: Pull, { kind, key, body }: Item): void {
-  const rule = ruleOf(kind);
-  const no = places.numberOf(kind, key);
-  const { number } = rule ? rows.shape(rule) : {};
-  if (!rule?.later || no === undefined || number === undefined) return;
-  for (const column of Object.keys(rule.later))
-    chain.db.run(`UPDATE "${kind}" SET "${column}" = ? WHERE "${number}" = ?`, columnValue(places, rule, column, body[column] ?? null), no);
 }

@@ -1,9 +1,9 @@
 import type { ArtifactRef } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { type Hub, inGroups, itemsAtOnce } from './hub.js';
+import { type Hub, inGroups, itemsAtOnce, objectsAtOnce } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { packParcel, type SentObject } from './parcel.js';
-import { type Item, objectsOf, openRows, type Rows } from './rows.js';
+import { type Item, isEmpty, objectsOf, openRows, type Rows } from './rows.js';
 import { rules } from './rules.js';
 import type { Selected } from './select.js';
 
@@ -28,7 +28,8 @@ export function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generat
   for (const rule of rules)
     for (const row of rows.each(rule)) {
       const item = rows.item(rule, row);
-      if (known.digest(item.kind, item.key) === item.digest || (leaves && !leaves(item))) continue;
+      const held = known.digest(item.kind, item.key);
+      if (held === item.digest || isEmpty(rule, item, held) || (leaves && !leaves(item))) continue;
       const { number } = rows.shape(rule);
       yield { item, row: number === undefined ? undefined : (row[number] as number) };
     }
@@ -70,9 +71,15 @@ export async function push(
     const hashes = [...new Set(some.flatMap(({ item }) => objectsOf(item)))];
     const lack = await hub.lack(
       some.map(({ item }) => [item.kind, item.key, item.digest]),
-      hashes,
+      [],
     );
-    const missing = lack.objects.map((place) => hashes[place] as string).map((hash) => ({ hash, size: objectAt(chain, hash).size }));
+    const lacked: string[] = [];
+    // A large file consists of more objects than one question may name.
+    for (let at = 0; at < hashes.length; at += objectsAtOnce) {
+      const asked = hashes.slice(at, at + objectsAtOnce);
+      lacked.push(...(await hub.lack([], asked)).objects.map((place) => asked[place] as string));
+    }
+    const missing = lacked.map((hash) => ({ hash, size: objectAt(chain, hash).size }));
     const items = lack.items.map((place) => some[place]?.item as Item);
     const send = async (objects: readonly SentObject[], withItems: readonly Item[]): Promise<void> => {
       const parcel = packParcel({ objects, items: withItems });

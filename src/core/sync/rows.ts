@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { type Rule, ruleOf } from './rules.js';
+import { type Rule, ruleOf, tableOf } from './rules.js';
 
 /** A row as it travels. Two equal bodies have one digest; two edits of one row are two digests under one key. */
 export interface Item {
@@ -56,7 +56,7 @@ export function openRows({ db, project }: Chain): Rows {
   };
   const rowAt = (rule: Rule, no: number): Row => {
     const column = shape(rule).number ?? rule.numberedBy ?? '';
-    const row = db.one<Row>(`SELECT * FROM "${rule.kind}" WHERE "${column}" = ?`, no);
+    const row = db.one<Row>(`SELECT * FROM "${tableOf(rule)}" WHERE "${column}" = ?`, no);
     if (!row) throw new StemmaError('CORRUPT', `Row ${no} of ${rule.kind} does not exist, but another row refers to it.`, { id: rule.kind });
     return row;
   };
@@ -75,11 +75,10 @@ export function openRows({ db, project }: Chain): Rows {
     return name;
   };
   const bodyOf = (rule: Rule, row: Row, columns = shape(rule).columns): JsonObject => {
-    const refs = { ...rule.refs, ...rule.later };
     const body: Record<string, Json> = {};
     for (const column of columns) {
       const value = row[column] ?? null;
-      const table = refs[column];
+      const table = rule.refs?.[column];
       if (value === null) body[column] = null;
       else if (table !== undefined) body[column] = nameOf(table, value as number);
       else if (rule.lists?.[column] !== undefined) body[column] = renamed(String(value), (no) => nameOf(rule.lists?.[column] as string, Number(no)));
@@ -106,7 +105,7 @@ export function openRows({ db, project }: Chain): Rows {
       for (let after = 0, page: Row[] = []; ; after += page.length) {
         const [where, from] = number === undefined ? ['', after] : [` AND ${number} > ?`, Number(page.at(-1)?.[number] ?? 0)];
         page = db.all<Row>(
-          `SELECT * FROM "${rule.kind}" r WHERE ${scope}${where} ORDER BY ${order} LIMIT ${pageRows}${number === undefined ? ' OFFSET ?' : ''}`,
+          `SELECT * FROM "${tableOf(rule)}" r WHERE ${scope}${where} ORDER BY ${order} LIMIT ${pageRows}${number === undefined ? ' OFFSET ?' : ''}`,
           project,
           from,
         );
@@ -118,7 +117,7 @@ export function openRows({ db, project }: Chain): Rows {
 }
 
 function shapeOf(db: Chain['db'], rule: Rule): Shape {
-  const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', rule.kind);
+  const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', tableOf(rule));
   const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
   return {
     number,
@@ -127,6 +126,7 @@ function shapeOf(db: Chain['db'], rule: Rule): Shape {
     columns: all
       .map(({ name }) => name)
       .filter((name) => name !== number && !neverSent.has(name) && !(name in (rule.local ?? {})))
+      .filter((name) => rule.only?.includes(name) ?? true)
       .filter((name) => rule.kind !== 'context' || !placeOfCommit.has(name)),
   };
 }
@@ -153,6 +153,10 @@ export function nameIn(rule: Rule, body: JsonObject): string {
   if (!rule.key) return digestOf(rule.kind, body);
   return JSON.stringify(rule.key.map((column) => body[column] ?? null));
 }
+
+/** Whether an item says nothing that the hub would have to know: it is not set, and the hub holds no earlier version (`held`). */
+export const isEmpty = ({ unlessNull }: Rule, { body }: Item, held: string | undefined): boolean =>
+  held === undefined && unlessNull !== undefined && body[unlessNull] === null;
 
 /** The hashes of the objects that an item needs. */
 export function objectsOf({ kind, body }: Item): string[] {
@@ -209,7 +213,7 @@ export function openPlaces(chain: Chain, { shape }: Rows, known: (kind: string, 
     if (!values) return undefined;
     const { number, hasProject } = shape(rule);
     return db.one<{ no: number }>(
-      `SELECT ${rule.numberedBy ?? number ?? '1'} AS no FROM "${table}" WHERE ${hasProject ? 'project = ? AND ' : ''}${rule.key.map((name) => `"${name}" IS ?`).join(' AND ')}`,
+      `SELECT ${rule.numberedBy ?? number ?? '1'} AS no FROM "${tableOf(rule)}" WHERE ${hasProject ? 'project = ? AND ' : ''}${rule.key.map((name) => `"${name}" IS ?`).join(' AND ')}`,
       ...(hasProject ? [project] : []),
       ...values,
     )?.no;

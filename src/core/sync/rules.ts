@@ -3,8 +3,14 @@
  * local, and travel as the names of the rows that they mean.
  */
 export interface Rule {
-  /** The kind of item, which is the name of the table. */
+  /** The kind of item, which is the name of the table unless `table` names one. */
   readonly kind: string;
+  /** The table, where some of its columns travel as a kind of their own. */
+  readonly table?: string;
+  /** The columns that travel. Without it, all do. */
+  readonly only?: readonly string[];
+  /** A row with null in this column is sent only where the hub holds the row already. */
+  readonly unlessNull?: string;
   /**
    * The columns that name a row in every project. Without one, the digest of the content names it: such rows are only ever added, and a
    * row that is the same in two projects is one.
@@ -12,8 +18,6 @@ export interface Rule {
   readonly key?: readonly string[];
   /** Columns with the number of a row of another table. */
   readonly refs?: Readonly<Record<string, string>>;
-  /** References that are set after all rows exist, because the two tables refer to each other. */
-  readonly later?: Readonly<Record<string, string>>;
   /** Columns with a JSON list of row numbers of another table, or of lists that begin with one. */
   readonly lists?: Readonly<Record<string, string>>;
   /** Columns that stay on this machine, and the value that a new row gets. */
@@ -43,7 +47,7 @@ export const rules: readonly Rule[] = [
   { kind: 'box', key: ['boxId'], refs: { replaces: 'box' }, local: { readers: 0 } },
   { kind: 'boxPart', key: ['box', 'place'], refs: { box: 'box' }, unnumbered: true },
   { kind: 'profile', key: ['key'], refs: { box: 'box' } },
-  { kind: 'agent', key: ['agentId'], refs: { profile: 'box', lastOutput: 'box', tip: 'context' }, later: { turn: 'agentTurn' } },
+  { kind: 'agent', key: ['agentId'], refs: { profile: 'box', lastOutput: 'box', tip: 'context' }, local: { turn: null } },
   { kind: 'batch', key: ['batchId'] },
   {
     kind: 'agentTurn',
@@ -60,6 +64,8 @@ export const rules: readonly Rule[] = [
       endCommit: 'context',
     },
   },
+  // The turn that an agent works on. It travels after the turns, because agents and turns refer to each other.
+  { kind: 'agentWork', table: 'agent', only: ['agentId', 'turn'], unlessNull: 'turn', key: ['agentId'], refs: { turn: 'agentTurn' } },
   { kind: 'turnInput', key: ['turn'], refs: { turn: 'agentTurn' }, numberedBy: 'turn' },
   { kind: 'cardCall', refs: { turn: 'agentTurn', box: 'box' } },
   { kind: 'ticket', key: ['ticketId'], refs: { parent: 'ticket' } },
@@ -72,6 +78,9 @@ export const rules: readonly Rule[] = [
   { kind: 'experimentResult', key: ['resultId'], refs: { experiment: 'experiment', context: 'context' } },
   { kind: 'experimentVerdict', refs: { result: 'experimentResult' } },
 ];
+
+/** The table that holds a kind. */
+export const tableOf = ({ kind, table = kind }: Rule): string => table;
 
 /** The rule of a kind; undefined for a kind that does not travel. */
 export const ruleOf = (kind: string): Rule | undefined => byKind.get(kind);

@@ -8,7 +8,7 @@ import { listSources } from '../../../src/core/import/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
 import { router } from '../../../src/core/router/index.js';
-import { type Hub, previewPush, pull, push, selected } from '../../../src/core/sync/index.js';
+import { type Hub, keyOf, packParcel, previewPush, pull, push, selected, unpackParcel } from '../../../src/core/sync/index.js';
 import { createTicket, listTickets, updateTicket } from '../../../src/core/tickets/index.js';
 import { startTestHub, type TestHub } from '../../support/hub.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
@@ -85,10 +85,31 @@ describe('sync with a hub', () => {
     await push(mine, remote);
     expect((await pull(theirs, remote)).refused).toEqual([]);
     const turns = ({ db }: Chain) =>
-      db.all('SELECT a.agentId, t.agentTurnId, t.status FROM agent a JOIN agentTurn t ON t.agent = a.no ORDER BY 1, 2');
-    expect(turns(mine).length).toBeGreaterThan(0);
+      db.all('SELECT a.agentId, t.agentTurnId, t.status, t.no = a.turn AS isAtWork FROM agent a JOIN agentTurn t ON t.agent = a.no ORDER BY 1, 2');
+    expect(turns(mine).some((turn) => (turn as { isAtWork: number }).isAtWork === 1)).toBe(true);
     expect(turns(theirs)).toEqual(turns(mine));
     expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
+  });
+
+  test('[E6] a pull that stops after any page leaves nothing that the next push would send', async () => {
+    const [mine, theirs] = [await sampleChain(), emptyChain()];
+    const remote = await hub.project('pages');
+    await push(mine, remote);
+    let read = 0;
+    const inSmallPages: Hub = {
+      ...remote,
+      items: async (after) => {
+        const { items } = unpackParcel((await remote.items(after)).parcel, keyOf);
+        const some = items.slice(0, 25);
+        read++;
+        return { seq: after + some.length, isLast: some.length === items.length, parcel: packParcel({ items: some, objects: [] }) };
+      },
+    };
+    for (let pages = 1; pages < 100 && previewPush(theirs, (await remote.hello()).id).pulled < (await remote.hello()).seq; pages++) {
+      await pull(theirs, inSmallPages, { isStopped: () => read >= pages });
+      expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
+    }
+    expect(digests(theirs)).toEqual(digests(mine));
   });
 
   test('[E2] recorded calls arrive with their file and keep their proof', async () => {
