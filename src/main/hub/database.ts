@@ -1,7 +1,8 @@
-import { type Generated, Kysely, Migrator, PostgresDialect, sql, type Transaction } from 'kysely';
+import { type Generated, Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { StemmaError } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
+import { migrate } from './migrate.js';
 import { migrations } from './migrations/index.js';
 
 /** The tables of the hub. See migrations for what they hold. */
@@ -41,17 +42,16 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
   // A lost idle connection is replaced at its next use.
   pool.on('error', () => {});
   const all = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  const { error } = await new Migrator({ db: all, provider: { getMigrations: async () => migrations } }).migrateToLatest();
-  if (error) {
+  await migrate(all as unknown as Kysely<unknown>, migrations).catch(async (error: Error) => {
     await all.destroy();
-    const { message } = error as Error;
+    const { message } = error;
     throw new StemmaError(
       'UNAVAILABLE',
       `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`,
       { reason: message },
       { cause: error },
     );
-  }
+  });
   return {
     all,
     inProject: (project, work) =>
