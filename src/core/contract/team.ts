@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, procedure, timestamp, webAddress } from './scalars.js';
+import { contextPrefix, count, procedure, timestamp, webAddress } from './scalars.js';
 
 const projectName = z
   .string()
@@ -43,6 +43,8 @@ const member = z.object({
   createdAt: timestamp,
   expiresAt: timestamp.nullable(),
   revoked: z.boolean(),
+  /** Whether it is a share link. */
+  isLink: z.boolean(),
 });
 
 /** A team shares projects through a hub. What a push sends is added there; two edits of one thing stay as two versions. */
@@ -87,7 +89,26 @@ export const teamContract = {
       }),
     )
     .output(z.object({ id: count, token: z.string() })),
-  revoke: procedure('Ends a token. Needs the role admin.')
+  share: procedure(
+    'Makes a link to a commit: whoever has it reads the commit and what comes before it, on a page of the hub or as a clone. The commit is sent first if the hub lacks it. Needs the role writer or admin.',
+  )
+    .input(
+      z.strictObject({
+        commit: contextPrefix,
+        role: z.enum(['reader', 'reviewer']).describe('`reviewer` may also send tickets.'),
+        expiresAt: timestamp.optional().describe('When the link ends. Without it, it stays until it is revoked.'),
+      }),
+    )
+    .output(
+      z.object({
+        id: count,
+        /** Opens a read-only page. `stemma clone URL DIR` makes a project of what it opens. */
+        url: z.string(),
+        /** The secret in `url`. */
+        token: z.string(),
+      }),
+    ),
+  revoke: procedure('Ends a token or a share link. Needs the role admin; who made a link may end it.')
     .input(z.strictObject({ id: z.number().int().positive().describe('The id of the token, as `members` lists it.') }))
     .output(z.object({ id: count })),
 };

@@ -47,6 +47,7 @@ export const effects: Effects = {
     pull: 'writes',
     members: 'acts',
     invite: 'acts',
+    share: 'writes',
     revoke: 'acts',
   },
   template: { put: 'writes', get: 'reads', list: 'reads' },

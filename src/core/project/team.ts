@@ -1,4 +1,5 @@
-import { badRequest, StemmaError } from '../base/index.js';
+import { badRequest, type ContextId, StemmaError, type Timestamp } from '../base/index.js';
+import { commitOf } from '../chain/index.js';
 import type { TeamStatus } from '../contract/index.js';
 import { type HubAddress, type ManagedHub, type Pulled, type Pushed, previewPush, pull, push, type Selection, selected } from '../sync/index.js';
 import { isUntrusted } from './access.js';
@@ -91,3 +92,19 @@ export async function pullTeam(engine: Engine, project: Project): Promise<Pulled
 
 /** The hub of a project, to manage its members. @throws as `connected`. */
 export const teamHub = async (engine: Engine, project: Project): Promise<ManagedHub> => (await connected(engine, project)).hub;
+
+/** A link to a commit. */
+export interface ShareChoice {
+  readonly commit: ContextId;
+  readonly role: 'reader' | 'reviewer';
+  readonly expiresAt?: Timestamp | undefined;
+}
+
+/** Makes a link to a commit. The hub gets the commit first, with what comes before it. @throws as `connected`, `push` and the hub. */
+export async function shareCommit(engine: Engine, project: Project, { commit, role, expiresAt }: ShareChoice) {
+  const { hub, address } = await connected(engine, project);
+  const row = commitOf(project.chain, commit, 'commit');
+  await push(project.chain, hub, { leaves: selected(project.chain, { branch: row.id }) });
+  const { id, token } = await hub.share({ commit: row.digest.toString('hex'), name: `Link to ${row.id}`, role, expiresAt });
+  return { id, token, url: `${address.hub.replace(/\/+$/, '')}/share/${address.project}/${token}` };
+}

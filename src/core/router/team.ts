@@ -1,4 +1,4 @@
-import { connectTeam, disconnectTeam, pullTeam, pushTeam, teamHub, teamStatus } from '../project/index.js';
+import { connectTeam, disconnectTeam, pullTeam, pushTeam, shareCommit, teamHub, teamStatus } from '../project/index.js';
 import { os } from './procedure.js';
 
 /** The procedures of `team`. */
@@ -13,5 +13,6 @@ export const teamRouter = {
   }),
   members: os.team.members.handler(async ({ context: { session } }) => (await teamHub(session.engine, session.project())).members()),
   invite: os.team.invite.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).invite(input)),
+  share: os.team.share.handler(({ input, context: { session } }) => shareCommit(session.engine, session.project(), input)),
   revoke: os.team.revoke.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).revoke(input.id)),
 };

@@ -50,6 +50,8 @@ export interface HubMember {
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp | null;
   readonly revoked: boolean;
+  /** Whether it is a share link. */
+  readonly isLink: boolean;
 }
 
 /** What a token allows. `pusher` is for machines: it sends and reads nothing. */
@@ -64,6 +66,13 @@ export interface ManagedHub extends Hub {
   invite(input: {
     readonly name: string;
     readonly role: HubRole;
+    readonly expiresAt?: Timestamp | undefined;
+  }): Promise<{ id: number; token: string }>;
+  /** Makes a link to a commit that the hub holds. `commit` is its digest. @throws NOT_FOUND if the hub does not hold it. */
+  share(input: {
+    readonly commit: string;
+    readonly name: string;
+    readonly role: 'reader' | 'reviewer';
     readonly expiresAt?: Timestamp | undefined;
   }): Promise<{ id: number; token: string }>;
   revoke(id: number): Promise<{ id: number }>;

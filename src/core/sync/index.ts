@@ -5,7 +5,7 @@ export type { Hub, HubMember, HubRole, ItemName, ManagedHub } from './hub.js';
 export { largestParcel, type Parcel, packParcel, type SentObject, unpackParcel } from './parcel.js';
 export { keyOf, type Pulled, pull, type Refused } from './pull.js';
 export { type Pushed, previewPush, push } from './push.js';
-export type { Item } from './rows.js';
+export { type Item, objectsOf } from './rows.js';
 export { ruleOf, ticketKinds } from './rules.js';
 export { type Selection, selected } from './select.js';
 export { type HubAddress, type MachineHubs, openMachineHubs } from './settings.js';

@@ -38,8 +38,8 @@ export function addTeamCommands(program: Command): void {
     .action(serve);
 
   program
-    .command('clone <hub/project> <dir>')
-    .description('make a project of what a hub holds')
+    .command('clone <address> <dir>')
+    .description('make a project of what a hub holds; the address is HUB/PROJECT or a share link')
     .option(...tokenOption)
     .addOption(jsonOption())
     .action(clone);
@@ -103,9 +103,14 @@ const numbers = (items: Readonly<Record<string, number>>): string =>
     .map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`)
     .join(', ') || 'nothing';
 
+/** A share link, `https://hub.example/share/PROJECT/TOKEN`, in its parts. Undefined for another address. */
+function linkOf(text: string): { hub: string; project: string; token: string } | undefined {
+  const [, hub, project, token] = /^(https?:\/\/.+)\/share\/([^/]+)\/([^/?#]+)$/.exec(text) ?? [];
+  return hub === undefined || project === undefined || token === undefined ? undefined : { hub, project, token };
+}
+
 async function clone(from: string, dir: string, options: HubOptions): Promise<void> {
-  const place = placeOf(from);
-  const token = tokenOf(options);
+  const { token = tokenOf(options), ...place } = linkOf(from) ?? { ...placeOf(from), token: undefined };
   if (token === undefined) throw new UsageError('Give a token with --token or STEMMA_TOKEN.');
   await withEngine(async ({ client }) => {
     const name = basename(resolve(dir)).replace(/\.stemma$/, '');
@@ -114,7 +119,7 @@ async function clone(from: string, dir: string, options: HubOptions): Promise<vo
     await client.team.connect({ ...place, token });
     const pulled = await client.team.pull({});
     if (options.json) return printJson({ dir: info.dir, ...pulled });
-    printText(line`Cloned ${from} into ${info.dir}: ${numbers(pulled.items)}, ${counted(pulled.objects, 'object')}.`);
+    printText(line`Cloned ${place.project} into ${info.dir}: ${numbers(pulled.items)}, ${counted(pulled.objects, 'object')}.`);
     printRefused(pulled.refused);
   });
 }

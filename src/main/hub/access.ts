@@ -10,6 +10,9 @@ export interface Holder {
   readonly role: HubRole;
   /** The number of the only project of the token; null for all. */
   readonly project: number | null;
+  readonly expiresAt: Date | null;
+  /** Of a share link: the name of the commit that it opens. */
+  readonly shared: Buffer | null;
 }
 
 /** What a call does. */
@@ -42,12 +45,12 @@ export async function holderOf({ all }: HubDatabase, authorization: string | und
   if (token === undefined) throw refusal('The request has no token. Give one with --token or STEMMA_TOKEN.');
   const row = await all
     .selectFrom('token')
-    .select(['no', 'name', 'role', 'project', 'expires_at', 'revoked_at'])
+    .select(['no', 'name', 'role', 'project', 'expires_at', 'revoked_at', 'shared'])
     .where('hash', '=', hashOfToken(token))
     .executeTakeFirst();
   if (!row || row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= Date.now()))
     throw refusal('The hub does not accept this token: it is unknown, expired or revoked. Ask an admin of the hub for a new one.');
-  return { no: row.no, name: row.name, role: row.role, project: row.project };
+  return { no: row.no, name: row.name, role: row.role, project: row.project, expiresAt: row.expires_at, shared: row.shared };
 }
 
 /** @throws UNAUTHORIZED if the role does not allow the action. */

@@ -17,8 +17,22 @@ export interface Tables {
     created_at: Generated<Date>;
     expires_at: Date | null;
     revoked_at: Date | null;
+    /** Of a share link: the name of the commit that it opens. */
+    shared: Buffer | null;
+    /** Of a share link: the token that made it. */
+    made_by: number | null;
   };
-  item: { project: number; seq: string; kind: string; name: Buffer; digest: Buffer; body: Buffer; by: number | null; at: Generated<Date> };
+  item: {
+    project: number;
+    seq: string;
+    kind: string;
+    name: Buffer;
+    digest: Buffer;
+    body: Buffer;
+    by: number | null;
+    at: Generated<Date>;
+    about: Buffer | null;
+  };
   pack: { no: Generated<string>; project: number; hash: Buffer; size: string };
   object: { project: number; hash: Buffer; type: string; pack: string; start: string; size: string };
   audit: { no: Generated<string>; project: number | null; at: Generated<Date>; by: string; action: string; count: string };

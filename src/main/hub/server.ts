@@ -6,6 +6,7 @@ import { newToken } from './access.js';
 import type { HubDatabase } from './database.js';
 import type { HubObjects } from './objects.js';
 import { hubRouter } from './service.js';
+import { openShareRoute } from './shared-web.js';
 
 /** A running hub. */
 export interface RunningHub {
@@ -36,9 +37,11 @@ export interface RequestEntry {
  */
 export async function serveHub({ database, objects, port, host, onRequest }: HubOptions): Promise<RunningHub> {
   const handler = new RPCHandler(hubRouter);
+  const answerShare = openShareRoute({ database, objects });
   const server = createServer((request, response) => {
     const started = performance.now();
-    const path = (request.url ?? '').split('?')[0] ?? '';
+    // The secret of a share link stays out of the log.
+    const path = ((request.url ?? '').split('?')[0] ?? '').replace(/^(\/share\/[^/]+\/)[^/]+/, '$1…');
     response.on('close', () =>
       onRequest?.({ at: new Date().toISOString(), path, status: response.statusCode, ms: Math.round(performance.now() - started) }),
     );
@@ -46,6 +49,7 @@ export async function serveHub({ database, objects, port, host, onRequest }: Hub
       void isHealthy(database).then((ok) => response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify({ ok })));
       return;
     }
+    if (answerShare(request, response)) return;
     void handler
       .handle(request, response, { prefix: '/rpc', context: { database, objects, authorization: request.headers.authorization } })
       .then(({ matched }) => {
@@ -91,7 +95,10 @@ export async function firstToken({ all }: HubDatabase): Promise<string | undefin
     await sql`LOCK TABLE token IN SHARE ROW EXCLUSIVE MODE`.execute(tx);
     if (await tx.selectFrom('token').select('no').where('role', '=', 'admin').limit(1).executeTakeFirst()) return undefined;
     const { token, hash } = newToken();
-    await tx.insertInto('token').values({ hash, name: 'admin', role: 'admin', project: null, expires_at: null, revoked_at: null }).execute();
+    await tx
+      .insertInto('token')
+      .values({ hash, name: 'admin', role: 'admin', project: null, expires_at: null, revoked_at: null, shared: null, made_by: null })
+      .execute();
     return token;
   });
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { implement } from '@orpc/server';
 import { sql } from 'kysely';
 import { badRequest, type JsonObject, StemmaError, timestampOf } from '../../core/base/index.js';
@@ -7,7 +6,9 @@ import { type Item, keyOf, packParcel, ruleOf, ticketKinds, unpackParcel } from 
 import { hubContract } from '../team/index.js';
 import { type Action, allows, type Holder, holderOf, newToken, projectFor, requireAction } from './access.js';
 import type { HubDatabase, InProject } from './database.js';
+import { aboutOf, nameOf } from './names.js';
 import type { HubObjects } from './objects.js';
+import { requireOpen, sharedItems, sharedObjects } from './shares.js';
 
 /** What every call works with. */
 export interface HubContext {
@@ -21,7 +22,9 @@ const os = implement(hubContract)
   .$context<HubContext>()
   .use(async ({ next, path, context }) => {
     try {
-      return await next({ context: { holder: await holderOf(context.database, context.authorization) } });
+      const holder = await holderOf(context.database, context.authorization);
+      requireOpen(holder, path.join('.'));
+      return await next({ context: { holder } });
     } catch (error) {
       throw asRefusal(error, path.join('.'));
     }
@@ -51,8 +54,6 @@ async function within<T>(
 
 const newestSeq = async (tx: InProject): Promise<number> =>
   Number((await tx.selectFrom('item').select(sql<string | null>`max(seq)`.as('seq')).executeTakeFirst())?.seq ?? 0);
-
-const nameOf = (kind: string, key: string): Buffer => createHash('sha256').update(`${kind}\0${key}`).digest();
 
 /** The digest of the newest version of each named item, by name in hexadecimal. */
 async function newestDigests(tx: InProject, names: readonly Buffer[]): Promise<ReadonlyMap<string, string>> {
@@ -116,7 +117,18 @@ async function storeItems(
     const name = names[i] as Buffer;
     if (newest.get(name.toString('hex')) === digest) return [];
     seq += 1;
-    return [{ project, seq: String(seq), kind, name, digest: Buffer.from(digest, 'hex'), body: Buffer.from(JSON.stringify(body)), by: holder.no }];
+    return [
+      {
+        project,
+        seq: String(seq),
+        kind,
+        name,
+        digest: Buffer.from(digest, 'hex'),
+        body: Buffer.from(JSON.stringify(body)),
+        by: holder.no,
+        about: aboutOf(kind, body),
+      },
+    ];
   });
   const rowsAtOnce = 5_000;
   for (let i = 0; i < rows.length; i += rowsAtOnce)
@@ -139,7 +151,9 @@ const sync = {
     return within(context, input.project, undefined, 'lack', async (tx) => {
       const names = input.items.map(([kind, key]) => nameOf(kind, key));
       const newest = await newestDigests(tx, names);
-      const known = await knownObjects(tx, input.objects);
+      // A share link learns nothing of objects that it does not open.
+      const { shared } = context.holder;
+      const known = shared === null ? await knownObjects(tx, input.objects) : await sharedObjects(tx, shared);
       return {
         count: 0,
         result: {
@@ -165,10 +179,13 @@ const sync = {
   }),
   items: os.sync.items.handler(({ input, context }) =>
     within(context, input.project, 'read', 'pull', async (tx) => {
+      const { shared } = context.holder;
+      const opened = shared === null ? undefined : await sharedItems(tx, shared);
       const rows = await tx
         .selectFrom('item')
         .select(['seq', 'kind', 'body'])
         .where('seq', '>', String(input.after))
+        .$if(opened !== undefined, (query) => query.where(sql<boolean>`seq = any(${sql.val(opened)}::bigint[])`))
         .orderBy('seq')
         .limit(page.items)
         .execute();
@@ -188,7 +205,10 @@ const sync = {
   ),
   objects: os.sync.objects.handler(({ input, context }) =>
     within(context, input.project, 'read', 'objects', async (tx) => {
-      const objects = await context.objects.read(tx, input.hashes, objectBytesAtOnce);
+      const { shared } = context.holder;
+      const opened = shared === null ? undefined : await sharedObjects(tx, shared);
+      const hashes = opened ? input.hashes.filter((hash) => opened.has(hash)) : input.hashes;
+      const objects = hashes.length === 0 ? [] : await context.objects.read(tx, hashes, objectBytesAtOnce);
       return { result: blobOf(packParcel({ items: [], objects })), count: objects.length };
     }),
   ),
@@ -232,7 +252,16 @@ const members = {
     const rows = await database.all
       .selectFrom('token')
       .leftJoin('project', 'project.no', 'token.project')
-      .select(['token.no', 'token.name', 'token.role', 'token.created_at', 'token.expires_at', 'token.revoked_at', 'project.name as project'])
+      .select([
+        'token.no',
+        'token.name',
+        'token.role',
+        'token.created_at',
+        'token.expires_at',
+        'token.revoked_at',
+        'token.shared',
+        'project.name as project',
+      ])
       .where((where) => where.or([where('token.project', '=', project.no), where('token.project', 'is', null)]))
       .orderBy('token.no')
       .execute();
@@ -244,6 +273,7 @@ const members = {
       createdAt: timestampOf(row.created_at.getTime()),
       expiresAt: row.expires_at && timestampOf(row.expires_at.getTime()),
       revoked: row.revoked_at !== null,
+      isLink: row.shared !== null,
     }));
   }),
   add: os.members.add.handler(async ({ input, context: { database, holder } }) => {
@@ -261,6 +291,8 @@ const members = {
         project,
         expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
         revoked_at: null,
+        shared: null,
+        made_by: holder.no,
       })
       .returning('no')
       .executeTakeFirstOrThrow();
@@ -270,13 +302,44 @@ const members = {
       .execute();
     return { id: no, token };
   }),
+  share: os.members.share.handler(async ({ input, context: { database, holder } }) => {
+    requireAction(holder, 'write');
+    const project = await projectFor(database, holder, input.project, 'read');
+    const commit = nameOf('context', input.commit);
+    const isHere = await database.inProject(project.no, (tx) =>
+      tx.selectFrom('item').select('seq').where('name', '=', commit).limit(1).executeTakeFirst(),
+    );
+    if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
+    const { token, hash } = newToken();
+    const { no } = await database.all
+      .insertInto('token')
+      .values({
+        hash,
+        name: input.name,
+        role: input.role,
+        project: project.no,
+        expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
+        revoked_at: null,
+        shared: commit,
+        made_by: holder.no,
+      })
+      .returning('no')
+      .executeTakeFirstOrThrow();
+    await database.all
+      .insertInto('audit')
+      .values({ project: project.no, by: holder.name, action: `share ${input.commit}`, count: '1' })
+      .execute();
+    return { id: no, token };
+  }),
   revoke: os.members.revoke.handler(async ({ input, context: { database, holder } }) => {
-    requireAction(holder, 'administer');
+    // Who made a link may end it.
+    const isAdmin = allows(holder, 'administer');
     const row = await database.all
       .updateTable('token')
       .set({ revoked_at: new Date() })
       .where('no', '=', input.id)
       .$if(holder.project !== null, (query) => query.where('project', '=', holder.project))
+      .$if(!isAdmin, (query) => query.where('made_by', '=', holder.no))
       .returning(['project', 'name'])
       .executeTakeFirst();
     if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });

@@ -43,9 +43,10 @@ function asError(hub: string, error: unknown): StemmaError {
 }
 
 /** The hub's project as `core/sync` uses it. */
-export function hubAt(address: HubAddress): ManagedHub {
-  const { sync, projects, members } = hubClient(address);
-  const { project } = address;
+export const hubAt = (address: HubAddress): ManagedHub => hubOver(hubClient(address), address.project);
+
+/** The same over any client, also one in the hub's own process. */
+export function hubOver({ sync, projects, members }: HubClient, project: string): ManagedHub {
   const bytesOf = async (blob: Blob): Promise<Uint8Array> => new Uint8Array(await blob.arrayBuffer());
   return {
     hello: () => sync.hello({ project }),
@@ -61,6 +62,7 @@ export function hubAt(address: HubAddress): ManagedHub {
     },
     members: () => members.list({ project }),
     invite: (input) => members.add({ project, ...input }),
+    share: (input) => members.share({ project, ...input }),
     revoke: (id) => members.revoke({ id }),
   };
 }

@@ -1,5 +1,5 @@
 // team: reaches the hub of a team from this machine.
 // wire.ts is what a hub answers, client.ts calls it.
 // The hub itself is in `hub`, which other processes never load.
-export { type HubClient, hubAt, hubClient } from './client.js';
+export { type HubClient, hubAt, hubClient, hubOver } from './client.js';
 export { type HubContract, hubContract } from './wire.js';

@@ -26,6 +26,8 @@ const member = z.object({
   createdAt: timestamp,
   expiresAt: timestamp.nullable(),
   revoked: z.boolean(),
+  /** Whether it is a share link. */
+  isLink: z.boolean(),
 });
 
 const project = z.strictObject({ project: projectName });
@@ -58,6 +60,16 @@ export const hubContract = {
     list: oc.input(project).output(z.array(member)),
     add: oc
       .input(z.strictObject({ project: projectName.nullable(), name: z.string().min(1).max(200), role, expiresAt: timestamp.optional() }))
+      .output(z.object({ id: z.number().int(), token: z.string() })),
+    share: oc
+      .input(
+        project.extend({
+          commit: hash,
+          name: z.string().min(1).max(200),
+          role: z.enum(['reader', 'reviewer']),
+          expiresAt: timestamp.optional(),
+        }),
+      )
       .output(z.object({ id: z.number().int(), token: z.string() })),
     revoke: oc.input(z.strictObject({ id: z.number().int() })).output(z.object({ id: z.number().int() })),
   },

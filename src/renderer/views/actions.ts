@@ -16,6 +16,7 @@ import {
   Play,
   Repeat,
   Scissors,
+  Share2,
   Split,
   Tag,
   TextQuote,
@@ -23,7 +24,7 @@ import {
 } from 'lucide-react';
 import type { Commit, ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { resolveForm, retentionForm, runForm, sourceForm, summaryForm, tagsForm } from '../forms';
+import { resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
 import { ask, copy, editPrompt, type FormSpec, go, notify, refreshProject, show } from '../state';
 
@@ -63,6 +64,7 @@ export function commitActions(
       : []),
     'line',
     { name: 'Export…', icon: Download, keys: 'e', act: () => show({ kind: 'export', commit: id, stop: 'compaction' }) },
+    { name: 'Share a link…', icon: Share2, act: () => ask(shareForm(id)) },
     { name: `Resume in ${agents[agent].name}…`, icon: Play, keys: 'R', act: () => show({ kind: 'resume', commit: id, agent }) },
     'line',
     ...branchActions(id),

@@ -33,6 +33,13 @@ test('[E1, E17] a team shares a project through a hub that one command starts', 
       .sort();
   expect(await ids('copy.stemma')).toEqual(await ids('work.stemma'));
   expect((await run('fsck', '--project', 'copy.stemma', '--json')).ok).toBe(true);
+  // A share link opens a page, and a clone of one commit with what comes before it.
+  const [tip = ''] = (await ids('work.stemma')) ?? [];
+  const link = await run('call', 'team.share', '--input', JSON.stringify({ commit: tip, role: 'reader' }), '--project', 'work.stemma');
+  expect(await (await fetch(link.url)).text()).toContain('Fork into my Stemma');
+  const forked = await run('clone', link.url, 'forked.stemma', '--json');
+  expect(await ids('forked.stemma')).toContain(tip);
+  expect(forked.items.context).toBeLessThan(pushed.items.context);
   // The token is on the machine, not in the project.
   const { code } = await machine.run(
     'pull',

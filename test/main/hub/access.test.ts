@@ -72,6 +72,7 @@ describe('access to a hub', () => {
       'projects.create': () => client.projects.create({ project: 'another' }),
       'members.list': () => client.members.list({ project }),
       'members.add': () => client.members.add({ project: null, name: 'me', role: 'admin' }),
+      'members.share': () => client.members.share({ project, commit: secretHash, name: 'x', role: 'reader' }),
       'members.revoke': () => client.members.revoke({ id: 1 }),
       'audit.list': () => client.audit.list({ project }),
       'projects.list': async () => {

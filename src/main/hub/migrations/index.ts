@@ -2,6 +2,8 @@
 // Kysely runs the steps that a database does not have yet, in order.
 // A released step never changes.
 import { type Kysely, sql } from 'kysely';
+import type { JsonObject } from '../../../core/base/index.js';
+import { aboutOf } from '../names.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -78,6 +80,35 @@ const statements = (text: string): string[] => {
   return [...before.split(';\n'), block, ...after.split(';\n')].map((each) => each.trim()).filter((each) => each !== '' && each !== ';');
 };
 
+/** Share links: tokens that open one commit with what comes before it. */
+const share = [
+  // The name of the commit that a link opens, and the token that made the link.
+  'ALTER TABLE token ADD COLUMN shared bytea, ADD COLUMN made_by integer REFERENCES token(no)',
+  // The name of the item that an item continues (a commit its parent) or belongs to.
+  'ALTER TABLE item ADD COLUMN about bytea',
+  'CREATE INDEX item_about ON item (project, about) WHERE about IS NOT NULL',
+];
+
+/** Fills `about` for the items that the hub holds. */
+async function nameWhatItemsAreAbout(db: Kysely<unknown>): Promise<void> {
+  const rowsAtOnce = 1_000;
+  for (let last: { project: number; seq: string } | undefined = { project: 0, seq: '0' }; last !== undefined; ) {
+    const { rows }: { rows: { project: number; seq: string; kind: string; body: Buffer }[] } = await sql<{
+      project: number;
+      seq: string;
+      kind: string;
+      body: Buffer;
+    }>`SELECT project, seq, kind, body FROM item WHERE (project, seq) > (${last.project}, ${last.seq}::bigint) ORDER BY project, seq LIMIT ${rowsAtOnce}`.execute(
+      db,
+    );
+    for (const { project, seq, kind, body } of rows) {
+      const about = aboutOf(kind, JSON.parse(body.toString()) as JsonObject);
+      if (about) await sql`UPDATE item SET about = ${about} WHERE project = ${project} AND seq = ${seq}::bigint`.execute(db);
+    }
+    last = rows.at(-1);
+  }
+}
+
 /** The steps by name, in order. */
 export const migrations = {
   '001-first': {
@@ -87,6 +118,12 @@ export const migrations = {
         await sql.raw(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`).execute(db);
         await sql.raw(`CREATE POLICY own ON ${table} TO stemma_project USING (project = current_setting('stemma.project')::integer)`).execute(db);
       }
+    },
+  },
+  '002-share': {
+    up: async (db: Kysely<unknown>): Promise<void> => {
+      for (const statement of share) await sql.raw(statement).execute(db);
+      await nameWhatItemsAreAbout(db);
     },
   },
 };

@@ -41,19 +41,19 @@ export function Members() {
           <ul className="storage-replicas" aria-label="Members">
             {members
               .filter((member) => !member.revoked)
-              .map(({ id, name, role, project, expiresAt }) => (
+              .map(({ id, name, role, project, expiresAt, isLink }) => (
                 <li key={id}>
                   <span>
                     <b>{name}</b>{' '}
                     <span className="muted">
-                      {role}
+                      {isLink ? `share link, ${role}` : role}
                       {project === null && ', every project'}
                       {expiresAt !== null && `, until ${expiresAt.slice(0, 10)}`}
                     </span>
                   </span>
                   <RemoveButton
                     label={`Revoke ${name}`}
-                    question={`Revoke the token of ${name}?`}
+                    question={isLink ? `Revoke ${name}?` : `Revoke the token of ${name}?`}
                     onRemove={() => void revoke(() => api.team.revoke({ id })).then(reload)}
                   >
                     It stops working at once. What was sent with it stays on the hub.

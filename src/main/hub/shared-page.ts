@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { corrupt } from '../../core/base/index.js';
+import { tips } from '../../core/chain/index.js';
+import { exportContext } from '../../core/export/index.js';
+import { createProject } from '../../core/project/index.js';
+import { type Hub, pull } from '../../core/sync/index.js';
+
+/** Pages that are kept, by their token. */
+const keptPages = 8;
+
+/** The pages of share links. */
+export interface SharedPages {
+  /**
+   * The page of a shared commit, as `stemma export --format html` writes it. It is made of a clone that holds only what the link opens.
+   * @throws what a pull with the link's token throws.
+   */
+  page(token: string, hub: Hub): Promise<string>;
+}
+
+/** Opens the pages of share links. A commit never changes, so a page is made once. */
+export function openSharedPages(): SharedPages {
+  const kept = new Map<string, Promise<string>>();
+  return {
+    page: (token, hub) => {
+      const known = kept.get(token);
+      if (known) return known;
+      const made = makePage(hub);
+      kept.set(token, made);
+      made.catch(() => kept.delete(token));
+      for (const [oldest] of kept) if (kept.size > keptPages) kept.delete(oldest);
+      return made;
+    },
+  };
+}
+
+async function makePage(hub: Hub): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'stemma-share-'));
+  const project = createProject({ dir: join(dir, 'shared') }, Date.now);
+  try {
+    await pull(project.chain, hub);
+    const [tip] = tips(project.chain, {});
+    const { text } = tip ? exportContext(project.chain, { id: tip.id, format: 'html', stop: 'root' }) : {};
+    if (text === undefined) throw corrupt('share', 'The hub does not hold the commit of this link as it was pushed.');
+    return text;
+  } finally {
+    project.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** What the bar above a shared page says. */
+export interface Shared {
+  readonly project: string;
+  /** The link as the reader's browser reached it. */
+  readonly link: string;
+  readonly role: string;
+  readonly expiresAt: Date | null;
+}
+
+/** What the page of a link may load: its frame and its own style. The page in the frame has a policy of its own. */
+export const framePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+const inMarkup = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** The read-only page of a link: a bar that says what it is and how to fork it, above the exported page in a frame of its own. */
+export const frameOf = ({ project, link, role, expiresAt }: Shared): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Shared from ${inMarkup(project)}</title>
+<style>
+:root { color-scheme: light dark; font: 13px system-ui, sans-serif; --line: light-dark(#d9dae1, #3c3f48); --muted: light-dark(#565963, #a4a7b1); }
+body { margin: 0; height: 100vh; display: flex; flex-direction: column; }
+header { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; padding: 8px 16px; border-bottom: 1px solid var(--line); }
+header p { margin: 0; flex: 1; min-width: 16em; color: var(--muted); }
+header b { color: CanvasText; }
+details { max-width: 100%; }
+summary { cursor: pointer; padding: 4px 10px; border: 1px solid var(--line); border-radius: 6px; list-style: none; }
+details[open] { flex-basis: 100%; }
+details[open] summary { width: max-content; }
+code { display: block; padding: 8px; margin: 8px 0 4px; overflow-x: auto; white-space: pre; background: light-dark(#f1f1f4, #1d1e23); user-select: all; }
+iframe { flex: 1; border: 0; width: 100%; }
+</style>
+</head>
+<body>
+<header>
+<p><b>Shared from ${inMarkup(project)}</b>, read-only${role === 'reviewer' ? ' on this page; a clone may send tickets' : ''}${expiresAt ? `, until ${expiresAt.toISOString().slice(0, 10)}` : ''}.</p>
+<details><summary>Fork into my Stemma</summary>
+<code>stemma clone ${inMarkup(link)} shared.stemma</code>
+<span>Run this where Stemma is installed. The project it makes is yours: fork, edit and resume from any turn.</span>
+</details>
+</header>
+<iframe src="${inMarkup(link)}/page" title="The shared session" sandbox="allow-scripts"></iframe>
+</body>
+</html>
+`;

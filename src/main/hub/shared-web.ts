@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRouterClient } from '@orpc/server';
+import { StemmaError } from '../../core/base/index.js';
+import { hubOver } from '../team/index.js';
+import { holderOf } from './access.js';
+import { type HubContext, hubRouter } from './service.js';
+import { frameOf, framePolicy, openSharedPages } from './shared-page.js';
+
+const route = /^\/share\/([^/]+)\/([^/]+)(\/page)?$/;
+
+/** Statuses of refusals. Anything else is a mistake of the hub. */
+const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUND: 404, BAD_REQUEST: 400 };
+
+/** Answers `/share/PROJECT/TOKEN`, the page of a link, and `/share/PROJECT/TOKEN/page`, the session in its frame. False for other paths. */
+export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
+  const pages = openSharedPages();
+  const answer = async (request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
+    const authorization = `Bearer ${token}`;
+    const { shared, role, expiresAt } = await holderOf(services.database, authorization);
+    if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
+    const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
+    await hub.hello();
+    if (isPage) return pages.page(token, hub);
+    const scheme = String(request.headers['x-forwarded-proto'] ?? ('encrypted' in request.socket ? 'https' : 'http')).split(',')[0];
+    return frameOf({ project, link: `${scheme}://${request.headers.host ?? 'hub'}/share/${project}/${token}`, role, expiresAt });
+  };
+  return (request: IncomingMessage, response: ServerResponse): boolean => {
+    const [path = ''] = (request.url ?? '').split('?');
+    const [, project, token, isPage] = route.exec(path) ?? [];
+    if (project === undefined || token === undefined) return false;
+    const end = (status: number, type: string, text: string): void => {
+      response.writeHead(status, {
+        'content-type': `${type}; charset=utf-8`,
+        'cache-control': 'no-store',
+        // The link is a secret: no page that the reader goes to next may learn it.
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-robots-tag': 'noindex',
+        ...(type === 'text/html' && isPage === undefined && { 'content-security-policy': framePolicy }),
+      });
+      response.end(text);
+    };
+    if (request.method !== 'GET') end(405, 'text/plain', 'A share link is read with GET.\n');
+    else
+      void answer(request, project, token, isPage !== undefined).then(
+        (text) => end(200, 'text/html', text),
+        (error: unknown) => {
+          const status = error instanceof StemmaError ? statuses[error.code] : undefined;
+          end(
+            status ?? 500,
+            'text/plain',
+            status === undefined ? 'The hub cannot show this page.\n' : 'This link does not open anything (any more).\n',
+          );
+        },
+      );
+    return true;
+  };
+}

@@ -1,0 +1,38 @@
+import { sql } from 'kysely';
+import { type JsonObject, StemmaError } from '../../core/base/index.js';
+import { type Item, objectsOf } from '../../core/sync/index.js';
+import type { Holder } from './access.js';
+import type { InProject } from './database.js';
+
+/** Procedures that a share link may call. Everything else is refused, whatever its role. */
+const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects']);
+
+/** @throws UNAUTHORIZED if the token is a share link and the procedure is not for it. */
+export function requireOpen({ shared }: Holder, procedure: string): void {
+  if (shared !== null && !open.has(procedure))
+    throw new StemmaError('UNAUTHORIZED', 'A share link opens one commit with what comes before it, and nothing else.', { field: 'token' });
+}
+
+/** The numbers of the items that a share link opens: its commit, the commits before it, and what belongs to them. */
+export async function sharedItems(tx: InProject, commit: Buffer): Promise<string[]> {
+  const { rows } = await sql<{ seq: string }>`
+    WITH RECURSIVE line (name) AS (
+      SELECT ${commit}::bytea
+      UNION
+      SELECT item.about FROM line JOIN item ON item.name = line.name WHERE item.about IS NOT NULL
+    )
+    SELECT item.seq FROM line JOIN item ON item.name = line.name
+    UNION
+    SELECT item.seq FROM line JOIN item ON item.about = line.name WHERE item.kind <> 'context'
+    ORDER BY seq`.execute(tx);
+  return rows.map(({ seq }) => seq);
+}
+
+/** The hashes of the objects that a share link opens. */
+export async function sharedObjects(tx: InProject, commit: Buffer): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ kind: string; body: Buffer }>`
+    SELECT kind, body FROM item WHERE seq = any(${sql.val(await sharedItems(tx, commit))}::bigint[])`.execute(tx);
+  return new Set(
+    rows.flatMap(({ kind, body }) => objectsOf({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject } satisfies Item)),
+  );
+}
