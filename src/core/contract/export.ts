@@ -37,6 +37,9 @@ const redaction = {
 /** With `redact`: each placeholder, and how often it appears. */
 const redactions = z.array(z.object({ placeholder: z.string(), kind: z.enum(redactionKinds), count }));
 
+/** Of a result: what was replaced. */
+export const redacted = { redactions: redactions.optional() };
+
 const resumeFields = {
   id: contextPrefix,
   agent: z.enum(runtimes).optional().describe('The agent. The default is the one that wrote the context, or Claude Code.'),

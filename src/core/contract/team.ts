@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redacted } from './export.js';
 import { contextPrefix, count, procedure, timestamp, webAddress } from './scalars.js';
 
 const projectName = z
@@ -65,10 +66,16 @@ export const teamContract = {
       z.strictObject({
         select: select.optional(),
         sources: z.boolean().optional().describe('Also send the imported files themselves, with the model calls that they record.'),
+        redact: z
+          .boolean()
+          .optional()
+          .describe(
+            'Replace secrets of known patterns, home folders and e-mail addresses with placeholders first. Copies of the commits that change are made as a branch of their own, and only commits leave. No list of patterns is complete.',
+          ),
         preview: z.boolean().optional().describe('Send nothing, only count what would leave.'),
       }),
     )
-    .output(z.object({ items: byKind, objects: count, bytes: count, sent: count })),
+    .output(z.object({ items: byKind, objects: count, bytes: count, sent: count, ...redacted })),
   pull: procedure('Takes over what the hub has and this project lacks. What was changed here and not pushed yet stays as it is.')
     .input(z.strictObject({}))
     .output(

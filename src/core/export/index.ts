@@ -4,5 +4,5 @@
 export { type ComparisonInput, exportComparison, exportRedactedComparison } from './comparison.js';
 export { type Exported, exportContext, exportRedacted } from './context.js';
 export { exportFormats } from './formats.js';
-export { isRedacted } from './redact/index.js';
+export { isRedacted, type Redaction, type Redactor, redactor, replacedIn, textsOf } from './redact/index.js';
 export { checkFolder, type Resumable, resumeIn, sessionFile } from './resume.js';

@@ -1,7 +1,21 @@
 import { badRequest, type ContextId, StemmaError, type Timestamp } from '../base/index.js';
 import { commitOf } from '../chain/index.js';
 import type { TeamStatus } from '../contract/index.js';
-import { type HubAddress, type ManagedHub, type Pulled, type Pushed, previewPush, pull, push, type Selection, selected } from '../sync/index.js';
+import type { Redaction } from '../export/index.js';
+import {
+  type HubAddress,
+  type ManagedHub,
+  onlyCommits,
+  type Pulled,
+  type Pushed,
+  previewPush,
+  pull,
+  push,
+  redactedCopies,
+  type Selection,
+  selected,
+  selectedCommits,
+} from '../sync/index.js';
 import { isUntrusted } from './access.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
@@ -69,14 +83,24 @@ export interface PushChoice {
   readonly select?: Selection | undefined;
   readonly sources?: boolean | undefined;
   readonly preview?: boolean | undefined;
+  /** Send copies of commits without secrets of known patterns, and nothing but commits. */
+  readonly redact?: boolean | undefined;
+}
+
+/** What a push sent, and what was replaced before. */
+export interface TeamPushed extends Pushed {
+  readonly redactions?: readonly Redaction[];
 }
 
 /** Sends to the hub of the project, or counts what would leave. @throws as `connected` and `push`. */
-export async function pushTeam(engine: Engine, project: Project, { select, sources = false, preview }: PushChoice): Promise<Pushed> {
+export async function pushTeam(engine: Engine, project: Project, { select, sources = false, preview, redact }: PushChoice): Promise<TeamPushed> {
+  const { chain } = project;
+  if (redact && sources) throw badRequest('sources', 'Imported files cannot be redacted. Push without sources, or without redaction.');
   const { hub } = await connected(engine, project);
-  const leaves = leavesWith(select && selected(project.chain, select), sources);
-  if (preview) return previewPush(project.chain, (await hub.hello()).id, leaves);
-  return push(project.chain, hub, { leaves });
+  const copies = redact ? await redactedCopies(chain, selectedCommits(chain, select ?? {})) : undefined;
+  const leaves = copies ? onlyCommits(chain, copies.commits) : leavesWith(select && selected(chain, select), sources);
+  const pushed = preview ? previewPush(chain, (await hub.hello()).id, leaves) : await push(chain, hub, { leaves });
+  return { ...pushed, ...(copies && { redactions: copies.redactions }) };
 }
 
 /** Imported files leave only when a person asks for that. */

@@ -6,7 +6,10 @@ export const teamRouter = {
   connect: os.team.connect.handler(({ input, context: { session } }) => connectTeam(session.engine, session.project(), input)),
   disconnect: os.team.disconnect.handler(({ context: { session } }) => disconnectTeam(session.engine, session.project())),
   status: os.team.status.handler(({ context: { session } }) => teamStatus(session.engine, session.project())),
-  push: os.team.push.handler(({ input, context: { session } }) => pushTeam(session.engine, session.project(), input)),
+  push: os.team.push.handler(async ({ input, context: { session } }) => {
+    const { redactions, ...pushed } = await pushTeam(session.engine, session.project(), input);
+    return { ...pushed, ...(redactions && { redactions: [...redactions] }) };
+  }),
   pull: os.team.pull.handler(async ({ context: { session } }) => {
     const { refused, ...pulled } = await pullTeam(session.engine, session.project());
     return { ...pulled, refused: [...refused] };

@@ -25,8 +25,31 @@ const ofCommits: Readonly<Record<string, string>> = {
  * What leaves with a selection: the selected commits with everything before them, and what belongs to them. Undefined for no selection:
  * everything leaves. @throws BAD_REQUEST if nothing is selected.
  */
-export function selected(chain: Chain, { repository, tag, branch }: Selection): Selected | undefined {
-  if (repository === undefined && tag === undefined && branch === undefined) return undefined;
+export function selected(chain: Chain, selection: Selection): Selected | undefined {
+  if (isEverything(selection)) return undefined;
+  const digests = digestsOf(chain, selectedCommits(chain, selection));
+  return ({ kind, body }) => {
+    const column = ofCommits[kind];
+    return column !== undefined && digests.has(String(body[column]));
+  };
+}
+
+/** Exactly these commits leave, and nothing that belongs to them. */
+export function onlyCommits(chain: Chain, commits: readonly CommitSeq[]): Selected {
+  const digests = digestsOf(chain, commits);
+  return ({ kind, key }) => kind === 'context' && digests.has(key);
+}
+
+const isEverything = ({ repository, tag, branch }: Selection): boolean => repository === undefined && tag === undefined && branch === undefined;
+
+const digestsOf = (chain: Chain, commits: readonly CommitSeq[]): ReadonlySet<string> =>
+  new Set(commits.map((seq) => commitAt(chain, seq).digest.toString('hex')));
+
+/** The selected commits with everything before them, oldest first. Without a selection, all. @throws BAD_REQUEST if nothing is selected. */
+export function selectedCommits(chain: Chain, selection: Selection): CommitSeq[] {
+  const { repository, tag, branch } = selection;
+  if (isEverything(selection))
+    return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project).map(({ seq }) => seq);
   const tips = new Set<CommitSeq>();
   const add = (sql: string, ...values: (string | number)[]): void => {
     for (const { seq } of chain.db.all<{ seq: CommitSeq }>(sql, ...values)) tips.add(seq);
@@ -52,11 +75,7 @@ export function selected(chain: Chain, { repository, tag, branch }: Selection): 
   if (tips.size === 0) throw badRequest('select', 'No commit of this project is selected. Check the repository, tag or branch.');
   const all = new Set<CommitSeq>();
   for (const tip of tips) for (let at: CommitSeq | null = tip; at !== null && !all.has(at); at = parentOf(chain, at)) all.add(at);
-  const digests = new Set([...all].map((seq) => commitAt(chain, seq).digest.toString('hex')));
-  return ({ kind, body }) => {
-    const column = ofCommits[kind];
-    return column !== undefined && digests.has(String(body[column]));
-  };
+  return [...all].sort((a, b) => a - b);
 }
 
 const parentOf = ({ db }: Chain, seq: CommitSeq): CommitSeq | null =>

@@ -17,6 +17,7 @@ interface PushOptions extends HubOptions {
   readonly branch?: string;
   readonly sources?: boolean;
   readonly preview?: boolean;
+  readonly redact?: boolean;
 }
 
 const hubOption = [
@@ -51,6 +52,7 @@ export function addTeamCommands(program: Command): void {
     .option('--tag <tag>', 'only commits and sessions with this tag')
     .option('--branch <commit>', 'only the branch that ends at this commit')
     .option('--sources', 'also the imported files, with the model calls that they record')
+    .option('--redact', 'replace secrets of known patterns in copies of the commits, and send nothing but these')
     .option('--preview', 'send nothing, only list what would leave')
     .action(pushProject);
 
@@ -132,14 +134,16 @@ function printRefused(refused: readonly { readonly kind: string; readonly key: s
 async function pushProject(options: PushOptions): Promise<void> {
   await withProject(options, async ({ client }) => {
     await connectTo(client, options);
-    const { repository, tag, branch, sources, preview } = options;
+    const { repository, tag, branch, sources, preview, redact } = options;
     const hasSelection = [repository, tag, branch].some((each) => each !== undefined);
-    const pushed = await client.team.push({ ...(hasSelection && { select: { repository, tag, branch } }), sources, preview });
+    const pushed = await client.team.push({ ...(hasSelection && { select: { repository, tag, branch } }), sources, preview, redact });
     if (options.json) return printJson(pushed);
     const objects = `${counted(pushed.objects, 'object')} of ${size(pushed.bytes)}`;
     printText(
       preview ? `Would send ${numbers(pushed.items)}, at most ${objects}.` : `Sent ${numbers(pushed.items)}, ${objects} as ${size(pushed.sent)}.`,
     );
+    if (pushed.redactions)
+      printText(dim(`Replaced: ${counted(pushed.redactions.length, 'secret, path or address', 'secrets, paths and addresses')}.`));
   });
 }
 

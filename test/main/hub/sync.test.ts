@@ -3,12 +3,24 @@ import { createRouterClient } from '@orpc/server';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addCard, createBox, getCard, putProfile } from '../../../src/core/cards/index.js';
-import { type Chain, checkpoint, tips, update } from '../../../src/core/chain/index.js';
+import { type Chain, checkpoint, materializedBytes, tips, update } from '../../../src/core/chain/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
 import { router } from '../../../src/core/router/index.js';
-import { type Hub, keyOf, packParcel, previewPush, pull, push, selected, unpackParcel } from '../../../src/core/sync/index.js';
+import {
+  type Hub,
+  keyOf,
+  onlyCommits,
+  packParcel,
+  previewPush,
+  pull,
+  push,
+  redactedCopies,
+  selected,
+  selectedCommits,
+  unpackParcel,
+} from '../../../src/core/sync/index.js';
 import { createTicket, listTickets, updateTicket } from '../../../src/core/tickets/index.js';
 import { startTestHub, type TestHub } from '../../support/hub.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
@@ -44,6 +56,8 @@ const commit = (chain: Chain, text: string, parent: string | null = null) =>
     messageCount: 1,
     tokenCount: 1,
   });
+
+const textAt = (chain: Chain, id: string): string => Buffer.from(materializedBytes(chain, { id } as never).bytes).toString();
 
 /** The sample project, which has agents, tickets and an experiment. */
 async function sampleChain(): Promise<Chain> {
@@ -175,6 +189,36 @@ describe('sync with a hub', () => {
     expect(digests(theirs)).toHaveLength(2);
     expect(() => getCard(theirs, 'private-card')).toThrow();
     expect(() => selected(mine, { tag: 'no such tag' })).toThrow(/No commit/);
+  });
+
+  test('[E22] a redacted push sends copies without secrets, and nothing but commits', async () => {
+    const [mine, theirs] = [emptyChain(), emptyChain()];
+    const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+    const clean = commit(mine, 'nothing to hide');
+    const told = commit(mine, `the token is ${secret}`, clean.id);
+    const tip = commit(mine, `again ${secret} in /home/ada/work`, told.id);
+    update(mine, told.id, { summary: `uses ${secret}` });
+    createTicket(mine, { title: secret, type: 'task', body: '' });
+    const remote = await hub.project('redacted');
+    const copyAndPush = async () => {
+      const { commits, redactions } = await redactedCopies(mine, selectedCommits(mine, { branch: tip.id }));
+      return { redactions, pushed: await push(mine, remote, { leaves: onlyCommits(mine, commits) }) };
+    };
+    const first = await copyAndPush();
+    expect(first.redactions.map(({ kind }) => kind).sort()).toEqual(['path', 'secret']);
+    expect(first.pushed.items).toEqual({ context: 3 });
+    expect((await pull(theirs, remote)).refused).toEqual([]);
+    const everything = JSON.stringify([
+      theirs.db.all('SELECT summary, tags, principal, machine FROM context'),
+      tips(theirs, {}).map(({ id }) => textAt(theirs, id)),
+    ]);
+    for (const text of [secret, '/home/ada']) expect(everything).not.toContain(text);
+    expect(everything).toContain('the token is [secret-1]');
+    // The clean commit is the same on both sides, and the originals stay as they are.
+    expect(digests(theirs)).toContain(digests(mine).find((digest) => clean.id.endsWith(digest.slice(0, 8))));
+    expect(textAt(mine, told.id)).toContain(secret);
+    // The same copies are used again, and only what is new is sent.
+    expect((await copyAndPush()).pushed.items).toEqual({});
   });
 
   test('[E6] clones that work, push and pull in any order, over a line that breaks, end up equal', async () => {

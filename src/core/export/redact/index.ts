@@ -1,9 +1,10 @@
 // redact: removes secrets, home folders, addresses and, on request, IP addresses from exports, and puts placeholders in their place.
 // `rules/` finds them in a text, redactor.ts replaces them everywhere in an export, json.ts and values.ts walk its structure.
 // This file applies them to JSON, plain text and CBOR. `docs/redaction.md` says what is found and what is not.
+import { bytesOf, textOf } from '../../base/index.js';
 import { encodeCbor, readArray, type Seals } from '../../formats/index.js';
 import { namedStrings, replaceStrings } from './json.js';
-import type { Redactor } from './redactor.js';
+import type { NamedText, Redactor } from './redactor.js';
 import { replaceIn, textsIn } from './values.js';
 
 export { type NamedText, noteWritten, type Redaction, type Redactor, redactor } from './redactor.js';
@@ -25,6 +26,25 @@ export async function redactJson(json: string, redact: Redactor, seals?: Seals):
 export async function redactText(text: string, redact: Redactor): Promise<string> {
   await redact.look([{ text }]);
   return redact.replace(text);
+}
+
+/** The texts of a stored object, to look at before any of several objects is changed. */
+export function textsOf(bytes: Uint8Array, contentType: string): Iterable<NamedText> {
+  if (contentType.endsWith('cbor')) return textsIn(readArray(bytes).items.map(({ value }) => value));
+  return contentType.includes('json') ? namedStrings(textOf(bytes)) : textsIn(bytes);
+}
+
+/** A stored object without what the redactor found. An object in which nothing changes is returned as it is. */
+export function replacedIn(bytes: Uint8Array, contentType: string, redact: Redactor, seals?: Seals): Uint8Array {
+  if (contentType.endsWith('cbor')) {
+    const values = readArray(bytes).items.map(({ value }) => value);
+    const left = replaceIn(values, redact);
+    return left === values ? bytes : encodeCbor(left);
+  }
+  if (!contentType.includes('json')) return replaceIn(bytes, redact);
+  const text = textOf(bytes);
+  const left = replaceStrings(text, redact, seals);
+  return left === text ? bytes : bytesOf(left);
 }
 
 /** A CBOR array without what was found, item by item. An item that cannot be read is left out. */

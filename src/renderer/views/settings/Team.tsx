@@ -17,14 +17,16 @@ interface Exchanged {
 /** The hub of the project: connects, shows what would be exchanged, and exchanges it. */
 export function Team({ onPulled }: { onPulled: () => void }) {
   const [round, setRound] = useState(0);
+  const [redact, setRedact] = useState(false);
   const [changed, change] = useTask<TeamStatus>();
   const [exchanged, exchange] = useTask<Exchanged>();
   const query = useQuery(`team ${round}`, (signal) => api.team.status({}, { signal }));
   const reload = (): void => setRound((n) => n + 1);
   const push = (): Promise<void> =>
     exchange(async (signal) => {
-      const { items, objects, sent } = await api.team.push({}, { signal });
-      return { words: `Sent ${inWords(items)} and ${say.plural(objects, 'object')}, ${say.bytes(sent)}.`, refused: [] };
+      const { items, objects, sent, redactions } = await api.team.push({ redact }, { signal });
+      const replaced = redactions ? ` Replaced ${say.plural(redactions.length, 'secret, path or address', 'secrets, paths and addresses')}.` : '';
+      return { words: `Sent ${inWords(items)} and ${say.plural(objects, 'object')}, ${say.bytes(sent)}.${replaced}`, refused: [] };
     }).then(reload);
   const pull = (): Promise<void> =>
     exchange(async (signal) => {
@@ -55,6 +57,10 @@ export function Team({ onPulled }: { onPulled: () => void }) {
                   <Button icon={CloudDownload} disabled={exchanged.state === 'running'} onClick={() => void pull()}>
                     Pull
                   </Button>
+                  <label title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay.">
+                    <input type="checkbox" checked={redact} onChange={(event) => setRedact(event.target.checked)} /> Push redacted copies of commits
+                    only
+                  </label>
                 </div>
               )}
               {status.role === 'admin' && <Members />}

@@ -1,0 +1,84 @@
+import { type CommitSeq, timestampOf } from '../base/index.js';
+import { addCommit, type Chain, type ContextRow, commitAt, outlineOf, rememberAll } from '../chain/index.js';
+import { type Redaction, redactor, replacedIn, textsOf } from '../export/index.js';
+import { findFormat, recordOfKey } from '../formats/index.js';
+import { openKnown } from './known.js';
+
+/** Copies of commits without secrets of known patterns. */
+export interface RedactedCopies {
+  /** The copies, and the commits that need none. */
+  readonly commits: readonly CommitSeq[];
+  readonly redactions: readonly Redaction[];
+}
+
+/** What the project remembers of copies, beside what it knows of hubs. */
+const copies = 'redacted copies';
+const kind = 'context';
+
+/**
+ * Makes copies of commits in which secrets of known patterns, home folders and e-mail addresses are replaced by placeholders. The copies are
+ * a branch of their own in this project; the originals do not change. A commit that is copied already keeps its copy, so that a later push
+ * goes on where an earlier one ended. `originals`: oldest first, each after its parent.
+ */
+export async function redactedCopies(chain: Chain, originals: readonly CommitSeq[]): Promise<RedactedCopies> {
+  const known = openKnown(chain, copies);
+  const copyOf = (seq: CommitSeq): CommitSeq | undefined => known.row(kind, String(seq)) as CommitSeq | undefined;
+  const rest = originals.filter((seq) => copyOf(seq) === undefined);
+  const redact = redactor(new Map(), { ipAddresses: false });
+  // A secret that one commit gives away is removed from all of them.
+  for (const seq of rest) {
+    const row = commitAt(chain, seq);
+    await redact.look([...textsOf(contentOf(chain, row), typeOf(chain, row)), ...(row.summary === null ? [] : [{ text: row.summary }])]);
+  }
+  chain.artifacts.transaction(() => {
+    for (const seq of rest) {
+      const row = commitAt(chain, seq);
+      const parent = row.parent === null ? null : (copyOf(row.parent) ?? row.parent);
+      const copy = copyWith(chain, row, parent, (bytes, type) => replacedIn(bytes, type, redact, findFormat(row.format)?.seals), redact.replace);
+      known.note({ kind, key: String(seq), digest: copy.digest.toString('hex') }, copy.seq);
+    }
+  });
+  return { commits: originals.map((seq) => copyOf(seq) ?? seq), redactions: rest.length === 0 ? [] : redact.made() };
+}
+
+const contentOf = ({ artifacts }: Chain, { artifact }: ContextRow): Uint8Array => artifacts.read(artifact);
+const typeOf = ({ artifacts }: Chain, { artifact }: ContextRow): string => artifacts.stat(artifact).contentType;
+
+/** The commit itself if nothing in it or before it changes, else a copy of it after `parent`. */
+function copyWith(
+  chain: Chain,
+  row: ContextRow,
+  parent: CommitSeq | null,
+  changed: (bytes: Uint8Array, contentType: string) => Uint8Array,
+  replace: (text: string) => string,
+): ContextRow {
+  const [bytes, contentType] = [contentOf(chain, row), typeOf(chain, row)];
+  const left = changed(bytes, contentType);
+  const summary = row.summary === null ? null : replace(row.summary);
+  if (left === bytes && parent === row.parent && summary === row.summary) return row;
+  const stored = chain.artifacts.put(left, { contentType, bulk: true });
+  const copy = addCommit(chain, {
+    parent: parent === null ? null : commitAt(chain, parent),
+    type: row.type,
+    artifact: stored.no,
+    ref: stored.ref,
+    format: row.format,
+    template: row.template,
+    sessionId: row.sessionId === null ? undefined : `${row.sessionId}-redacted`,
+    checkpoint: row.checkpoint,
+    summary: summary ?? undefined,
+    tags: ['redacted'],
+    messageCount: row.messageCount,
+    tokenCount: row.tokenCount,
+    errors: row.errors,
+    entries: chain.db.one<{ entries: number }>('SELECT entries FROM context WHERE seq = ?', row.seq)?.entries ?? 0,
+    forked: row.forked === 1,
+    // Content, place and time name a commit. A copy in which only the summary differs needs another time.
+    createdAt: timestampOf(row.createdAt + (left === bytes && parent === row.parent ? 1 : 0)),
+  });
+  if (findFormat(row.format)) {
+    const { entries } = outlineOf(chain, copy.artifact, copy.format);
+    rememberAll(chain, [{ seq: copy.seq, records: new Set(entries.map(({ key }) => recordOfKey(key))) }]);
+  }
+  return copy;
+}
