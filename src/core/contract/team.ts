@@ -59,6 +59,17 @@ export const teamContract = {
   status: procedure('Says which hub the project is connected to, what a push would send and what a pull would read.')
     .input(z.strictObject({}))
     .output(status),
+  news: procedure('Says what is new on the hub and who else is there now. Quick, so that a window may ask every few seconds.')
+    .input(z.strictObject({}))
+    .output(
+      z.object({
+        /** Null if this project is not connected to a hub. */
+        hub: z.string().nullable(),
+        toPull: count.nullable(),
+        people: z.array(z.string()),
+        problem: z.string().optional(),
+      }),
+    ),
   push: procedure(
     'Sends what the hub lacks: commits with their objects, cards, boxes, agent turns, tickets and experiments. A push that was cut goes on where it was cut.',
   )

@@ -43,6 +43,7 @@ export const effects: Effects = {
     connect: 'writes',
     disconnect: 'writes',
     status: 'reads',
+    news: 'reads',
     push: 'writes',
     pull: 'writes',
     members: 'acts',

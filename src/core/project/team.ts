@@ -4,6 +4,7 @@ import type { TeamStatus } from '../contract/index.js';
 import type { Redaction } from '../export/index.js';
 import {
   type HubAddress,
+  itemsToPull,
   type ManagedHub,
   onlyCommits,
   type Pulled,
@@ -75,6 +76,19 @@ export async function teamStatus(engine: Engine, project: Project): Promise<Team
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
     return { ...place, role: null, name: null, toPush: {}, toPull: null, problem: error.message };
+  }
+}
+
+/** What is new on the hub of the project, and who else is there. A hub that does not answer is a problem in the answer, not an error. */
+export async function teamNews(engine: Engine, project: Project) {
+  const address = await addressOf(engine, project);
+  if (!address) return { hub: null, toPull: null, people: [] };
+  try {
+    const { id, seq, people } = await reach(engine, address).hello();
+    return { hub: address.hub, toPull: itemsToPull(project.chain, id, seq), people: [...people] };
+  } catch (error) {
+    if (!(error instanceof StemmaError)) throw error;
+    return { hub: address.hub, toPull: null, people: [], problem: error.message };
   }
 }
 

@@ -1,4 +1,4 @@
-import { connectTeam, disconnectTeam, pullTeam, pushTeam, shareCommit, teamHub, teamStatus } from '../project/index.js';
+import { connectTeam, disconnectTeam, pullTeam, pushTeam, shareCommit, teamHub, teamNews, teamStatus } from '../project/index.js';
 import { os } from './procedure.js';
 
 /** The procedures of `team`. */
@@ -6,6 +6,7 @@ export const teamRouter = {
   connect: os.team.connect.handler(({ input, context: { session } }) => connectTeam(session.engine, session.project(), input)),
   disconnect: os.team.disconnect.handler(({ context: { session } }) => disconnectTeam(session.engine, session.project())),
   status: os.team.status.handler(({ context: { session } }) => teamStatus(session.engine, session.project())),
+  news: os.team.news.handler(({ context: { session } }) => teamNews(session.engine, session.project())),
   push: os.team.push.handler(async ({ input, context: { session } }) => {
     const { redactions, ...pushed } = await pushTeam(session.engine, session.project(), input);
     return { ...pushed, ...(redactions && { redactions: [...redactions] }) };

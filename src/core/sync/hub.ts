@@ -59,7 +59,8 @@ export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
 
 /** A hub's project with what manages it. */
 export interface ManagedHub extends Hub {
-  hello(): Promise<{ readonly id: string; readonly seq: number; readonly role: HubRole; readonly name: string }>;
+  /** `people`: who else is there now. */
+  hello(): Promise<{ readonly id: string; readonly seq: number; readonly role: HubRole; readonly name: string; readonly people: readonly string[] }>;
   /** Creates the project if it does not exist. */
   create(): Promise<void>;
   members(): Promise<HubMember[]>;

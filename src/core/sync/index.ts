@@ -4,7 +4,7 @@
 export type { Hub, HubMember, HubRole, ItemName, ManagedHub } from './hub.js';
 export { largestParcel, type Parcel, packParcel, type SentObject, unpackParcel } from './parcel.js';
 export { keyOf, type Pulled, pull, type Refused } from './pull.js';
-export { type Pushed, previewPush, push } from './push.js';
+export { itemsToPull, type Pushed, previewPush, push } from './push.js';
 export { type RedactedCopies, redactedCopies } from './redacted.js';
 export { type Item, objectsOf } from './rows.js';
 export { ruleOf, ticketKinds } from './rules.js';

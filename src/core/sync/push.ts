@@ -48,6 +48,9 @@ export function previewPush(chain: Chain, hubId: string, leaves?: Leaves): Pushe
   return { items, objects: objects.size, bytes: [...objects.values()].reduce((a, b) => a + b, 0), sent: 0, pulled: known.pulled() };
 }
 
+/** How many items of the hub's list this project has not read. `seq` is the number of the newest. */
+export const itemsToPull = (chain: Chain, hubId: string, seq: number): number => Math.max(0, seq - openKnown(chain, hubId).pulled());
+
 const objectAt = ({ artifacts }: Chain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
 
 /**

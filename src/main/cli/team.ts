@@ -1,8 +1,19 @@
 import { basename, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ORPCError } from '@orpc/server';
 import type { Command } from 'commander';
 import type { ContractClient } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
-import { addProjectCommand, jsonOption, openChosen, type ProjectOptions, withEngine, withProject } from './command.js';
+import {
+  addProjectCommand,
+  jsonOption,
+  openChosen,
+  type ProjectOptions,
+  untilStopped,
+  withEngine,
+  withProject,
+  withStoppableProject,
+} from './command.js';
 import { UsageError } from './errors.js';
 import { counted, portNumber, size } from './numbers.js';
 
@@ -18,6 +29,7 @@ interface PushOptions extends HubOptions {
   readonly sources?: boolean;
   readonly preview?: boolean;
   readonly redact?: boolean;
+  readonly watch?: boolean;
 }
 
 const hubOption = [
@@ -53,6 +65,7 @@ export function addTeamCommands(program: Command): void {
     .option('--branch <commit>', 'only the branch that ends at this commit')
     .option('--sources', 'also the imported files, with the model calls that they record')
     .option('--redact', 'replace secrets of known patterns in copies of the commits, and send nothing but these')
+    .option('--watch', 'stay, and send what is new until Ctrl+C: for build machines and the hosts of agents')
     .option('--preview', 'send nothing, only list what would leave')
     .action(pushProject);
 
@@ -132,11 +145,14 @@ function printRefused(refused: readonly { readonly kind: string; readonly key: s
 }
 
 async function pushProject(options: PushOptions): Promise<void> {
-  await withProject(options, async ({ client }) => {
-    await connectTo(client, options);
-    const { repository, tag, branch, sources, preview, redact } = options;
-    const hasSelection = [repository, tag, branch].some((each) => each !== undefined);
-    const pushed = await client.team.push({ ...(hasSelection && { select: { repository, tag, branch } }), sources, preview, redact });
+  const { repository, tag, branch, sources, preview, redact, watch } = options;
+  const hasSelection = [repository, tag, branch].some((each) => each !== undefined);
+  const input = { ...(hasSelection && { select: { repository, tag, branch } }), sources, preview, redact };
+  if (watch && preview) throw new UsageError('--watch sends, and --preview sends nothing: give one of them.');
+  const push = async (client: ContractClient): Promise<void> => {
+    const pushed = await client.team.push(input);
+    // While it watches, only what was sent is worth a line.
+    if (watch && Object.keys(pushed.items).length === 0) return;
     if (options.json) return printJson(pushed);
     const objects = `${counted(pushed.objects, 'object')} of ${size(pushed.bytes)}`;
     printText(
@@ -144,7 +160,35 @@ async function pushProject(options: PushOptions): Promise<void> {
     );
     if (pushed.redactions)
       printText(dim(`Replaced: ${counted(pushed.redactions.length, 'secret, path or address', 'secrets, paths and addresses')}.`));
+  };
+  if (!watch)
+    return withProject(options, async ({ client }) => {
+      await connectTo(client, options);
+      await push(client);
+    });
+  return withStoppableProject(options, async ({ client, signal }) => {
+    await connectTo(client, options);
+    say(dim('Sending what is new. Ctrl+C ends it.'));
+    for await (const _ of untilStopped(await client.project.changes({}, { signal }), signal)) await pushUntilItIsThere(() => push(client), signal);
   });
+}
+
+/** Seconds between two pushes, and between two attempts to reach a hub that does not answer. */
+const betweenPushes = 5;
+const betweenAttempts = 30;
+
+/** Pushes, again and again while the hub does not answer. Other refusals end it. */
+async function pushUntilItIsThere(push: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  const wait = (seconds: number): Promise<unknown> => sleep(seconds * 1_000, undefined, { signal }).catch(() => {});
+  while (!signal.aborted) {
+    const problem = await push().catch((error: unknown) => {
+      if (!(error instanceof ORPCError) || error.code !== 'UNAVAILABLE') throw error;
+      return error.message;
+    });
+    await wait(problem === undefined ? betweenPushes : betweenAttempts);
+    if (problem === undefined) return;
+    say(line`${red('problem')}: ${problem}`);
+  }
 }
 
 async function pullProject(options: HubOptions): Promise<void> {

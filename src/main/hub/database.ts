@@ -35,6 +35,7 @@ export interface Tables {
   };
   pack: { no: Generated<string>; project: number; hash: Buffer; size: string };
   object: { project: number; hash: Buffer; type: string; pack: string; start: string; size: string };
+  presence: { project: number; token: number; name: string; at: Generated<Date> };
   audit: { no: Generated<string>; project: number | null; at: Generated<Date>; by: string; action: string; count: string };
 }
 

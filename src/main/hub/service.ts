@@ -8,6 +8,7 @@ import { type Action, allows, type Holder, holderOf, newToken, projectFor, requi
 import type { HubDatabase, InProject } from './database.js';
 import { aboutOf, nameOf } from './names.js';
 import type { HubObjects } from './objects.js';
+import { peopleAt } from './presence.js';
 import { requireOpen, sharedItems, sharedObjects } from './shares.js';
 
 /** What every call works with. */
@@ -142,7 +143,13 @@ async function storeItems(
 const sync = {
   hello: os.sync.hello.handler(({ input, context }) =>
     within(context, input.project, undefined, 'hello', async (tx, project) => ({
-      result: { id: project.id, seq: await newestSeq(tx), role: context.holder.role, name: context.holder.name },
+      result: {
+        id: project.id,
+        seq: await newestSeq(tx),
+        role: context.holder.role,
+        name: context.holder.name,
+        people: await peopleAt(tx, project.no, context.holder),
+      },
       count: 0,
     })),
   ),

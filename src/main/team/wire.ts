@@ -35,7 +35,7 @@ const project = z.strictObject({ project: projectName });
 /** What a hub answers, over HTTP with a token as the bearer. Parcels are packed as `core/sync` does it. */
 export const hubContract = {
   sync: {
-    hello: oc.input(project).output(z.object({ id: z.string(), seq, role, name: z.string() })),
+    hello: oc.input(project).output(z.object({ id: z.string(), seq, role, name: z.string(), people: z.array(z.string()) })),
     lack: oc
       .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(mostAsked), objects: z.array(hash).max(4 * mostAsked) }))
       .output(z.object({ items: z.array(z.number()), objects: z.array(z.number()) })),

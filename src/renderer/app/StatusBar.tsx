@@ -3,6 +3,7 @@ import { useConnection } from '../client';
 import { say } from '../parts';
 import { go, show, useImports, useProject, useUi } from '../state';
 import { shareOf } from '../views/sessions';
+import { TeamNews } from './TeamNews';
 
 /** Numbers of the open project, running imports, and whether the engine answers. */
 export function StatusBar() {
@@ -46,6 +47,7 @@ export function StatusBar() {
           {problems > 0 ? `Imports: ${say.plural(problems, 'problem')}` : 'Imports: no problems'}
         </button>
       )}
+      {info && <TeamNews dir={info.dir} />}
       <span className="status-engine" title={connection.phase === 'lost' ? connection.reason : undefined}>
         {connection.phase === 'open' ? <Circle size={8} fill="var(--good)" stroke="none" aria-hidden /> : <Unplug size={12} aria-hidden />}
         {connection.phase === 'open' ? 'engine' : connection.phase === 'lost' ? 'engine away' : 'connecting'}

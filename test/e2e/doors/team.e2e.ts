@@ -8,7 +8,7 @@ async function said(lines: () => string[], beginning: string): Promise<string> {
   return line()?.slice(beginning.length) ?? '';
 }
 
-test('[E1, E17] a team shares a project through a hub that one command starts', async ({ machine }) => {
+test('[E1, E17, E24] a team shares a project through a hub that one command starts', async ({ machine }) => {
   await using hub = machine.follow('hub', '--data', machine.path('hub'));
   const address = await said(hub.lines, 'The hub answers at ');
   const token = await said(hub.lines, 'Admin token, shown once: ');
@@ -33,6 +33,10 @@ test('[E1, E17] a team shares a project through a hub that one command starts', 
       .sort();
   expect(await ids('copy.stemma')).toEqual(await ids('work.stemma'));
   expect((await run('fsck', '--project', 'copy.stemma', '--json')).ok).toBe(true);
+  // What another process adds is sent while a push watches.
+  await using watching = machine.follow('push', '--watch', ...mine);
+  await machine.run('ticket', 'create', 'Look at it', '--type', 'task', '--project', 'work.stemma');
+  await expect.poll(() => watching.lines().join(), { timeout: 60_000 }).toContain('"ticket":1');
   // A share link opens a page, and a clone of one commit with what comes before it.
   const [tip = ''] = (await ids('work.stemma')) ?? [];
   const link = await run('call', 'team.share', '--input', JSON.stringify({ commit: tip, role: 'reader' }), '--project', 'work.stemma');

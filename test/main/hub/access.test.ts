@@ -131,6 +131,17 @@ describe('access to a hub', () => {
     expect(await query(`SELECT no FROM token WHERE hash = '\\x${createHash('sha256').update(token).digest('hex')}'`)).toHaveLength(1);
   });
 
+  test('[E23] who is at work on a project sees who else is; machines see nobody', async () => {
+    const at = async (role: Parameters<typeof tokenFor>[1]) => hub.client(await tokenFor('open', role)).sync.hello({ project: 'open' });
+    await at('writer');
+    expect((await at('reader')).people).toContain('writer of open');
+    expect((await at('pusher')).people).toEqual([]);
+    expect((await hub.client(await tokenFor('secret', 'reader')).sync.hello({ project: 'secret' })).people).not.toContain('writer of open');
+    // Who has not been there for a while is gone.
+    await query("UPDATE presence SET at = now() - interval '5 minutes'");
+    expect((await at('admin')).people).toEqual([]);
+  });
+
   test('[E11] what a person reads and writes is in the audit log, without content', async () => {
     const reader = await hub.project('open', await tokenFor('open', 'reader'));
     await pull(emptyChain(), reader);

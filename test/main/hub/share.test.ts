@@ -55,6 +55,7 @@ describe('a share link', () => {
   test('[E18] opens its commit with what comes before it, and nothing else of the project', async () => {
     const { shared, secretHash } = await branches('one-branch');
     const { token } = await linkTo('one-branch', shared);
+    expect((await hub.client(token).sync.hello({ project: 'one-branch' })).people).toEqual([]);
     const theirs = emptyChain();
     const pulled = await pull(theirs, throughLink('one-branch', token));
     expect(pulled.refused).toEqual([]);

@@ -89,6 +89,19 @@ const share = [
   'CREATE INDEX item_about ON item (project, about) WHERE about IS NOT NULL',
 ];
 
+/** Who uses a project now: when each token was last seen. */
+const presence = `
+CREATE TABLE presence (
+  project integer NOT NULL REFERENCES project(no),
+  token   integer NOT NULL REFERENCES token(no),
+  name    text NOT NULL,
+  at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (project, token)
+);
+ALTER TABLE presence ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON presence TO stemma_project USING (project = current_setting('stemma.project')::integer);
+GRANT SELECT, INSERT, UPDATE ON presence TO stemma_project`;
+
 /** Fills `about` for the items that the hub holds. */
 async function nameWhatItemsAreAbout(db: Kysely<unknown>): Promise<void> {
   const rowsAtOnce = 1_000;
@@ -124,6 +137,11 @@ export const migrations = {
     up: async (db: Kysely<unknown>): Promise<void> => {
       for (const statement of share) await sql.raw(statement).execute(db);
       await nameWhatItemsAreAbout(db);
+    },
+  },
+  '003-presence': {
+    up: async (db: Kysely<unknown>): Promise<void> => {
+      for (const statement of presence.split(';\n')) await sql.raw(statement).execute(db);
     },
   },
 };

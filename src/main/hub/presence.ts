@@ -1,0 +1,26 @@
+import { sql } from 'kysely';
+import type { Holder } from './access.js';
+import type { InProject } from './database.js';
+
+/** Who said hello within this time is there. Windows say hello several times within it. */
+const stays = sql`interval '90 seconds'`;
+
+/** Notes that a person is there, and returns the names of the others who are. Machines and readers of a link are not noted and see nobody. */
+export async function peopleAt(tx: InProject, project: number, { no, name, role, shared }: Holder): Promise<string[]> {
+  if (shared !== null || role === 'pusher') return [];
+  await tx
+    .insertInto('presence')
+    .values({ project, token: no, name })
+    .onConflict((conflict) => conflict.columns(['project', 'token']).doUpdateSet({ at: sql`now()`, name }))
+    .execute();
+  const rows = await tx
+    .selectFrom('presence')
+    .select('name')
+    .distinct()
+    .where('token', '<>', no)
+    .where(sql<boolean>`at > now() - ${stays}`)
+    .orderBy('name')
+    .limit(100)
+    .execute();
+  return rows.map((row) => row.name);
+}

@@ -1,0 +1,52 @@
+import { Users } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { api } from '../client';
+import { notifyProblem, say } from '../parts';
+import { go, refreshProject } from '../state';
+
+type News = Awaited<ReturnType<typeof api.team.news>>;
+
+/** Seconds between two questions to the hub. */
+const everySeconds = 15;
+
+/** What is new on the hub of the project, and who else is there. Nothing for a project without a hub. A click takes the news over. */
+export function TeamNews({ dir }: { dir: string }) {
+  const [news, setNews] = useState<News>();
+  const [round, setRound] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another project or a new round asks again
+  useEffect(() => {
+    let timer = 0;
+    let isOver = false;
+    const ask = async (): Promise<void> => {
+      const answer = document.hidden ? undefined : await api.team.news({}).catch(() => undefined);
+      if (isOver) return;
+      if (answer) setNews(answer);
+      // A project without a hub is asked again when it is opened or connected.
+      if (answer?.hub !== null) timer = window.setTimeout(() => void ask(), everySeconds * 1_000);
+    };
+    void ask();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [dir, round]);
+  if (!news || news.hub === null) return null;
+  const { toPull, people, problem } = news;
+  const words = [problem ? 'hub away' : toPull ? `${say.plural(toPull, 'record')} to pull` : '', people.join(', ')].filter(Boolean).join(' · ');
+  const pull = (): void =>
+    void api.team
+      .pull({})
+      .then(refreshProject)
+      .then(() => setRound((n) => n + 1))
+      .catch(notifyProblem);
+  return (
+    <button
+      type="button"
+      onClick={() => (toPull ? pull() : go({ view: 'settings', settings: 'team' }))}
+      title={problem ?? (people.length > 0 ? `Also here: ${people.join(', ')}` : `Connected to ${news.hub}`)}
+    >
+      <Users size={12} aria-hidden />
+      {words || 'team'}
+    </button>
+  );
+}
