@@ -21,6 +21,7 @@ const job = (more: Partial<Job>): Job => ({
   limits: {},
   title: 'Write',
   who: null,
+  whoName: null,
   space: null,
   ticketId: null,
   byPolicy: false,

@@ -6,7 +6,7 @@ export { appendToBox, createBox, ensureBox, holdBox, insertBox, releaseBox, repl
 export { type NewCard, newCardId, projectIdOf } from './card.js';
 export { boxFromContext, cardsDelta, commitBox } from './commits.js';
 export { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
-export { findProfile, listProfiles, type Profile, profileInBox, profileNamed, putProfile } from './profiles.js';
+export { deleteProfile, findProfile, listProfiles, type Profile, profileInBox, profileNamed, putProfile } from './profiles.js';
 export {
   batchBoxes,
   batchCards,

@@ -22,6 +22,7 @@ interface Row {
 }
 
 const select = 'SELECT p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no = p.box';
+const present = 'p.deletedAt IS NULL';
 const keyOf = (name: string): string => name.trim().toLowerCase();
 
 /**
@@ -51,7 +52,8 @@ export function putProfile(
       known && isSame
         ? { no: known.box, boxId: known.boxId }
         : insertBox(chain, [card.cardId], { boxId: profileBoxId, ...(known && { replaces: known.box }) });
-    if (known) chain.db.run('UPDATE profile SET name = ?, box = ?, updatedAt = ? WHERE no = ?', shown, box.no, chain.clock(), known.no);
+    if (known)
+      chain.db.run('UPDATE profile SET name = ?, box = ?, updatedAt = ?, deletedAt = NULL WHERE no = ?', shown, box.no, chain.clock(), known.no);
     else
       chain.db.run(
         'INSERT INTO profile (project, key, name, box, updatedAt) VALUES (?, ?, ?, ?, ?)',
@@ -67,7 +69,7 @@ export function putProfile(
 
 /** Finds a profile by name, ignoring case. */
 export function profileNamed(chain: Chain, name: string): Profile | undefined {
-  const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ?`, chain.project, keyOf(name));
+  const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ? AND ${present}`, chain.project, keyOf(name));
   return row && toProfile(chain, row);
 }
 
@@ -78,9 +80,23 @@ export function findProfile(chain: Chain, name: string): { name: string; profile
   return shownProfile(profile);
 }
 
+/** Deletes a profile, or brings it back. Agents that have started keep its box. @throws NOT_FOUND with the profile and project. */
+export function deleteProfile(chain: Chain, name: string, deleted: boolean): { name: string; deleted: boolean } {
+  return chain.db.transaction(() => {
+    const known = chain.db.one<{ no: number; name: string }>(
+      'SELECT no, name FROM profile WHERE project = ? AND key = ?',
+      chain.project,
+      keyOf(name),
+    );
+    if (!known) throw notFound(name, `Project ${projectIdOf(chain)} has no profile ${JSON.stringify(name.trim())}.`);
+    chain.db.run('UPDATE profile SET deletedAt = ? WHERE no = ?', deleted ? chain.clock() : null, known.no);
+    return { name: known.name, deleted };
+  });
+}
+
 /** Lists the profiles of the project. */
 export const listProfiles = (chain: Chain): { name: string; profileBoxId: string; cardId?: string }[] =>
-  chain.db.all<Row>(`${select} WHERE p.project = ? ORDER BY p.key`, chain.project).map((row) => shownProfile(toProfile(chain, row)));
+  chain.db.all<Row>(`${select} WHERE p.project = ? AND ${present} ORDER BY p.key`, chain.project).map((row) => shownProfile(toProfile(chain, row)));
 
 const shownProfile = ({ name, profileBoxId, card }: Profile): { name: string; profileBoxId: string; cardId?: string } => ({
   name,

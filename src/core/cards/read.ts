@@ -206,7 +206,7 @@ const usesOf = (chain: Chain, box: number): BoxRow['uses'] =>
   chain.db.all<{ as: 'context' | 'output' | 'profile'; of: string }>(
     `SELECT 'context' AS "as", a.displayName AS "of" FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.context = ?
      UNION ALL SELECT 'output', a.displayName FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.output = ?
-     UNION ALL SELECT 'profile', name FROM profile WHERE box = ?`,
+     UNION ALL SELECT 'profile', name FROM profile WHERE box = ? AND deletedAt IS NULL`,
     box,
     box,
     box,

@@ -271,6 +271,16 @@ export const profileContract = {
       }),
     )
     .output(z.object({ name: z.string(), profileBoxId: boxId, cardId })),
+  delete: procedure(
+    'Deletes a profile: nothing can start with it any more. Agents that have started keep it, and so do its boxes. `deleted: false` brings it back, and so does `profile.put`.',
+  )
+    .input(
+      z.strictObject({
+        name: z.string().describe('The name of the profile.'),
+        deleted: z.boolean().default(true).describe('False brings it back.'),
+      }),
+    )
+    .output(z.object({ name: z.string(), deleted: z.boolean() })),
   find: procedure('Finds a profile by its name, ignoring case.')
     .input(z.strictObject({ name: z.string().describe('The name of the profile.') }))
     .output(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() })),

@@ -138,6 +138,8 @@ export const job = z.object({
   title: z.string(),
   /** The agent, entity or person for whom it works; null for a commit. */
   who: z.string().nullable(),
+  /** The name of that agent or entity, for people. */
+  whoName: z.string().nullable(),
   /** Links to what the job belongs to. */
   space: z.string().nullable(),
   ticketId: z.string().nullable(),

@@ -264,18 +264,21 @@ export const runContract = {
         entityId: agentId,
         topic: words.nullable().describe('What it is about. A memory with the same topic is replaced; null adds a new memory.'),
         content: words.nullable().describe('The memory, or null to delete it.'),
+        memoryId: id.optional().describe('The memory to replace or delete. Without it, the topic decides.'),
       }),
     )
     .output(z.array(memoryRow)),
   plans: procedure("Lists an agent's plans.")
     .input(z.strictObject({ entityId: agentId }))
     .output(z.array(planRow)),
-  setPlan: procedure('Stores a plan. A plan of the same name is replaced. Give exactly one of `cron`, `scheduledAt` and `runAfter`.')
+  setPlan: procedure(
+    'Stores a plan, or deletes it if its instruction is null. A plan of the same name is replaced. A stored plan has exactly one of `cron`, `scheduledAt` and `runAfter`.',
+  )
     .input(
       z.strictObject({
         entityId: agentId,
         name: words.min(1).describe('The name of the plan.'),
-        instruction: words.describe('What the agent must do.'),
+        instruction: words.nullable().describe('What the agent must do, or null to delete the plan.'),
         cron: words
           .optional()
           .describe(

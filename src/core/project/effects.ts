@@ -225,7 +225,7 @@ export const effects: Effects = {
     fromContext: 'writes',
     commit: 'writes',
   },
-  profile: { put: 'writes', find: 'reads', list: 'reads' },
+  profile: { put: 'writes', delete: 'writes', find: 'reads', list: 'reads' },
   handover: {
     pack: 'writes',
     preview: 'reads',

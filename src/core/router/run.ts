@@ -16,7 +16,9 @@ export const runRouter = {
   goals: os.run.goals.handler(({ input, context }) => timeline.goalsOf(chainOf(context), input.entityId)),
   setGoals: os.run.setGoals.handler(({ input, context }) => timeline.setGoals(chainOf(context), input.entityId, input.goals)),
   memories: os.run.memories.handler(({ input, context }) => timeline.memoriesOf(chainOf(context), input.entityId)),
-  setMemory: os.run.setMemory.handler(({ input, context }) => timeline.setMemory(chainOf(context), input.entityId, input.topic, input.content)),
+  setMemory: os.run.setMemory.handler(({ input, context }) =>
+    timeline.setMemory(chainOf(context), input.entityId, input.topic, input.content, input.memoryId),
+  ),
   plans: os.run.plans.handler(({ input, context }) => timeline.plansOf(chainOf(context), input.entityId)),
   setPlan: os.run.setPlan.handler(({ input, context }) => timeline.setPlan(chainOf(context), input)),
 };

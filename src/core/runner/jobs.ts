@@ -17,6 +17,7 @@ interface JobRow {
   readonly commits: string;
   readonly title: string;
   readonly who: string | null;
+  readonly whoName: string | null;
   readonly space: string | null;
   readonly ticketId: string | null;
   readonly rule: string | null;
@@ -24,8 +25,11 @@ interface JobRow {
   readonly endedAt: number | null;
 }
 
-const columns =
-  'no, jobId, what, performer, limits, status, calls, tokens, cost, error, commits, title, who, space, ticketId, rule, startedAt, endedAt';
+/** An agent and an entity are shown by their names. */
+const named = `COALESCE((SELECT a.displayName FROM agent a WHERE a.project = job.project AND a.agentId = job.who),
+  (SELECT e.name FROM entity e WHERE e.project = job.project AND e.entityId = job.who), who)`;
+const columns = `no, jobId, what, performer, limits, status, calls, tokens, cost, error, commits, title, who, ${named} AS whoName, space, ticketId, rule,
+  startedAt, endedAt`;
 /** How long a job belongs to a process that gives no sign of life. */
 const leaseMs = 30_000;
 /** How often a process shows that it lives. */
@@ -41,6 +45,7 @@ const toJob = (chain: Chain, row: JobRow): Job => ({
   limits: parseJson(row.limits) as unknown as RunLimits,
   title: row.title,
   who: row.who,
+  whoName: row.whoName,
   space: row.space,
   ticketId: row.ticketId,
   byPolicy: row.rule !== null,

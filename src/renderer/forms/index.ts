@@ -8,7 +8,7 @@ export { cardOptions, providerOptions } from './options';
 export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
 export { profileData, profileForm } from './profile';
 export { runForm } from './run';
-export { forgetMemory, goalsForm, joinForm, leaveSpace, memoryForm, planForm, serviceForm } from './space';
+export { dropPlan, forgetMemory, goalsForm, joinForm, leaveSpace, memoryForm, planForm, serviceForm } from './space';
 export { shareForm } from './team';
 export { instantiateForm, templateForm } from './template';
 export { beginTurn, stepForm, stepNames, stepsOf } from './turn';

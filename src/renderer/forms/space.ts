@@ -1,6 +1,7 @@
 import type { Entity, EntityType, Space } from '../../core/contract/index.js';
 import { api } from '../client';
-import { FieldError, type FormSpec, givenIn, isYes, jsonIn, notify, numberIn, rowsIn, textIn, timeIn } from '../state';
+import { notifyProblem } from '../parts';
+import { FieldError, type FormSpec, givenIn, isYes, jsonIn, localTime, notify, numberIn, rowsIn, textIn, timeIn } from '../state';
 
 const kinds: readonly { readonly value: EntityType; readonly name: string }[] = [
   { value: 'agent', name: 'An agent' },
@@ -99,18 +100,44 @@ export const memoryForm = ({ entityId, name }: Entity, memory: Memory | undefine
   start: { topic: memory?.topic ?? '', content: memory?.content ?? '' },
   action: 'Save memory',
   submit: async (values) => {
-    await api.run.setMemory({ entityId, topic: givenIn(values, 'topic') ?? null, content: textIn(values, 'content') });
+    await api.run.setMemory({
+      entityId,
+      topic: givenIn(values, 'topic') ?? null,
+      content: textIn(values, 'content'),
+      ...(memory && { memoryId: memory.memoryId }),
+    });
     onDone();
     notify('Memory saved');
   },
 });
 
-/** Deletes a memory that has a topic, with a way back. */
-export async function forgetMemory({ entityId }: Entity, { topic, content }: Memory, onDone: () => void): Promise<void> {
-  if (!topic) return;
-  await api.run.setMemory({ entityId, topic, content: null });
+/** Deletes a memory, with a way back. */
+export async function forgetMemory({ entityId }: Entity, { memoryId, topic, content }: Memory, onDone: () => void): Promise<void> {
+  await api.run.setMemory({ entityId, topic: null, content: null, memoryId });
   onDone();
-  notify('Memory deleted', { name: 'Undo', act: () => void api.run.setMemory({ entityId, topic, content }).then(onDone) });
+  notify('Memory deleted', {
+    name: 'Undo',
+    act: () =>
+      void api.run
+        .setMemory({ entityId, topic: topic ?? null, content })
+        .then(onDone)
+        .catch(notifyProblem),
+  });
+}
+
+/** Deletes a plan, with a way back. */
+export async function dropPlan({ entityId }: Entity, { name, instruction, cron, scheduledAt }: Plan, onDone: () => void): Promise<void> {
+  await api.run.setPlan({ entityId, name, instruction: null });
+  onDone();
+  const times = { ...(cron ? { cron } : scheduledAt && { scheduledAt }) };
+  notify('Plan deleted', {
+    name: 'Undo',
+    act: () =>
+      void api.run
+        .setPlan({ entityId, name, instruction, ...times })
+        .then(onDone)
+        .catch(notifyProblem),
+  });
 }
 
 /** Writes a plan of an agent: an instruction that starts a run at a time. */
@@ -144,9 +171,9 @@ export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onD
   start: {
     name: plan?.name ?? '',
     instruction: plan?.instruction ?? '',
-    when: plan?.cron ? 'cron' : 'after',
+    when: plan?.cron ? 'cron' : plan?.scheduledAt && !plan.runAfter ? 'at' : 'after',
     runAfter: plan?.runAfter ?? '',
-    scheduledAt: '',
+    scheduledAt: plan?.scheduledAt ? localTime(plan.scheduledAt) : '',
     cron: plan?.cron ?? '',
   },
   action: 'Save plan',

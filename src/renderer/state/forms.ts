@@ -108,6 +108,12 @@ export function objectIn(values: FormValues, name: string): Record<string, unkno
   return value as Record<string, unknown>;
 }
 
+/** An instant as a field for a date and time shows it: in the time of this machine. */
+export function localTime(instant: string): string {
+  const date = new Date(instant);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
 /** The instant of a local date and time; undefined if it is empty. @throws FieldError for other text. */
 export function timeIn(values: FormValues, name: string): string | undefined {
   const text = textIn(values, name);

@@ -18,6 +18,7 @@ export {
   givenIn,
   isYes,
   jsonIn,
+  localTime,
   missingIn,
   numberIn,
   objectIn,

@@ -66,6 +66,25 @@ describe('cards', () => {
     expect(await client.box.cards({ boxId })).toMatchObject({ expiredCardIds: ['a', 'b'], cards: [{ expired: true }, { expired: true }] });
   });
 
+  test('[W63] a deleted profile starts nothing and can be brought back with its versions', async () => {
+    const { client } = world();
+    const put = (prompt: string) =>
+      client.profile.put({ name: 'Auditor', card: { type: 'sys.profile', content: { kind: 'json', data: { system_prompt_template: prompt } } } });
+    await put('You audit.');
+    const { profileBoxId } = await put('You audit twice.');
+    expect(await client.profile.delete({ name: 'auditor' })).toEqual({ name: 'Auditor', deleted: true });
+    expect((await client.profile.list({})).map(({ name }) => name)).not.toContain('Auditor');
+    expect((await refusalOf(client.profile.find({ name: 'Auditor' }))).code).toBe('NOT_FOUND');
+    expect((await refusalOf(client.handover.launchPrincipal({ profileName: 'Auditor', instruction: 'x' }))).code).toBe('NOT_FOUND');
+    expect((await client.box.get({ boxId: profileBoxId })).boxId).toBe(profileBoxId);
+    await client.profile.delete({ name: 'Auditor', deleted: false });
+    expect(await client.profile.find({ name: 'Auditor' })).toMatchObject({ profileBoxId });
+    await client.profile.delete({ name: 'Auditor' });
+    const { profileBoxId: next } = await put('You audit again.');
+    expect((await client.box.get({ boxId: next })).replaces).toBe(profileBoxId);
+    expect((await refusalOf(client.profile.delete({ name: 'Nobody' }))).code).toBe('NOT_FOUND');
+  });
+
   test('[B3] a card without a role has the role of its type', async () => {
     const { client } = world();
     const roles = {

@@ -176,10 +176,16 @@ describe('what a run reads', () => {
     setMemory(chain, 'ent-analyst', null, 'likes charts');
     setPlan(chain, { entityId: 'ent-analyst', name: 'Daily Report', instruction: 'Post it', cron: '0 9 * * *' });
     setPlan(chain, { entityId: 'ent-analyst', name: 'Follow up', instruction: 'Ask', runAfter: '2 hours' });
+    setPlan(chain, { entityId: 'ent-analyst', name: 'Obsolete', instruction: 'Nothing', cron: '0 9 * * *' });
+    setPlan(chain, { entityId: 'ent-analyst', name: 'Obsolete', instruction: null });
+    const wrong = setMemory(chain, 'ent-analyst', null, 'likes tables').find(({ content }) => content === 'likes tables');
+    setMemory(chain, 'ent-analyst', null, null, wrong?.memoryId);
     const { started } = post(chain, { spaceId: 'alpha', senderId: 'ent-husam', text: 'hi' });
     const { system } = runTimeline(chain, runFor(started, 'ent-analyst').runId).rendered;
     expect(system).toContain('GOALS:\n  - Finish it (priority: 2)\n  - Keep it (long-term, priority: 1)');
     expect(system).toContain('MEMORIES:\n  - likes charts\n  - [Q4] new categories\n');
+    expect(system).not.toMatch(/Obsolete|likes tables/);
+    expect(refusal(() => setPlan(chain, { entityId: 'ent-analyst', name: 'Obsolete', instruction: null })).code).toBe('NOT_FOUND');
     expect(system).toContain('  - "Daily Report" (recurring, cron: 0 9 * * *, next: 2026-02-19T09:00:00Z, in 17h 59m)');
     expect(system).toContain('  - "Follow up" (one-time, scheduledAt: 2026-02-18T17:00:01Z, in 2h 00m)  [created via runAfter: "2 hours"]');
     expect(system).toContain('  - "Project Alpha" (id: alpha) [ACTIVE] — Husam (human), Ahmad (human), Designer (agent), You');

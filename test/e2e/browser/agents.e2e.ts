@@ -33,6 +33,11 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   await expect(profile).toContainText('3 versions');
   await expect(profile.getByRole('region', { name: 'System prompt' })).toContainText('You write.');
 
+  await profile.getByRole('button', { name: 'Delete the profile Writer' }).click();
+  await expect(page.getByText('No profiles yet')).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(profile).toContainText('3 versions');
+
   // A template in two versions, and what an agent of it starts from.
   await page.getByRole('radio', { name: 'Templates' }).click();
   await page.getByRole('button', { name: 'New template' }).first().click();
@@ -180,7 +185,12 @@ test('[W64] a reply ends a wait in a space, and an agent gets goals, memories an
   await expect(sheet(page).getByRole('alert')).toBeVisible();
   await fill(page, 'Cron expression', '0 9 * * 1');
   await send(page, 'Save plan');
-  await expect(mind.getByRole('region', { name: 'Plans' })).toContainText('weekly');
+  const plans = mind.getByRole('region', { name: 'Plans' });
+  await expect(plans).toContainText('weekly');
+  await plans.getByRole('button', { name: 'Delete the plan weekly' }).click();
+  await expect(plans).not.toContainText('weekly');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(plans).toContainText('0 9 * * 1');
   await mind.getByRole('button', { name: 'Start by a service…' }).click();
   await fill(page, 'Service', 'build');
   await send(page, 'Start run');

@@ -35,6 +35,7 @@ import { resumed } from './031-resumed.js';
 import { team } from './032-team.js';
 import { followed } from './033-followed.js';
 import { blackboard } from './034-blackboard.js';
+import { deletedProfiles } from './035-deleted-profiles.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -74,6 +75,7 @@ export const migrations: readonly string[] = [
   team,
   followed,
   blackboard,
+  deletedProfiles,
 ];
 
 /** The format version that this Stemma reads and writes. */

@@ -1,4 +1,4 @@
-import { badRequest, type Timestamp, timestampOf } from '../../base/index.js';
+import { badRequest, notFound, type Timestamp, timestampOf } from '../../base/index.js';
 import type { Goal, Memory, Plan } from '../../contract/index.js';
 import { delayOf } from '../render/rules.js';
 import { nextCron } from './cron.js';
@@ -40,10 +40,21 @@ export const memoriesOf = (store: Store, entityId: string): (Memory & { memoryId
     )
     .map(({ no, topic, content, updatedAt }) => ({ memoryId: `mem-${no}`, topic, content, updatedAt: timestampOf(updatedAt) }));
 
-/** Stores a memory. A topic holds one memory; without a topic each call adds one. Without content, the topic is deleted. */
-export function setMemory(store: Store, entityId: string, topic: string | null, content: string | null): (Memory & { memoryId: string })[] {
+/**
+ * Stores a memory. A topic holds one memory; without a topic each call adds one, unless it names the memory that it replaces.
+ * Without content, the memory is deleted.
+ */
+export function setMemory(
+  store: Store,
+  entityId: string,
+  topic: string | null,
+  content: string | null,
+  memoryId?: string,
+): (Memory & { memoryId: string })[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
+    if (memoryId !== undefined && store.db.run("DELETE FROM memory WHERE entity = ? AND 'mem-' || no = ?", no, memoryId).changes === 0)
+      throw notFound(memoryId, `The agent ${entityId} has no memory ${memoryId}.`);
     if (topic !== null) store.db.run('DELETE FROM memory WHERE entity = ? AND topic = ?', no, topic);
     if (content !== null)
       store.db.run(
@@ -81,21 +92,29 @@ export const plansOf = (store: Store, entityId: string): StoredPlan[] =>
 export interface NewPlan {
   readonly entityId: string;
   readonly name: string;
-  readonly instruction: string;
+  /** Null deletes the plan. */
+  readonly instruction: string | null;
   readonly cron?: string | undefined;
   readonly scheduledAt?: Timestamp | undefined;
   readonly runAfter?: string | undefined;
 }
 
 /**
- * Stores a plan. It replaces a plan of the same name and keeps its place in the order.
- * @throws BAD_REQUEST unless exactly one of `cron`, `scheduledAt` and `runAfter` is given.
+ * Stores a plan, or deletes it. It replaces a plan of the same name and keeps its place in the order, even one that was deleted.
+ * @throws BAD_REQUEST unless a stored plan has exactly one of `cron`, `scheduledAt` and `runAfter`, and a deleted one has none.
+ * @throws NOT_FOUND for a plan to delete that the agent does not have.
  */
 export function setPlan(store: Store, { entityId, name, instruction, cron, scheduledAt, runAfter }: NewPlan): StoredPlan[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
-    if ([cron, scheduledAt, runAfter].filter((given) => given !== undefined).length !== 1)
-      throw badRequest('cron', 'a plan needs exactly one of cron, scheduledAt and runAfter');
+    const times = [cron, scheduledAt, runAfter].filter((given) => given !== undefined).length;
+    if (instruction === null) {
+      if (times > 0) throw badRequest('instruction', 'a plan that is deleted (instruction: null) has no cron, scheduledAt or runAfter');
+      const { changes } = store.db.run('UPDATE plan SET dueAt = NULL WHERE entity = ? AND name = ? AND dueAt IS NOT NULL', no, name);
+      if (changes === 0) throw notFound(name, `The agent ${entityId} has no plan ${JSON.stringify(name)}.`);
+      return plansOf(store, entityId);
+    }
+    if (times !== 1) throw badRequest('cron', 'a plan needs exactly one of cron, scheduledAt and runAfter');
     const now = store.clock();
     const dueAt = cron !== undefined ? nextCron(cron, now) : runAfter !== undefined ? now + delayOf(runAfter) : Date.parse(scheduledAt ?? '');
     store.db.run(

@@ -1,8 +1,8 @@
-import { Pencil, Play, RotateCcw, ShieldCheck } from 'lucide-react';
+import { Pencil, Play, RotateCcw, ShieldCheck, Trash2 } from 'lucide-react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { launchForm, profileData, profileForm, ruleForm, targetOf } from '../../forms';
-import { Answer, Button, Facts, Fold, notifyProblem, say } from '../../parts';
+import { Answer, Button, Facts, Fold, IconButton, notifyProblem, say } from '../../parts';
 import { ask, go, notify, refreshProject, useKept, useProject, useQuery } from '../../state';
 
 interface Version {
@@ -61,6 +61,7 @@ export function ProfilePane({ project, name }: { project: string; name: string }
             <Button small icon={Pencil} onClick={() => ask(profileForm(versions[0]?.card, name))}>
               Edit…
             </Button>
+            <IconButton small icon={Trash2} label={`Delete the profile ${name}`} onClick={() => void deleteProfile(name).catch(notifyProblem)} />
           </header>
           <div className="card-body">
             <ProfileFacts card={versions[0]?.card} rules={rules} />
@@ -126,6 +127,19 @@ function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { 
       )}
     </li>
   );
+}
+
+/** Deletes a profile, with a way back. Agents that have started keep it. */
+async function deleteProfile(name: string): Promise<void> {
+  await api.profile.delete({ name });
+  go({ profile: undefined });
+  await refreshProject();
+  const restore = async (): Promise<void> => {
+    await api.profile.delete({ name, deleted: false });
+    await refreshProject();
+    go({ profile: name });
+  };
+  notify(`Deleted the profile ${name}. Agents that have started keep it.`, { name: 'Undo', act: () => void restore().catch(notifyProblem) });
 }
 
 /** Makes an earlier version the current one again, as the next version. */

@@ -2,7 +2,7 @@ import { CalendarClock, Cog, Pencil, Play, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
+import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
 import { Answer, Button, IconButton, JobLinks, notifyProblem, say } from '../../parts';
 import { ask, go, useKept, useQuery } from '../../state';
 import { waitText } from './space';
@@ -60,6 +60,8 @@ export function AgentMind({ project, agents, chosen, onChoose, runs, waits, name
   );
 }
 
+const memoryName = ({ topic, content }: Mind['memories'][number]): string => topic ?? say.firstLine(content, 40);
+
 function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agent: Entity; mind: Mind; onChange: () => void }) {
   return (
     <>
@@ -92,22 +94,18 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
                 {memory.topic && <b>{memory.topic}: </b>}
                 {say.firstLine(memory.content, 200)}
               </span>
-              {memory.topic && (
-                <>
-                  <IconButton
-                    small
-                    icon={Pencil}
-                    label={`Edit the memory ${memory.topic}`}
-                    onClick={() => ask(memoryForm(agent, memory, onChange))}
-                  />
-                  <IconButton
-                    small
-                    icon={Trash2}
-                    label={`Delete the memory ${memory.topic}`}
-                    onClick={() => void forgetMemory(agent, memory, onChange).catch(notifyProblem)}
-                  />
-                </>
-              )}
+              <IconButton
+                small
+                icon={Pencil}
+                label={`Edit the memory ${memoryName(memory)}`}
+                onClick={() => ask(memoryForm(agent, memory, onChange))}
+              />
+              <IconButton
+                small
+                icon={Trash2}
+                label={`Delete the memory ${memoryName(memory)}`}
+                onClick={() => void forgetMemory(agent, memory, onChange).catch(notifyProblem)}
+              />
             </li>
           ))}
         </ul>
@@ -130,6 +128,12 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
                 </span>
               </span>
               <IconButton small icon={Pencil} label={`Edit the plan ${plan.name}`} onClick={() => ask(planForm(agent, plan, onChange))} />
+              <IconButton
+                small
+                icon={Trash2}
+                label={`Delete the plan ${plan.name}`}
+                onClick={() => void dropPlan(agent, plan, onChange).catch(notifyProblem)}
+              />
             </li>
           ))}
         </ul>
