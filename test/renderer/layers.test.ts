@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compareMessages } from '../../src/core/composer/index.js';
 import type { ComposedMessage } from '../../src/core/contract/index.js';
-import { compareMessages } from '../../src/renderer/views/compose/compare.js';
 import { gapsIn, linesOf } from '../../src/renderer/views/timeline/lines.js';
 
 const message = (layer: string, content: string): ComposedMessage => ({ role: 'system', content, layer, tokens: 1 });

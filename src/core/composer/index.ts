@@ -13,6 +13,7 @@ export {
 } from './collect.js';
 export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
 export { type Shortened, type ShortenInput, shortenMemory } from './compaction.js';
+export { type Compared, compareMessages, rowOf } from './compare.js';
 export { composeMessages } from './compose.js';
 export { savedBlocks } from './layers.js';
 export { chunksOfNote } from './notes.js';

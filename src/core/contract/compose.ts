@@ -149,6 +149,53 @@ const savedState = z.object({
 });
 const reproducible = z.boolean().optional();
 
+const composedRow = z.object({
+  /** Against the recorded composition. A removed message has no place in the new one. */
+  change: z.enum(['same', 'gone', 'new']),
+  role: composedMessage.shape.role,
+  layer,
+  tokens: count,
+  name: z.string().optional(),
+  /** The text, or its beginning. */
+  text: z.string(),
+  /** The characters of the whole text. */
+  length: count,
+  calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
+  /** The entry of the context that it was made from. */
+  entryKey: entryKey.optional(),
+});
+export type ComposedRow = z.output<typeof composedRow>;
+const layerTexts = z.record(z.string(), z.string());
+const composedRows = z.object({
+  /** The rows of the whole list: messages, and those that the recorded composition has in addition. */
+  total: count,
+  messages: count,
+  tokens: count,
+  added: count,
+  removed: count,
+  /** The row of the first difference; -1 without any. */
+  firstChange: z.number().int(),
+  rows: z.array(composedRow),
+  /** Only in the first page. */
+  layers: z.array(previewLayer).optional(),
+  dropped: z.array(droppedLayer).optional(),
+  problems: z.array(collectProblem).optional(),
+  /** The texts of the system prompt and the blocks. */
+  texts: z.object({ recorded: layerTexts, now: layerTexts }).optional(),
+});
+export type ComposedRows = z.output<typeof composedRows>;
+
+const previewInput = z.strictObject({
+  id: contextPrefix,
+  process,
+  enableShareContext,
+  systemPrompt: z.string().optional().describe('A system prompt, in place of the recorded one.'),
+  contexts: z.record(z.string(), z.string()).optional().describe('Blocks, in place of or in addition to those of the commit.'),
+  query: z.string().optional().describe('The input of the call.'),
+  queryPath: composeInput.shape.queryPath.optional(),
+  humanMessage: z.string().optional().describe('A message of a human for this call only.'),
+});
+
 export const composeContract = {
   saveState: procedure(
     'Saves the shared state of a run (the blackboard) with a commit. Saving again keeps the earlier state, and the last one counts.',
@@ -222,17 +269,15 @@ export const composeContract = {
     )
     .output(z.object({ body: z.unknown() })),
   preview: procedure("Returns what a commit's model would see with this process and switch, and where each layer comes from. Stores nothing.")
+    .input(previewInput)
+    .output(composed.extend({ layers: z.array(previewLayer), messageOrigins: z.array(z.array(entryKey)), problems: z.array(collectProblem) })),
+  rows: procedure('Returns what `compose.preview` composes in pages, compared with the recorded composition. Long texts are cut.')
     .input(
-      z.strictObject({
-        id: contextPrefix,
-        process,
-        enableShareContext,
-        systemPrompt: z.string().optional().describe('A system prompt, in place of the recorded one.'),
-        contexts: z.record(z.string(), z.string()).optional().describe('Blocks, in place of or in addition to those of the commit.'),
-        query: z.string().optional().describe('The input of the call.'),
-        queryPath: composeInput.shape.queryPath.optional(),
-        humanMessage: z.string().optional().describe('A message of a human for this call only.'),
+      previewInput.extend({
+        offset: count.optional().describe('The first row. The default is 0.'),
+        limit: count.min(1).max(200).optional().describe('The most rows. The default is 200.'),
+        longest: count.optional().describe('The most characters of a text. Without it, texts are whole.'),
       }),
     )
-    .output(composed.extend({ layers: z.array(previewLayer), messageOrigins: z.array(z.array(entryKey)), problems: z.array(collectProblem) })),
+    .output(composedRows),
 };

@@ -168,6 +168,7 @@ export const effects: Effects = {
     compact: 'writes',
     body: 'machine',
     preview: 'reads',
+    rows: 'reads',
   },
   timeline: { block: 'machine', render: 'machine', messages: 'machine', transcript: 'machine' },
   space: {

@@ -1,5 +1,4 @@
-import { compactContext, projectServices, restoreState, saveState } from '../assist/index.js';
-import { commitOf, entries } from '../chain/index.js';
+import { compactContext, composedRows, composition, restoreState, saveState } from '../assist/index.js';
 import * as composer from '../composer/index.js';
 import { settingsOf } from '../project/index.js';
 import { chainOf, os, type RouterContext } from './procedure.js';
@@ -28,9 +27,9 @@ export const composeRouter = {
   compact: os.compose.compact.handler(({ input, context, signal }) =>
     compactContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
   ),
-  preview: os.compose.preview.handler(({ input, context }) => {
-    const project = context.session.project();
-    const { id } = commitOf(project.chain, input.id);
-    return composer.previewContext(entries(project.chain, { id }).entries, projectServices(project, id), shared(input, context));
+  preview: os.compose.preview.handler(({ input, context }) => composition(context.session.project(), shared(input, context))),
+  rows: os.compose.rows.handler(({ input, context }) => {
+    const { offset, limit, longest, ...request } = shared(input, context);
+    return composedRows(context.session.project(), request, { offset, limit, longest });
   }),
 };

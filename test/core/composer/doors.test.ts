@@ -105,6 +105,27 @@ describe("a commit's context", () => {
     expect(JSON.stringify(body)).toContain('FAIL larder');
   });
 
+  test('rows are the composition in pages, with cut texts and the differences from the recording', async () => {
+    const { client, project } = asking();
+    const { id } = commit(project, conversation, 'this');
+    const preview = await client.compose.preview({ id });
+    const recorded = await client.compose.rows({ id, process: 'sequential', enableShareContext: true, limit: 2, longest: 3 });
+    expect(recorded).toMatchObject({ total: preview.messages.length, messages: preview.messages.length, added: 0, removed: 0, firstChange: -1 });
+    expect(recorded.layers).toEqual(preview.layers);
+    expect(recorded.rows).toHaveLength(2);
+    const later = await client.compose.rows({ id, process: 'sequential', enableShareContext: true, offset: 2 });
+    expect(later.layers).toBeUndefined();
+    const whole = [...(await client.compose.rows({ id, limit: 2 })).rows, ...later.rows];
+    expect(whole.map(({ text }) => text)).toEqual(preview.messages.map(({ content }) => content));
+    const asked = recorded.rows.find(({ role }) => role === 'human');
+    expect(asked).toMatchObject({ text: 'Why', length: 'Why does the larder test fail'.length, entryKey: preview.messageOrigins[1]?.[0] });
+
+    const worker = await client.compose.rows({ id, process: 'mapreduce-worker', query: 'Fill it twice' });
+    expect(worker.rows.filter(({ change }) => change === 'new').map(({ text }) => text)).toEqual(['Fill it twice']);
+    expect(worker.removed).toBe(worker.rows.filter(({ change }) => change === 'gone').length);
+    expect(worker.rows[worker.firstChange]?.change).toBe('gone');
+  });
+
   test('[A-14] compact adds one commit with the summary and the kept messages', async () => {
     const { client, project } = asking();
     const { id } = commit(project, conversation, 'this');

@@ -90,7 +90,7 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
     const distance = () =>
       entries(page).evaluate((list, wanted) => {
         const entry = list.querySelector(`[data-entry="${wanted}"] article`);
-        return entry ? Math.round(entry.getBoundingClientRect().top - list.getBoundingClientRect().top) : 9_999;
+        return entry ? Math.abs(Math.round(entry.getBoundingClientRect().top - list.getBoundingClientRect().top)) : 9_999;
       }, key);
     await expect
       .poll(distance, { timeout: 8_000, message: `${commit} ${words}` })
@@ -99,7 +99,7 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
     // It must also stay there after everything around it is drawn.
     await page.waitForTimeout(120);
     const px = await distance();
-    if (Math.abs(px) > allowed) off.push(`${commit} ${px} px: ${words.slice(0, 60)}`);
+    if (px > allowed) off.push(`${commit} ${px} px: ${words.slice(0, 60)}`);
   }
   expect(off).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { Layers } from 'lucide-react';
 import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, ProblemLine, problemOf } from '../../parts';
+import { Answer, notifyProblem, ProblemLine, problemOf } from '../../parts';
 import { ask, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
@@ -11,7 +11,7 @@ import { EditLayer } from './EditLayer';
 import { LayerStack } from './LayerStack';
 import { ComposedReply } from './Reply';
 import { sendForm } from './sendForm';
-import { asRecorded, inputOf, type Preview, textToEdit, withText } from './trial';
+import { asRecorded, type Composition, inputOf, longestText, pageSize, type Trial, textToEdit, withText } from './trial';
 import { useSending } from './useSending';
 
 /** The layers of a context and the messages that they become. */
@@ -24,23 +24,25 @@ export function ComposeView({ project }: { project: string }) {
       </NoCommit>
     );
   }
-  return <Composition key={`${project} ${commit}`} project={project} commit={commit} />;
+  return <ComposeContext key={`${project} ${commit}`} project={project} commit={commit} />;
 }
 
-function Composition({ project, commit }: { project: string; commit: ContextId }) {
+const firstPage = (commit: ContextId, trial: Trial, signal: AbortSignal): Promise<Composition> =>
+  api.compose.rows({ ...inputOf(commit, trial), limit: pageSize, longest: longestText }, { signal });
+
+function ComposeContext({ project, commit }: { project: string; commit: ContextId }) {
   const [trial, setTrial] = useState(asRecorded);
   const [edited, setEdited] = useState<string>();
   const { sending, send, stop } = useSending();
   const settled = useDeferredValue(trial);
-  const recorded = useQuery(`${project} ${commit}`, (signal) => api.compose.preview(inputOf(commit, asRecorded), { signal }));
+  const recorded = useQuery(`${project} ${commit}`, (signal) => firstPage(commit, asRecorded, signal));
   const changed = settled !== asRecorded;
-  const tried = useQuery(changed ? `${project} ${commit} ${JSON.stringify(settled)}` : null, (signal) =>
-    api.compose.preview(inputOf(commit, settled), { signal }),
-  );
+  const tried = useQuery(changed ? `${project} ${commit} ${JSON.stringify(settled)}` : null, (signal) => firstPage(commit, settled, signal));
   // While a trial is computed, the previous one stays in view.
-  const last = useRef<Preview>(undefined);
+  const last = useRef<{ readonly page: Composition; readonly trial: Trial }>(undefined);
   if (!changed) last.current = undefined;
-  else if (tried.status === 'done') last.current = tried.data;
+  else if (tried.status === 'done' && last.current?.page !== tried.data) last.current = { page: tried.data, trial: settled };
+  const sendShown = async (shown: Trial): Promise<void> => ask(sendForm((await api.compose.preview(inputOf(commit, shown))).messages, send));
   return (
     <Answer
       query={recorded}
@@ -51,14 +53,14 @@ function Composition({ project, commit }: { project: string; commit: ContextId }
       lines={12}
     >
       {(base) => {
-        const now = last.current ?? base;
+        const { page: now, trial: shown } = last.current ?? { page: base, trial: asRecorded };
         return (
           <section className="compose" aria-label="Compose">
-            <ComposeTools trial={trial} onChange={setTrial} commit={commit} now={now} onSend={() => ask(sendForm(now.messages, send))} />
+            <ComposeTools trial={trial} onChange={setTrial} commit={commit} shown={shown} onSend={() => void sendShown(shown).catch(notifyProblem)} />
             {tried.status === 'failed' && <ProblemLine>{problemOf(tried.error).message}</ProblemLine>}
             <div className="compose-body">
               <LayerStack now={now} trial={trial} onEdit={setEdited} />
-              <ComposedMessages base={base} now={now} />
+              <ComposedMessages key={JSON.stringify(shown)} input={inputOf(commit, shown)} first={now} />
             </div>
             {sending && <ComposedReply sending={sending} onStop={stop} />}
             {edited !== undefined && (

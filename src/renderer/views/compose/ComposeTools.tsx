@@ -4,18 +4,19 @@ import { api } from '../../client';
 import { Button, IconButton, MenuButton, notifyProblem, Switch, say } from '../../parts';
 import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
-import { asRecorded, type Preview, type Trial } from './trial';
+import { asRecorded, inputOf, type Trial } from './trial';
 
 interface ComposeToolsProps {
   readonly trial: Trial;
   readonly onChange: (trial: Trial) => void;
   readonly commit: ContextId;
-  readonly now: Preview;
+  /** The trial that is in view. */
+  readonly shown: Trial;
   readonly onSend: () => void;
 }
 
 /** The process, sharing and query of a trial, and the actions Copy and Compact. */
-export function ComposeTools({ trial, onChange, commit, now, onSend }: ComposeToolsProps) {
+export function ComposeTools({ trial, onChange, commit, shown, onSend }: ComposeToolsProps) {
   const providers = useQuery('providers', () => api.turn.providers({}));
   const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
   return (
@@ -57,7 +58,7 @@ export function ComposeTools({ trial, onChange, commit, now, onSend }: ComposeTo
         button={<Button icon={Braces}>Copy</Button>}
         items={wires.map((provider) => ({
           name: `For ${wireNames[provider]}`,
-          act: () => void copyBody(now, provider),
+          act: () => void copyBody(commit, shown, provider),
         }))}
       />
       <MenuButton
@@ -83,9 +84,10 @@ const wireNames: Record<Wire, string> = {
   gemini: 'Gemini',
 };
 
-async function copyBody(now: Preview, provider: Wire): Promise<void> {
+async function copyBody(commit: ContextId, trial: Trial, provider: Wire): Promise<void> {
   try {
-    const { body } = await api.compose.body({ messages: now.messages, provider });
+    const { messages } = await api.compose.preview(inputOf(commit, trial));
+    const { body } = await api.compose.body({ messages, provider });
     await copy(JSON.stringify(body, null, 2), `Copied for ${wireNames[provider]}`);
   } catch (error) {
     notifyProblem(error);

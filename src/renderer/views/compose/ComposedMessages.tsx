@@ -1,55 +1,75 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef } from 'react';
-import { Fold, say } from '../../parts';
-import { go } from '../../state';
-import { type Compared, compareMessages } from './compare';
+import { useEffect, useRef, useState } from 'react';
+import { api } from '../../client';
+import { Button, Fold, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
+import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
-import type { Preview } from './trial';
+import { type ComposedRow, type Composition, type inputOf, longestText, pageSize } from './trial';
+
+interface ComposedMessagesProps {
+  readonly input: ReturnType<typeof inputOf>;
+  readonly first: Composition;
+}
+
+/** The rows of a composition. The first page is known; the others load as they come into view. */
+const rangesOf = ({ input, first }: ComposedMessagesProps): Ranges<ComposedRow> =>
+  createRanges(pageSize, async (offset, limit) => {
+    const { total, rows } = offset === 0 ? first : await api.compose.rows({ ...input, offset, limit, longest: longestText });
+    return { total, items: rows };
+  });
 
 /** The messages in order. Messages that a trial adds or removes are marked. */
-export function ComposedMessages({ base, now }: { base: Preview; now: Preview }) {
-  const rows = useMemo(() => compareMessages(base.messages, now.messages), [base, now]);
-  const differs = rows.filter((row) => row.change !== 'same').length;
+export function ComposedMessages({ input, first }: ComposedMessagesProps) {
+  const [made] = useState(() => rangesOf({ input, first }));
+  const ranges = useRanges(made);
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => 96, overscan: 6 });
+  const virtual = useVirtualizer({ count: first.total, getScrollElement: () => scroller.current, estimateSize: () => 96, overscan: 6 });
   // The first change scrolls into view.
-  const first = rows.findIndex((row) => row.change !== 'same');
+  const { firstChange } = first;
   useEffect(() => {
-    if (first >= 0) virtual.scrollToIndex(first, { align: 'center' });
-  }, [first, virtual]);
+    if (firstChange >= 0) virtual.scrollToIndex(firstChange, { align: 'center' });
+  }, [firstChange, virtual]);
   const items = virtual.getVirtualItems();
+  const [from, to] = [items[0]?.index ?? 0, (items.at(-1)?.index ?? 0) + 1];
+  useEffect(() => ranges.need(from, to), [ranges, from, to]);
+  const problem = ranges.problem();
   return (
     <div className="compose-messages">
       <h3 className="compose-title">
         Messages{' '}
         <span className="muted">
-          {say.plural(now.messages.length, 'message')} · {say.tokens(now.messages.reduce((sum, message) => sum + message.tokens, 0))}
+          {say.plural(first.messages, 'message')} · {say.tokens(first.tokens)}
         </span>
-        {differs > 0 && (
+        {first.added + first.removed > 0 && (
           <span className="muted">
             {' '}
-            · compared with the recording: <b className="new">+{rows.filter((row) => row.change === 'new').length}</b>{' '}
-            <b className="gone">−{rows.filter((row) => row.change === 'gone').length}</b>
+            · compared with the recording: <b className="new">+{first.added}</b> <b className="gone">−{first.removed}</b>
           </span>
         )}
       </h3>
+      {problem !== undefined && (
+        <ProblemLine>
+          {problemOf(problem).message}{' '}
+          <Button small onClick={ranges.retry}>
+            Load again
+          </Button>
+        </ProblemLine>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
       <section ref={scroller} className="compose-scroll" aria-label="Messages" tabIndex={0}>
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
             {items.map((item) => {
-              const row = rows[item.index];
+              const row = ranges.at(item.index);
               return (
-                row && (
-                  <li
-                    key={item.key}
-                    data-index={item.index}
-                    ref={virtual.measureElement}
-                    className={`composed ${row.change} kind-${layerFamily(row.message.layer)}`}
-                  >
-                    <Message row={row} entry={row.place === undefined ? undefined : now.messageOrigins[row.place]?.[0]} />
-                  </li>
-                )
+                <li
+                  key={item.key}
+                  data-index={item.index}
+                  ref={virtual.measureElement}
+                  className={`composed ${row?.change ?? 'same'} kind-${row ? layerFamily(row.layer) : 'system'}`}
+                >
+                  {row ? <Message row={row} whole={() => wholeText(input, item.index)} /> : <p className="skeleton compose-waiting" />}
+                </li>
               );
             })}
           </ol>
@@ -59,14 +79,18 @@ export function ComposedMessages({ base, now }: { base: Preview; now: Preview })
   );
 }
 
+async function wholeText(input: ComposedMessagesProps['input'], place: number): Promise<string> {
+  const { rows } = await api.compose.rows({ ...input, offset: place, limit: 1 });
+  return rows[0]?.text ?? '';
+}
+
 const roleNames = { system: 'System', human: 'User', ai: 'Assistant', tool: 'Tool' } as const;
 const changeSigns = { same: '', new: '+', gone: '−' } as const;
 const changeNames = { same: '', new: 'New: ', gone: 'Removed: ' } as const;
 
-function Message({ row, entry }: { row: Compared; entry: Preview['messageOrigins'][number][number] | undefined }) {
-  const { message, change } = row;
-  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as { name?: unknown; args?: unknown }[]) : [];
-  const isEmpty = message.content.trim() === '' && calls.length === 0;
+function Message({ row, whole }: { row: ComposedRow; whole: () => Promise<string> }) {
+  const { change, layer, entryKey, calls } = row;
+  const isEmpty = row.text.trim() === '' && calls.length === 0;
   return (
     <>
       <header className="composed-head">
@@ -75,33 +99,47 @@ function Message({ row, entry }: { row: Compared; entry: Preview['messageOrigins
         </span>
         <span className="composed-role">
           <span className="unseen">{changeNames[change]}</span>
-          {roleNames[message.role]}
-          {message.name && <span className="muted"> {message.name}</span>}
+          {roleNames[row.role]}
+          {row.name && <span className="muted"> {row.name}</span>}
         </span>
-        <span className="badge">{layerName(message.layer)}</span>
+        <span className="badge">{layerName(layer)}</span>
         <span className="grow" />
-        {entry && (
-          <button type="button" className="link-button" onClick={() => go({ view: 'context', entry })}>
+        {entryKey && (
+          <button type="button" className="link-button" onClick={() => go({ view: 'context', entry: entryKey })}>
             Show in Context
           </button>
         )}
-        {!isEmpty && <span className="muted">{say.tokens(message.tokens)}</span>}
+        {!isEmpty && <span className="muted">{say.tokens(row.tokens)}</span>}
       </header>
       {isEmpty ? (
-        <p className="muted">{message.layer === 'system_prompt' ? 'The agent did not record its system prompt' : 'Empty'}</p>
+        <p className="muted">{layer === 'system_prompt' ? 'The agent did not record its system prompt' : 'Empty'}</p>
       ) : (
-        message.content.trim() !== '' && (
-          <Fold text={message.content} lines={6}>
-            {(shown) => <pre className="verbatim">{shown}</pre>}
-          </Fold>
-        )
+        row.text.trim() !== '' && <MessageText row={row} whole={whole} />
       )}
       {calls.map((call, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the message does not change
         <pre key={n} className="verbatim composed-call">
-          <b>{String(call.name ?? 'tool')}</b> {say.firstLine(JSON.stringify(call.args ?? {}), 400)}
+          <b>{call.name}</b> {say.firstLine(call.arguments, 400)}
         </pre>
       ))}
+    </>
+  );
+}
+
+/** The text of a message. A text that was cut loads when it is asked for. */
+function MessageText({ row, whole }: { row: ComposedRow; whole: () => Promise<string> }) {
+  const [loaded, setLoaded] = useState<string>();
+  const isCut = loaded === undefined && row.length > row.text.length;
+  return (
+    <>
+      <Fold text={loaded ?? row.text} lines={6}>
+        {(shown) => <pre className="verbatim">{shown}</pre>}
+      </Fold>
+      {isCut && (
+        <button type="button" className="fold" onClick={() => void whole().then(setLoaded).catch(notifyProblem)}>
+          Load all {say.exact(row.length)} characters
+        </button>
+      )}
     </>
   );
 }

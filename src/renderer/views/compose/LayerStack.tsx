@@ -3,20 +3,21 @@ import type { PreviewLayer } from '../../../core/contract/index.js';
 import { IconButton, say } from '../../parts';
 import { go } from '../../state';
 import { isBlock, layerFamily, layerName } from './layers';
-import { isTried, type Preview, type Trial } from './trial';
+import { type Composition, isTried, type Trial } from './trial';
 
 const lifetimeNames = { call: 'this call', checkpoint: 'stored' } as const;
 const lifetimeHints = { call: 'Created for one call and not stored', checkpoint: 'Stored with the checkpoint' } as const;
 
 /** The layers in the order in which they are sent, with tokens, origin and an editor. */
-export function LayerStack({ now, trial, onEdit }: { now: Preview; trial: Trial; onEdit: (layer: string) => void }) {
-  const most = Math.max(1, ...now.layers.map((layer) => layer.tokens));
+export function LayerStack({ now, trial, onEdit }: { now: Composition; trial: Trial; onEdit: (layer: string) => void }) {
+  const { layers = [], problems = [] } = now;
+  const most = Math.max(1, ...layers.map((layer) => layer.tokens));
   return (
     <ol className="layer-stack" aria-label="Layers in the order sent">
-      {now.layers.map((layer) => (
+      {layers.map((layer) => (
         <Layer key={layer.layer} layer={layer} most={most} now={now} tried={isTried(trial, layer.layer)} onEdit={onEdit} />
       ))}
-      {now.problems.map((problem) => (
+      {problems.map((problem) => (
         <li key={problem.layer} className="notice-line">
           {layerName(problem.layer)}: {problem.reason}
         </li>
@@ -34,11 +35,11 @@ function Layer({
 }: {
   layer: PreviewLayer;
   most: number;
-  now: Preview;
+  now: Composition;
   tried: boolean;
   onEdit: (layer: string) => void;
 }) {
-  const dropped = now.dropped.filter((one) => one.layer === layer.layer && !(layer.tokens === 0 && one.tokens === 0));
+  const dropped = (now.dropped ?? []).filter((one) => one.layer === layer.layer && !(layer.tokens === 0 && one.tokens === 0));
   const origin = layer.origins.find((one) => one.entryKey !== undefined);
   const editable = isBlock(layer.layer) || layer.layer === 'system_prompt';
   return (

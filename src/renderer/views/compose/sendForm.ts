@@ -1,11 +1,11 @@
+import type { ComposedMessage } from '../../../core/contract/index.js';
 import { providerOptions } from '../../forms';
 import { type FormSpec, givenIn, textIn } from '../../state';
 import { divided } from './send';
-import type { Preview } from './trial';
 import type { useSending } from './useSending';
 
 /** Asks which model gets the composition, and what it is asked. */
-export function sendForm(messages: Preview['messages'], send: ReturnType<typeof useSending>['send']): FormSpec {
+export function sendForm(messages: readonly ComposedMessage[], send: ReturnType<typeof useSending>['send']): FormSpec {
   const { before, question } = divided(messages);
   return {
     title: 'Send this composition',

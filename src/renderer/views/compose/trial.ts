@@ -1,8 +1,13 @@
 import type { ContextId, Process } from '../../../core/contract/index.js';
 import type { Client } from '../../client';
 
-/** The layers and messages of a context. */
-export type Preview = Awaited<ReturnType<Client['compose']['preview']>>;
+/** The first page of a composition, with its layers. */
+export type Composition = Awaited<ReturnType<Client['compose']['rows']>>;
+export type ComposedRow = Composition['rows'][number];
+
+/** Rows of a page, and the most characters of a text in it. */
+export const pageSize = 50;
+export const longestText = 4_000;
 
 /** The changes that a person tries out. */
 export interface Trial {
@@ -16,7 +21,7 @@ export interface Trial {
 /** No changes: the context as recorded. */
 export const asRecorded: Trial = { process: 'sequential', sharing: true, query: '', systemPrompt: undefined, contexts: {} };
 
-/** The input of `compose.preview` for a trial. */
+/** The input of `compose.preview` and `compose.rows` for a trial. */
 export const inputOf = (id: ContextId, trial: Trial) => ({
   id,
   process: trial.process,
@@ -26,11 +31,9 @@ export const inputOf = (id: ContextId, trial: Trial) => ({
   ...(Object.keys(trial.contexts).length > 0 && { contexts: trial.contexts }),
 });
 
-const contentOf = (preview: Preview, layer: string): string => preview.messages.find((message) => message.layer === layer)?.content ?? '';
-
 /** The text that the editor of a layer starts with: the tried text, otherwise the recorded one. */
-export const textToEdit = (trial: Trial, layer: string, base: Preview, now: Preview): string =>
-  layer === 'system_prompt' ? (trial.systemPrompt ?? contentOf(now, layer)) : (trial.contexts[layer] ?? contentOf(base, layer));
+export const textToEdit = (trial: Trial, layer: string, base: Composition, now: Composition): string =>
+  layer === 'system_prompt' ? (trial.systemPrompt ?? now.texts?.now[layer] ?? '') : (trial.contexts[layer] ?? base.texts?.recorded[layer] ?? '');
 
 /** The trial with another text for a layer. */
 export const withText = (trial: Trial, layer: string, text: string): Trial =>

@@ -1,8 +1,9 @@
-import type { ComposedMessage } from '../../../core/contract/index.js';
+import type { ComposedMessage, ComposedRow } from '../contract/index.js';
+import type { Preview } from './preview.js';
 
 /** A message of two lists: in both (same), only in the first (gone), or only in the second (new). */
 export interface Compared {
-  readonly change: 'same' | 'gone' | 'new';
+  readonly change: ComposedRow['change'];
   readonly message: ComposedMessage;
   /** Its place in the second list; undefined if it is gone. */
   readonly place: number | undefined;
@@ -41,4 +42,24 @@ export function compareMessages(before: readonly ComposedMessage[], after: reado
   }
   takeNew(undefined);
   return rows;
+}
+
+const longestArguments = 400;
+
+/** A compared message as a window shows it, with its text cut to `longest` characters. */
+export function rowOf({ change, message, place }: Compared, now: Preview, longest: number): ComposedRow {
+  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as { name?: unknown; args?: unknown }[]) : [];
+  const { role, layer, tokens, name, content } = message;
+  const entryKey = place === undefined ? undefined : now.messageOrigins[place]?.[0];
+  return {
+    change,
+    role,
+    layer,
+    tokens,
+    ...(name !== undefined && { name }),
+    text: content.slice(0, longest),
+    length: content.length,
+    calls: calls.map((call) => ({ name: String(call.name ?? 'tool'), arguments: JSON.stringify(call.args ?? {}).slice(0, longestArguments) })),
+    ...(entryKey !== undefined && { entryKey }),
+  };
 }

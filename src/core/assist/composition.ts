@@ -1,0 +1,71 @@
+import type { ContextId } from '../base/index.js';
+import { type Chain, commitOf, entries } from '../chain/index.js';
+import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, rowOf } from '../composer/index.js';
+import type { ComposedRows } from '../contract/index.js';
+import { projectServices } from './retrievers.js';
+
+interface Place {
+  readonly dir: string;
+  readonly chain: Chain;
+}
+type Request = PreviewRequest & { readonly id: ContextId };
+
+/** Composes a commit's context for a process. Stores nothing. @throws NOT_FOUND for an unknown commit. */
+export function composition(project: Place, { id: given, ...request }: Request): Preview {
+  const { id } = commitOf(project.chain, given);
+  return previewContext(entries(project.chain, { id }).entries, projectServices(project, id), request);
+}
+
+interface Composition {
+  readonly key: string;
+  readonly recorded: Preview;
+  readonly now: Preview;
+  readonly rows: readonly Compared[];
+}
+
+/** The latest composition of each project: the pages after the first one come from it. */
+const latest = new WeakMap<Chain, Composition>();
+
+const most = 200;
+
+/**
+ * A composition in pages, compared with the recorded one. The first page composes again; later pages belong to the same composition.
+ * @throws NOT_FOUND for an unknown commit.
+ */
+export function composedRows(
+  project: Place,
+  request: Request,
+  {
+    offset = 0,
+    limit = most,
+    longest = Number.MAX_SAFE_INTEGER,
+  }: { offset?: number | undefined; limit?: number | undefined; longest?: number | undefined },
+): ComposedRows {
+  const key = JSON.stringify(request);
+  const known = offset > 0 ? latest.get(project.chain) : undefined;
+  const { recorded, now, rows } = known?.key === key ? known : composeAgain(project, request, key);
+  const texts = (preview: Preview) =>
+    Object.fromEntries(preview.messages.flatMap(({ layer, role, content }) => (role === 'system' ? [[layer, content]] : [])));
+  return {
+    total: rows.length,
+    messages: now.messages.length,
+    tokens: now.messages.reduce((sum, message) => sum + message.tokens, 0),
+    added: rows.filter(({ change }) => change === 'new').length,
+    removed: rows.filter(({ change }) => change === 'gone').length,
+    firstChange: rows.findIndex(({ change }) => change !== 'same'),
+    rows: rows.slice(offset, offset + limit).map((row) => rowOf(row, now, longest)),
+    ...(offset === 0 && { layers: now.layers, dropped: now.dropped, problems: now.problems, texts: { recorded: texts(recorded), now: texts(now) } }),
+  };
+}
+
+function composeAgain(project: Place, request: Request, key: string): Composition {
+  const recorded = composition(project, { id: request.id });
+  const isRecorded = Object.entries(request).every(([name, value]) => name === 'id' || value === asRecorded[name]);
+  const now = isRecorded ? recorded : composition(project, request);
+  const made = { key, recorded, now, rows: compareMessages(recorded.messages, now.messages) };
+  latest.set(project.chain, made);
+  return made;
+}
+
+/** What `previewContext` does without a request. */
+const asRecorded: Readonly<Record<string, unknown>> = { process: 'sequential', enableShareContext: true };
