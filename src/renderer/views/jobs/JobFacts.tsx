@@ -43,7 +43,12 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
           ['Performer', performerName(job.performer)],
           'agent' in job.performer && ['Folder', job.performer.folder],
           'agent' in job.performer && ['Permissions', job.performer.permissions ?? 'default'],
-          job.whoName !== null && ['For', <span key="who" title={job.who ?? undefined}>{job.whoName}</span>],
+          job.whoName !== null && [
+            'For',
+            <span key="who" title={job.who ?? undefined}>
+              {job.whoName}
+            </span>,
+          ],
           ['Since', say.instant(job.startedAt)],
           job.endedAt !== null && ['Ended', say.instant(job.endedAt)],
           job.byPolicy && ['Started by', link('a rule', () => go({ kinds: 'rules' }))],
