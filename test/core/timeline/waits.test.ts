@@ -97,6 +97,14 @@ test('[B-24, B-33] a resumed run reads its own call and the answer', async () =>
   await client.run.send({ runId, text: 'Which "date"?', wait: { for: 'bob' } });
   await say('bob', 'Monday');
   const { rendered } = await client.run.timeline({ runId });
+  await client.run.setGoals({ entityId: 'asker', goals: [{ description: 'Know the date', priority: 1 }] });
+  await client.run.setMemory({ entityId: 'asker', topic: null, content: 'Ann knows dates' });
+  await client.run.setPlan({ entityId: 'asker', name: 'Ask again', instruction: 'Ask', cron: '0 9 * * 1' });
+  const preview = await client.run.preview({ spaceId: 'team', entityId: 'asker' });
+  expect(preview.rendered.system).toMatch(/Know the date.*Ann knows dates.*Ask again/s);
+  expect(preview.input.memories).toMatchObject([{ content: 'Ann knows dates' }]);
+  const again = await client.timeline.render(preview.input);
+  expect(again.system).toBe(preview.rendered.system);
   const history = rendered.blocks.find(({ name }) => name === 'history')?.text ?? '';
   expect(history.split('\n').slice(-3)).toEqual([
     expect.stringMatching(/ You: called send_message\("Which \\"date\\"\?", wait: true\) /),

@@ -109,7 +109,20 @@ export function previewTimeline(
   );
 }
 
-const rendered = (input: TimelineInput): RunTimeline => ({ input, rendered: renderTimeline(input) });
+const rendered = (given: TimelineInput): RunTimeline => {
+  const input = asInput(given);
+  return { input, rendered: renderTimeline(input) };
+};
+
+/** Leaves out the ids of rows, which an agent never reads. */
+const asInput = (input: TimelineInput): TimelineInput => ({
+  ...input,
+  ...(input.goals && { goals: input.goals.map(({ description, priority, longTerm }) => ({ description, priority, longTerm })) }),
+  ...(input.memories && { memories: input.memories.map(({ topic, content, updatedAt }) => ({ topic, content, updatedAt })) }),
+  ...(input.plans && {
+    plans: input.plans.map(({ name, cron, nextRunAt, scheduledAt, runAfter }) => ({ name, cron, nextRunAt, scheduledAt, runAfter })),
+  }),
+});
 
 const withTimes = <Input extends object>(input: Input, store: Store, agent: EntityRow, at: number) => ({
   ...input,

@@ -1,7 +1,7 @@
-import type { FoundSession, Mapping, Source } from '../../../core/contract/index.js';
+import type { ContextId, FoundSession, Mapping, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { notifyProblem, say } from '../../parts';
-import { followAddress, go, notify, route, runImport, show, useProject } from '../../state';
+import { followAddress, go, move, notify, route, runImport, show, useProject } from '../../state';
 
 /** Opens a project's chain with nothing selected. */
 export const showProject = (dir: string): void =>
@@ -48,11 +48,23 @@ async function showImported(paths: readonly string[]): Promise<void> {
 export const showSession = (source: Pick<Source, 'sessionId' | 'tips'> | undefined): void =>
   go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
 
-/** Opens the sample project. */
+/** The end of the trunk of the longest session: its calls say more than those of a fork. */
+async function endOfLongest(): Promise<ContextId | undefined> {
+  const { sessions } = await api.session.list({});
+  const longest = sessions.toSorted((a, b) => b.turns - a.turns)[0];
+  if (!longest) return undefined;
+  const { rows } = await api.context.graph({ offset: 0, limit: 200, filter: { sessionId: longest.sessionId } });
+  return rows.find(({ lane }) => lane === 0)?.commit.id;
+}
+
+/** Opens the sample project at the end of its story. */
 export async function openSample(): Promise<void> {
   try {
     const { dir } = await api.library.sample({});
     showProject(dir);
+    await followAddress();
+    const commit = await endOfLongest();
+    if (commit && route().project === dir && route().view === 'chain') move({ commit });
   } catch (error) {
     notifyProblem(error);
   }
