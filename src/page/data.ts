@@ -30,6 +30,8 @@ interface Index {
   readonly template: string;
   readonly principal: string | null;
   readonly stop: string;
+  /** The input of the last call, as its provider counted it. */
+  readonly counted: number | null;
   /** A letter for each entry: u(ser), a(ssistant), t(ool call), r(esult), e(rror), h (thinking), s(ystem), m (summary), c(ompaction), b(ranches). */
   readonly kinds: string;
   readonly times: readonly (number | null)[];

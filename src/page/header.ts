@@ -35,6 +35,7 @@ function describeSession(): string {
     index.template,
     shortId(index.id),
     `${numberText(total)} entries`,
+    ...(index.counted === null ? [] : [`${numberText(index.counted)} tokens counted`]),
     ...(times.length > 0 ? [day.formatRange(Math.min(...ends), Math.max(...ends))] : []),
     index.stop === 'root' ? 'full history' : 'as the model had it',
   ].join(' · ');

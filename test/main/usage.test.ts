@@ -56,7 +56,7 @@ test('[N6] stemma usage warns of a day and a session over budget, at API prices'
   const stemma = commands();
   writeFileSync(join(process.env.STEMMA_DATA_DIR ?? '', 'usage.json'), '{"budgets":{"day":0.5,"session":3}}');
   const warned = await stemma('usage', '--time-zone', 'UTC');
-  expect(warned).toMatch(/Over budget: day 2026-01-19 cost \$2\.94 at API prices, and the budget of a day is \$0\.50\./);
+  expect(warned).toMatch(/Over budget: day 2026-01-19 cost ≥ \$2\.94 at API prices, and the budget of a day is \$0\.50\./);
   expect(warned).toMatch(/Over budget: session .+ cost .+ and the budget of a session is \$3\.00\./);
   expect(JSON.parse(await stemma('usage', '--by', 'model', '--json'))).toMatchObject({
     overBudget: [{ kind: 'day', budget: 0.5 }, { kind: 'day' }, { kind: 'session' }],
@@ -77,6 +77,14 @@ test('[N1] stemma log and show have the counted tokens', async () => {
   expect(log).toMatch(/ctx-[0-9a-f]+ .* 93,300 tokens counted/);
   const [id = ''] = /ctx-[0-9a-f]+/.exec(log) ?? [];
   expect(await stemma('show', id)).toContain('93,300 tokens counted, 47 % of 200,000');
+});
+
+test('[N1, N6] stemma diff has the counted tokens and the cost of each side', async () => {
+  const stemma = commands();
+  const [a = '', b = ''] = (await stemma('log')).match(/ctx-[0-9a-f]+/g) ?? [];
+  expect(await stemma('diff', a, b)).toMatch(/93,300 counted and [\d,]+ counted tokens/);
+  expect(await stemma('diff', a, b, '--stop', 'root')).toMatch(/≈[\d,]+ and ≈[\d,]+ tokens/);
+  expect(await stemma('diff', a, b, '--markdown')).toMatch(/\| 93,300 counted \| [\d,]+ \| [\w, ]+ \| ≥ \$\d+\.\d+ \|/);
 });
 
 test('[N10] stemma compaction prints what was counted and what the summary does not mention', async () => {

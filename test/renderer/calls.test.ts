@@ -31,6 +31,8 @@ describe('the list of calls', () => {
 
   test('[N7] filters misses and large jumps; the first call is neither', () => {
     expect(placesOf(calls, 'misses', '')).toEqual([2]);
+    const uncounted = call({ cache: { hit: false, cause: 'unknown' }, tokens: { input: 100, cacheRead: null, cacheWrite: null, output: 5 } });
+    expect(placesOf([uncounted], 'misses', '')).toEqual([]);
     expect(placesOf(calls, 'jumps', '')).toEqual([3]);
     expect(placesOf(calls, 'all', 'make')).toEqual([1]);
   });

@@ -4,7 +4,6 @@ const seedReads =
   'Read endpoints for other programs, in the shape that those expect. The window reads the same rows by card.get, box.get and box.cards.';
 const compose = 'For programs that compose their own prompts. The window shows the result with compose.preview and compose.body.';
 const texts = 'For programs that render their own timeline. The window shows the result with timeline.transcript and timeline.messages.';
-const summaries = 'For services and scripts that fill summaries and audit them. The window shows each summary beside its commit.';
 const fewer = 'The window uses a procedure that returns more: ';
 const machinery = 'Called by Stemma itself or by its hooks, never by a person.';
 
@@ -22,11 +21,6 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'compose.shorten': compose,
   'context.history': `${fewer}context.graph.`,
   'context.materialize': `${fewer}export.context, which also says what is lost.`,
-  'context.summaries': summaries,
-  'context.summarizer': summaries,
-  'context.setSummarizer': summaries,
-  'context.versions': summaries,
-  'context.instantiations': summaries,
   'compose.saveState': compose,
   'compose.restoreState': compose,
   'project.settings': compose,

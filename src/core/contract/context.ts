@@ -160,7 +160,10 @@ const contextDiff = z.object({
   added: count,
   removed: count,
   changed: count,
+  /** The sizes of both contexts as estimates. */
   tokens: z.object({ a: count, b: count }),
+  /** The input of the last call of each context, as its provider counted it; null where no call has seen the context. */
+  counted: z.object({ a: count.nullable(), b: count.nullable() }),
   hunks: z.array(hunk),
   moved: z.array(moved),
 });

@@ -60,8 +60,10 @@ export const turn = turnRow.extend({
   /** Parameters as recorded, without messages, system prompt and tools. */
   settings: z.record(z.string(), z.unknown()).nullable(),
   usage: requestTokens.nullable(),
-  /** In US dollars, if the agent recorded it. */
+  /** In US dollars: as the provider reported it, else at API prices. */
   cost: z.number().nullable(),
+  /** `cost` is a lower bound: not every count that costs something was recorded. */
+  costAtLeast: z.literal(true).optional(),
 });
 export type Turn = z.output<typeof turn>;
 
@@ -216,9 +218,12 @@ const side = z.object({
   model: z.string().nullable(),
   /** Tokens of the turn alone. `context` has those of the whole context. */
   tokens: count,
-  context: z.object({ entries: count, tokens: count }),
+  /** `counted`: the input of the last call as its provider counted it; null where no call has seen the context. */
+  context: z.object({ entries: count, tokens: count, counted: count.nullable() }),
   usage: requestTokens.nullable(),
   cost: z.number().nullable(),
+  /** `cost` is a lower bound: not every count that costs something was recorded. */
+  costAtLeast: z.literal(true).optional(),
   ms: z.number().nullable(),
 });
 export type ComparedSide = z.output<typeof side>;

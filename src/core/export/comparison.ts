@@ -85,15 +85,15 @@ function documentOf({ base, sides, rows }: SideBySide, read: readonly (readonly 
 }
 
 function sideTable(sides: readonly ComparedSide[]): string {
-  const lines = sides.map(({ turnId, summary, model, context, usage, cost, ms }, at) => [
+  const lines = sides.map(({ turnId, summary, model, context, usage, cost, costAtLeast, ms }, at) => [
     letter(at),
     `\`${turnId}\``,
     cell(summary ?? ''),
     cell(model ?? unknown),
-    `≈ ${context.tokens}`,
-    usage?.input == null ? unknown : String(usage.input),
-    usage?.output == null ? unknown : String(usage.output),
-    cost === null ? unknown : `$${cost.toFixed(4)}`,
+    context.counted === null ? `≈ ${number(context.tokens)}` : `${number(context.counted)} counted`,
+    usage?.input == null ? unknown : number(usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)),
+    usage?.output == null ? unknown : number(usage.output),
+    cost === null ? unknown : `${costAtLeast ? '≥ ' : ''}$${cost.toFixed(4)}`,
     ms === null ? unknown : `${(ms / 1_000).toFixed(1)} s`,
   ]);
   const head = ['', 'Commit', 'Summary', 'Model', 'Context tokens', 'Input', 'Output', 'Cost', 'Time'];
@@ -101,6 +101,7 @@ function sideTable(sides: readonly ComparedSide[]): string {
 }
 
 const unknown = 'not recorded';
+const number = (value: number): string => value.toLocaleString('en-US');
 /** The name of a context in the document: A, B, C, … */
 const letter = (at: number): string => String.fromCharCode(65 + at);
 

@@ -2,7 +2,7 @@ import type { CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, type ContextRow, childrenOf, commitAt, entriesInTurn, lineage, outlineOf, type Walk } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
-import { compactedAt } from '../usage/index.js';
+import { compactedAt, countedInput } from '../usage/index.js';
 
 /** One commit of a document. */
 export interface DocumentStep {
@@ -27,6 +27,8 @@ export interface DocumentContent {
   readonly template: string;
   readonly principal: string | null;
   readonly stop: Walk['stop'];
+  /** The input of the last call, as its provider counted it; null where no call has seen the context. */
+  readonly counted: number | null;
   /** The commits from the first to the last. Each is read when the iteration reaches it. */
   steps(): Iterable<DocumentStep>;
 }
@@ -42,6 +44,7 @@ export function contentOf(chain: Chain, way: Walk): DocumentContent {
     template: tip.template,
     principal: tip.principal,
     stop,
+    counted: countedInput(chain, tip.id),
     *steps() {
       const branching = branchingOf(
         chain,

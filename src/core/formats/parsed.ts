@@ -11,6 +11,8 @@ export interface TokenUsage {
   readonly reasoning?: number | null;
   /** Why a recorded count is not shown. */
   readonly countFlaw?: string;
+  /** The reply was copied from another conversation, which has its counts: this is no call of its own. */
+  readonly isCopy?: true;
 }
 
 /**

@@ -19,13 +19,20 @@ import {
   turnRequest,
   whatIf,
 } from '../turns/index.js';
+import { loadPrices } from '../usage/index.js';
 import { chainOf, os } from './procedure.js';
 
 /** The procedures of `turn`. */
 export const turnRouter = {
   list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),
-  get: os.turn.get.handler(({ input, context }) => turnOf(chainOf(context), input.turnId)),
-  facts: os.turn.facts.handler(({ input, context }) => rowFacts(chainOf(context), input.ids)),
+  get: os.turn.get.handler(async ({ input, context }) => {
+    await loadPrices();
+    return turnOf(chainOf(context), input.turnId);
+  }),
+  facts: os.turn.facts.handler(async ({ input, context }) => {
+    await loadPrices();
+    return rowFacts(chainOf(context), input.ids);
+  }),
   steps: os.turn.steps.handler(({ input, context }) => replaySteps(chainOf(context), input.id)),
   state: os.turn.state.handler(({ input, context }) => stateAt(chainOf(context), input)),
   entries: os.turn.entries.handler(({ input, context }) => stepEntries(chainOf(context), input)),
@@ -50,14 +57,20 @@ export const turnRouter = {
   ask: os.turn.ask.handler(({ input, context, signal }) =>
     askContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
   ),
-  compare: os.turn.compare.handler(({ input, context }) => compareTurns(chainOf(context), input.a, input.b)),
+  compare: os.turn.compare.handler(async ({ input, context }) => {
+    await loadPrices();
+    return compareTurns(chainOf(context), input.a, input.b);
+  }),
   following: os.turn.following.handler(({ input, context }) => followingTurns(chainOf(context), input)),
   whatIf: os.turn.whatIf.handler(({ input, context, signal }) =>
     whatIf(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
   ),
-  sides: os.turn.sides.handler(({ input: { ids }, context }) => ({
-    base: commonBase(chainOf(context), ids),
-    sides: ids.map((id) => sideOf(chainOf(context), id)),
-  })),
-  compareMany: os.turn.compareMany.handler(({ input, context }) => compareMany(chainOf(context), input)),
+  sides: os.turn.sides.handler(async ({ input: { ids }, context }) => {
+    await loadPrices();
+    return { base: commonBase(chainOf(context), ids), sides: ids.map((id) => sideOf(chainOf(context), id)) };
+  }),
+  compareMany: os.turn.compareMany.handler(async ({ input, context }) => {
+    await loadPrices();
+    return compareMany(chainOf(context), input);
+  }),
 };

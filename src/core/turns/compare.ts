@@ -2,6 +2,8 @@ import { badRequest, type ContextId, canonicalJson, type Json } from '../base/in
 import { type Chain, type ContextRow, commitOf, commonAncestor, entries, outlineRows } from '../chain/index.js';
 import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, OutlineRow, SideBySide, Stop } from '../contract/index.js';
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
+import { ownRun } from '../requests/index.js';
+import { countedInput } from '../usage/index.js';
 import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
@@ -20,10 +22,15 @@ export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextI
     removed: counted('removed', 'aCount'),
     changed: counted('changed', 'aCount'),
     tokens: { a: a.tokens, b: b.tokens },
+    counted: { a: countedIn(chain, input.a, input.stop), b: countedIn(chain, input.b, input.stop) },
     hunks,
     moved,
   };
 }
+
+/** A provider counts what it was sent: the context from the last compaction on. */
+const countedIn = (chain: Chain, id: ContextId, stop: Stop | undefined): number | null =>
+  stop === undefined || stop === 'compaction' ? countedInput(chain, id) : null;
 
 /** Entries whose key is on both sides are equal, so only the others are read. */
 function alignables(
@@ -78,17 +85,31 @@ export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComp
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
 }
 
-export type TurnComparison = Omit<ContextDiff, 'tokens' | 'moved'> & { readonly a: ComparedSide; readonly b: ComparedSide };
+export type TurnComparison = Omit<ContextDiff, 'tokens' | 'counted' | 'moved'> & { readonly a: ComparedSide; readonly b: ComparedSide };
 
 /** The size of a context, and the recorded tokens, cost and time of its last turn. @throws NOT_FOUND */
 export function sideOf(chain: Chain, id: ContextId): ComparedSide {
   const row = commitOf(chain, id);
   const whole = outlineRows(chain, { id: row.id });
-  const shared = { turnId: row.id, summary: row.summary, context: { entries: whole.total, tokens: whole.tokens } };
+  const shared = {
+    turnId: row.id,
+    summary: row.summary,
+    context: { entries: whole.total, tokens: whole.tokens, counted: countedInput(chain, row.id) },
+  };
   // A snapshot copies earlier turns; it is not a turn.
   if (row.type === 'snapshot' && row.parentId !== null) return { ...shared, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
-  const { model, tokens, usage, cost, startedAt, endedAt } = turnOf(chain, row.id);
-  return { ...shared, model, tokens, usage, cost, ms: startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null };
+  // A fork holds entries of the original and of its author: the time between them is no work.
+  const isWork = row.forked === 0 || ownRun(chain, row.id) !== undefined;
+  const { model, tokens, usage, cost, costAtLeast, startedAt, endedAt } = turnOf(chain, row.id);
+  return {
+    ...shared,
+    model,
+    tokens,
+    usage,
+    cost,
+    ...(costAtLeast && { costAtLeast }),
+    ms: startedAt && endedAt && isWork ? Date.parse(endedAt) - Date.parse(startedAt) : null,
+  };
 }
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */

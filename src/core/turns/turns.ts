@@ -4,6 +4,7 @@ import { type Entry, kinds, type ReplayStep, type Turn, type TurnCall, type Turn
 import { promptAt } from '../formats/index.js';
 import { agentNamed, type TurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
 import { getRequest, listRequests, type OwnRun, ownRun } from '../requests/index.js';
+import { costsAt } from '../usage/index.js';
 import type { RecordedTurn } from './recorder.js';
 import { recordingOf } from './recording.js';
 
@@ -138,6 +139,7 @@ export function turnOf(chain: Chain, turnId: ContextId | string): Turn {
   const { own, given, input, parent } = group.cardTurn ? cardEntries(chain, group, group.cardTurn) : commitEntries(chain, row);
   const requests = listRequests(chain, { turnId: row.id });
   const ran = ownRun(chain, row.id);
+  const price = ran ? undefined : costsAt(chain, [row.id]).get(row.id);
   const last = requests.at(-1);
   return {
     ...found,
@@ -154,7 +156,8 @@ export function turnOf(chain: Chain, turnId: ContextId | string): Turn {
     model: last?.model ?? null,
     settings: last ? settingsOf(getRequest(chain, last.requestId).body) : null,
     usage: usageOf(requests),
-    cost: ran ? sumOf(ran.calls.map((call) => call.cost)) : null,
+    cost: ran ? sumOf(ran.calls.map((call) => call.cost)) : (price?.amount ?? null),
+    ...(price?.atLeast && { costAtLeast: true }),
     ...(ran && timesOf(ran)),
   };
 }

@@ -14,26 +14,35 @@ export function overBudget(chain: Chain, { sessionId, from, to }: UsageFilter, d
   const { budgets } = settingsOf(chain);
   const within = (quarter: number): boolean =>
     (from === undefined || quarter >= Math.floor(Date.parse(from) / quarterMs)) && (to === undefined || quarter * quarterMs < Date.parse(to));
-  const days = new Map<string, number>();
+  const days = new Map<string, Spent>();
   if (budgets.day !== undefined)
-    for (const { quarter, cost } of costsBy<{ quarter: number }>(chain, 'quarter'))
-      if (within(quarter)) days.set(dayOf(quarter), (days.get(dayOf(quarter)) ?? 0) + cost);
+    for (const { quarter, cost, isWhole } of costsBy<{ quarter: number }>(chain, 'quarter')) {
+      if (!within(quarter)) continue;
+      const before = days.get(dayOf(quarter));
+      days.set(dayOf(quarter), { cost: (before?.cost ?? 0) + cost, isWhole: isWhole && (before?.isWhole ?? 1) });
+    }
   const sessions = budgets.session === undefined ? [] : costsBy<{ session: string }>(chain, 'session');
   return [
-    ...[...days].sort(([a], [b]) => (a < b ? 1 : -1)).flatMap(([day, cost]) => above('day', day, cost, budgets.day)),
-    ...sessions.flatMap(({ session, cost }) =>
-      sessionId === undefined || session === sessionId ? above('session', session, cost, budgets.session) : [],
+    ...[...days].sort(([a], [b]) => (a < b ? 1 : -1)).flatMap(([day, spent]) => above('day', day, spent, budgets.day)),
+    ...sessions.flatMap(({ session, ...spent }) =>
+      sessionId === undefined || session === sessionId ? above('session', session, spent, budgets.session) : [],
     ),
   ];
 }
 
-const costsBy = <Key>(chain: Chain, column: 'quarter' | 'session'): (Key & { readonly cost: number })[] =>
-  chain.db.all<Key & { readonly cost: number }>(
-    `SELECT ${column}, SUM(cost) AS cost FROM usageSum WHERE project = ? GROUP BY ${column}`,
+/** A sum of costs. It is a lower bound unless every call has an output count and a price. */
+interface Spent {
+  readonly cost: number;
+  readonly isWhole: number;
+}
+
+const costsBy = <Key>(chain: Chain, column: 'quarter' | 'session'): (Key & Spent)[] =>
+  chain.db.all<Key & Spent>(
+    `SELECT ${column}, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole FROM usageSum WHERE project = ? GROUP BY ${column}`,
     chain.project,
   );
 
-function above(kind: 'day' | 'session', key: string, cost: number, budget: number | undefined): OverBudget {
-  const spent = budget !== undefined && cost > budget ? moneyOf(cost) : null;
+function above(kind: 'day' | 'session', key: string, { cost, isWhole }: Spent, budget: number | undefined): OverBudget {
+  const spent = budget !== undefined && cost > budget ? moneyOf(cost, isWhole === 1) : null;
   return spent && budget !== undefined ? [{ kind, key, spent, budget }] : [];
 }

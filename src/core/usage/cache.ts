@@ -29,16 +29,21 @@ const unread = (call: PlacedCall): number => Math.max(0, cachedBefore(call) - (c
 const lostTokens = (call: PlacedCall): number => Math.min(unread(call), (call.cacheWrite ?? 0) + (call.input ?? 0));
 
 /** Whether a call read from the cache what its predecessor had left there. */
-export function isHit(call: PlacedCall): boolean {
+function isHit(call: PlacedCall): boolean {
   if ((call.cacheRead ?? 0) === 0) return false;
   return unread(call) <= cachedBefore(call) * smallLoss;
 }
+
+/** Whether a call is known to have missed the cache: its cache reads were counted, and it is no hit. */
+export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isHit(call);
 
 /** The id of a call whose body a runtime or a recorder wrote down. */
 export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key'>) => string | undefined;
 
 /** Whether a call read from the cache, and if not, why, and the price of the loss. */
 export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): UsageCache {
+  // Without a count of what it read, nothing is known but whether there was something to read.
+  if (call.cacheRead === null) return { hit: false, cause: !call.before || call.begins ? 'first' : 'unknown' };
   const hit = isHit(call);
   const lost = lostTokens(call);
   return {

@@ -1,7 +1,7 @@
 import { timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CallsFilter, UsageCall } from '../contract/index.js';
-import { cacheOf, isHit } from './cache.js';
+import { cacheOf, isMiss } from './cache.js';
 import { limitOf } from './limits.js';
 import { type CallsOf, type PlacedCall, placedCalls } from './placed.js';
 import { moneyOf } from './prices.js';
@@ -28,7 +28,7 @@ function matches(call: PlacedCall, filter: CallsFilter): boolean {
   const { model, at } = call;
   return (
     (filter.model === undefined || model === filter.model) &&
-    (filter.miss === undefined || filter.miss !== isHit(call)) &&
+    (filter.miss === undefined || filter.miss === isMiss(call)) &&
     (filter.from === undefined || at >= Date.parse(filter.from)) &&
     (filter.to === undefined || at < Date.parse(filter.to))
   );

@@ -32,7 +32,7 @@ export function callsByCommit(chain: Chain): CommitCalls[] {
 
 /** What the calls of commits cost. Commits with a call that has no price are left out: their sum would be too small. */
 export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
-  readPending(chain);
+  readPending(chain, { patient: false });
   const sums = chain.db.all<{ id: ContextId; cost: number; isWhole: number }>(
     `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = COUNT(u.output) AS isWhole FROM context c JOIN usageCall u ON u.context = c.seq
       WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(*) = COUNT(u.cost)`,

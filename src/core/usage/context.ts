@@ -31,6 +31,13 @@ export function usageOfContext(chain: Chain, id: ContextId): UsageContext {
   };
 }
 
+/** The input of the last call of a context, as its provider counted it; null where no call has seen the context. @throws NOT_FOUND */
+export function countedInput(chain: Chain, id: ContextId): number | null {
+  readPending(chain, { patient: false, priced: false });
+  const call = lastCallOf(chain, commitOf(chain, id));
+  return call ? windowOf(call) : null;
+}
+
 /** The entries that the call was sent; without a call, all entries of the context. */
 function entriesIn(chain: Chain, call: CallRow | undefined, tip: ContextId): readonly ParsedEntry[] {
   const all = contextEntries(chain, { id: call?.commitId ?? tip });

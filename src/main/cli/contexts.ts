@@ -136,7 +136,7 @@ function printDiff(diff: ContextDiff, left: readonly Entry[], right: readonly En
   const moved = diff.moved.reduce((sum, run) => sum + run.count, 0);
   const counts = `${counted(diff.same, 'entry', 'entries')} the same, ${diff.added} added, ${diff.removed} removed, ${diff.changed} changed`;
   printText(line`${dim('common ancestor')} ${diff.base ?? 'none'}`);
-  printText(`${counts}${moved ? `; ${moved} of these moved` : ''}; ≈${diff.tokens.a} and ≈${diff.tokens.b} tokens`);
+  printText(`${counts}${moved ? `; ${moved} of these moved` : ''}; ${sizeOf(diff, 'a')} and ${sizeOf(diff, 'b')} tokens`);
   for (const { op, aStart, aCount, bStart, bCount } of diff.hunks) {
     if (op === 'same') printText(dim(`  … ${counted(aCount, 'entry', 'entries')} the same`));
     else {
@@ -144,6 +144,12 @@ function printDiff(diff: ContextDiff, left: readonly Entry[], right: readonly En
       for (const entry of right.slice(bStart, bStart + bCount)) printText(green(indent(describeEntry(entry), '+ ')));
     }
   }
+}
+
+/** The tokens of a side as its provider counted them, else the estimate. */
+function sizeOf({ tokens, counted: exact }: ContextDiff, side: 'a' | 'b'): string {
+  const size = exact[side];
+  return size === null ? `≈${tokens[side].toLocaleString('en-US')}` : `${size.toLocaleString('en-US')} counted`;
 }
 
 function resume(id: string, options: ProjectOptions & { agent?: Runtime; cwd?: string }): Promise<void> {

@@ -73,7 +73,7 @@ async function warnOfBudgets(client: ContractClient, over: UsageSessions['overBu
   for (const { kind, key, spent, budget } of over.slice(0, shownWarnings))
     say(
       red(
-        line`Over budget: ${kind} ${titles.get(key) ?? key} cost ${priceOf(spent)} at API prices, and the budget of a ${kind} is ${priceOf({ ...spent, amount: budget })}.`,
+        line`Over budget: ${kind} ${titles.get(key) ?? key} cost ${priceOf(spent)} at API prices, and the budget of a ${kind} is ${priceOf({ ...spent, amount: budget, atLeast: undefined })}.`,
       ),
     );
   if (over.length > shownWarnings) say(red(`${counted(over.length - shownWarnings, 'more warning')}: --json lists all.`));

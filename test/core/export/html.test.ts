@@ -5,6 +5,7 @@ import type { ContextId } from '../../../src/core/base/index.js';
 import { compact, entries, fork, tips } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
+import { usageOfContext } from '../../../src/core/usage/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -31,7 +32,7 @@ interface Item {
   readonly branches?: { id: string; head: string }[];
 }
 /** The content of a page, read as a browser reads it: a script ends at the first `</script`. */
-function read(page: string): { items: Item[]; index: { kinds: string; blocks: number[][]; title: string }; markup: string } {
+function read(page: string): { items: Item[]; index: { kinds: string; blocks: number[][]; title: string; counted: number | null }; markup: string } {
   const scripts = [...page.matchAll(/<script([^>]*)>([\s\S]*?)<\/script/gi)].map(([, given = '', content = '']) => ({ given, content }));
   const data = scripts.filter(({ given }) => given.includes('application/json'));
   return {
@@ -49,6 +50,13 @@ const attacks = [
   'half a character \ud83d and \udc00',
   '\u2028\u2029\u0000 "quoted" \\u003c',
 ];
+
+test('[N1] an exported page is headed by the counted tokens of its last call', () => {
+  const { chain, tip } = imported(join(root, 'test/fixtures/usage/two-models.jsonl'));
+  const { counted } = usageOfContext(chain, tip);
+  expect(counted).toBeGreaterThan(90_000);
+  expect(read(exportContext(chain, { id: tip, format: 'html' }).text ?? '').index.counted).toBe(counted);
+});
 
 describe('[F31] an exported page', () => {
   test.each(attacks)('%j is data of the page and changes none of its markup', (attack) => {

@@ -130,6 +130,18 @@ describe('the cache', () => {
     expect(lastOf(warm, { at: 1, counts: usage(3, 20_000, 71_000, 10) }).cache).toMatchObject({ hit: false, cause: 'unknown', lostTokens: 70_000 });
   });
 
+  test('[N7] a call whose cache reads were not counted is no miss, and loses nothing', () => {
+    const uncounted = { input_tokens: 91_003, output_tokens: 10 };
+    const chain = chainWith(turns(warm, { at: 1, counts: uncounted }, { at: 2, counts: {} }));
+    expect(usageCalls(chain, {}).calls.map(({ cache }) => cache)).toEqual([
+      { hit: false, cause: 'first' },
+      { hit: false, cause: 'unknown' },
+      { hit: false, cause: 'unknown' },
+    ]);
+    expect(usageCalls(chain, { filter: { miss: true } }).total).toBe(1);
+    expect(usageCalls(chain, { filter: { miss: false } }).total).toBe(2);
+  });
+
   test('[N7] misses can be listed alone', () => {
     const chain = chainWith(turns(warm, { at: 1, counts: usage(3, 90_000, 500, 10) }, { at: 40, counts: usage(3, 0, 91_000, 10) }));
     expect(usageCalls(chain, { filter: { miss: true } }).calls.map(({ cache }) => cache.cause)).toEqual(['first', 'expired']);

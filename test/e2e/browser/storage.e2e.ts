@@ -25,6 +25,17 @@ test('Storage: space, cleanup, a check that finds and repairs damage, and a repl
   await check.getByRole('button', { name: 'Check everything' }).click();
   await expect(check).toContainText('No problems found');
 
+  // Summaries are filled only where a person allows it. Every door sees that.
+  await openSettings(page, 'Summaries');
+  const summaries = page.getByRole('region', { name: 'Summaries' });
+  await expect(summaries).toContainText(/\d+ commits? without a summary, 0 written/);
+  const fill = summaries.getByRole('checkbox', { name: 'Fill missing summaries while idle' });
+  await fill.click();
+  await expect(fill).toBeChecked();
+  expect(JSON.parse((await machine.run('call', 'context.summarizer', '--project', dir, '--input', '{}')).out)).toMatchObject({ enabled: true });
+  await fill.click();
+  await expect(fill).not.toBeChecked();
+
   await openSettings(page, 'Replicas');
   const stores = page.getByRole('region', { name: 'Replicas' });
   await stores.getByRole('button', { name: 'Add a replica' }).click();

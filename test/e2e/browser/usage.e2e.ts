@@ -10,7 +10,7 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   mkdirSync(folder, { recursive: true });
   cpSync(join(root, 'test/fixtures/usage/compacted.jsonl'), join(folder, 's.jsonl'));
   mkdirSync(machine.path('stemma'), { recursive: true });
-  writeFileSync(machine.path('stemma', 'usage.json'), '{"budgets":{"session":0.001}}');
+  writeFileSync(machine.path('stemma', 'usage.json'), '{"budgets":{"session":0.001,"day":0.001}}');
   const { url } = await machine.web();
   await page.goto(url);
   await importAll(page);
@@ -22,8 +22,10 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   await loss.getByRole('button', { name: /login\.ts: read/ }).click();
   await expect(entries(page)).toContainText('Fix the login');
 
-  // The session cost more than its budget.
+  // The session and its day cost more than their budgets.
   await place(page, 'Sessions').click();
-  await expect(page.getByRole('list', { name: 'Over budget' })).toContainText(/Over budget: .* cost \$0\.0\d/);
+  const over = page.getByRole('list', { name: 'Over budget' });
+  await expect(over).toContainText(/Over budget: .* cost (≥ )?\$0\.0\d/);
+  await expect(over.getByRole('listitem')).toHaveCount(2);
   expect(met).toEqual([]);
 });

@@ -69,8 +69,8 @@ function* parts(content: DocumentContent): Generator<string> {
     yield blockText(block);
     index.blocks.push([block.items.length, block.height]);
   }
-  const { id, title, template, principal, stop } = content;
-  yield `<script type="application/json" id="index">${inScript({ id, title, template, principal, stop, ...index.all() })}</script>
+  const { id, title, template, principal, stop, counted } = content;
+  yield `<script type="application/json" id="index">${inScript({ id, title, template, principal, stop, counted, ...index.all() })}</script>
 <script>${script}</script>
 </body>
 </html>

@@ -16,15 +16,14 @@ import {
   withUsage,
 } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
-import { isReplacing, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
+import { isCopied, isReplacing, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
 
 /** The entries of a line. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const step = stepOf(record);
   if (!step) return rootDrafts(rootOf(record));
   const drafts = stepDrafts(step).map((draft, at): Numbered => [at, draft]);
-  // A continuation repeats steps of the trajectory before it, whose calls are counted there.
-  const counted = step.is_copied_context === true ? drafts : withUsage(drafts, usageOf(step));
+  const counted = withUsage(drafts, isCopied(step) ? copiedUsage : usageOf(step));
   return withResiduals(counted, residualsOf(step));
 }
 
@@ -33,6 +32,9 @@ function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
   const tools = isObject(root?.agent) ? root.agent.tool_definitions : undefined;
   return Array.isArray(tools) ? [[0, noted('tools', tools)]] : [];
 }
+
+/** A continuation repeats steps of the trajectory before it, whose calls are counted there. */
+const copiedUsage: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
 
 /** Prompt tokens include what the cache held (since 1.2). Tokens that were written to the cache stand in `extra`. */
 function usageOf({ metrics, llm_call_count: calls }: JsonObject): TokenUsage | undefined {

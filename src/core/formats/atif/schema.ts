@@ -33,16 +33,26 @@ export function stepTime(step: JsonObject | undefined): Timestamp | undefined {
   return ms === undefined ? undefined : timestampOf(ms);
 }
 
-/** The name of a trajectory. Without an id of its own it is named by its first step, which a longer state of it has too. */
+/** Whether a step repeats one of another trajectory, so that a continuation can be read alone. */
+export const isCopied = (step: JsonObject): boolean => step.is_copied_context === true;
+
+/**
+ * The name of a trajectory. Without an id of its own it is named by its session, and a continuation, which has the session of the
+ * trajectory before it, also by the steps that it repeats. Without a session it is named by its first step. A longer state of the
+ * trajectory has the same name.
+ */
 export function trajectoryId(document: JsonObject): string {
-  const named = stringAt(document, 'trajectory_id') ?? stringAt(document, 'session_id');
-  if (named !== undefined && named !== '') return named.slice(0, 200);
-  const [first] = objectsIn(document.steps);
-  return createHash('sha256')
-    .update(JSON.stringify([document.agent ?? null, first ?? null]))
-    .digest('hex')
-    .slice(0, 16);
+  const own = stringAt(document, 'trajectory_id') ?? '';
+  if (own !== '') return own.slice(0, 200);
+  const steps = objectsIn(document.steps);
+  const session = (stringAt(document, 'session_id') ?? '').slice(0, 180);
+  const end = steps.findIndex((step) => !isCopied(step));
+  const copied = end < 0 ? steps : steps.slice(0, end);
+  if (session !== '') return copied.length === 0 ? session : `${session}-${hashOf(copied).slice(0, 8)}`;
+  return hashOf([document.agent ?? null, steps[0] ?? null]).slice(0, 16);
 }
+
+const hashOf = (value: Json): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** A message or content as its parts. */
 export const partsOf = (content: Json | undefined): readonly JsonObject[] =>

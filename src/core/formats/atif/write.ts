@@ -108,7 +108,7 @@ function agentFields(entries: readonly WritableEntry[], results: readonly Writab
     ...(results.length > 0 && {
       observation: { results: results.filter(({ kind }) => kind === 'tool_result').map((entry) => resultOf(entry, results, known)) },
     }),
-    ...(usage && { metrics: metricsOf(usage) }),
+    ...(usage?.isCopy ? { is_copied_context: true } : usage && { metrics: metricsOf(usage) }),
     ...(isOrphan && { llm_call_count: 0 }),
   };
 }

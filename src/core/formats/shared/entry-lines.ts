@@ -84,6 +84,7 @@ function tokensOf(entry: Pick<ParsedEntry, 'kind' | 'toolName' | 'arguments'>, t
 function usageOf(value: Json | undefined): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
   const { input, output, cacheRead, cacheWrite, reasoning } = value;
+  if (memberOf(value, 'isCopy') === true) return { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
   return usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
 }
 

@@ -38,8 +38,9 @@ function answersOf({ format, type, bytes, entries }: CountedDelta): CallCount[] 
       const common = { id, key: entry.key, model: entry.author ?? null, isFinal: false, does };
       if (seen.get(id)) return [{ at: entry.at, reply: { ...common, ...noCounts } }];
       const answer = seen.has(id) ? undefined : runtime.answer(delta, at);
-      seen.set(id, answer !== undefined);
-      if (!answer) return [];
+      const isCall = answer !== undefined && !entry.usage?.isCopy;
+      seen.set(id, isCall);
+      if (!isCall) return [];
       const { usage, model } = answer;
       const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
       return [{ at: answer.at ?? entry.at, reply: { ...common, ...counts, cacheWrite1h, reasoning, flaw, model, isFinal: true } }];

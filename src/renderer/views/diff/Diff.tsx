@@ -53,7 +53,7 @@ export function DiffView({ project }: { project: string }) {
     >
       {({ diff, left, right }) => (
         <section className="diff" aria-label="Diff">
-          <Head left={left} right={right} tokens={diff.tokens} onSwap={() => move({ commit: against, against: commit })} />
+          <Head left={left} right={right} diff={diff} onSwap={() => move({ commit: against, against: commit })} />
           <Comparison key={`${left.id} ${right.id} ${stop}`} project={project} a={left.id} b={right.id} diff={diff} />
         </section>
       )}

@@ -1,12 +1,12 @@
 import { ArrowLeftRight, ClipboardCopy, FileDown } from 'lucide-react';
-import type { Commit, ComparedSide, ContextId } from '../../../core/contract/index.js';
+import type { Commit, ComparedSide, ContextDiff, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
 import { copy, download, useNavigation, useQuery } from '../../state';
 
 /** The two compared commits, with the usage of each. */
-export function Head(props: { left: Commit; right: Commit; tokens: { readonly a: number; readonly b: number }; onSwap: () => void }) {
-  const { left, right, tokens, onSwap } = props;
+export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
+  const { left, right, diff, onSwap } = props;
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
   return (
     <header className="diff-head">
@@ -17,7 +17,7 @@ export function Head(props: { left: Commit; right: Commit; tokens: { readonly a:
           <span className="ellipsis grow" title={side.summary}>
             {say.firstLine(side.summary ?? '')}
           </span>
-          <span className="muted">{say.tokens(n === 0 ? tokens.a : tokens.b)}</span>
+          <ContextSize counted={n === 0 ? diff.counted.a : diff.counted.b} estimated={n === 0 ? diff.tokens.a : diff.tokens.b} />
           <time className="muted" dateTime={side.createdAt} title={say.instant(side.createdAt)}>
             {say.when(side.createdAt)}
           </time>
@@ -29,13 +29,29 @@ export function Head(props: { left: Commit; right: Commit; tokens: { readonly a:
   );
 }
 
+/** The tokens of a context: as the provider of its last call counted them, else the estimate. */
+export const ContextSize = ({ counted, estimated }: { counted: number | null; estimated: number }) => (
+  <span
+    className="muted"
+    title={
+      counted === null
+        ? 'Estimated from the length of the text: no call has seen this context'
+        : 'The input of the last call, as the provider counted it'
+    }
+  >
+    {counted === null ? say.tokens(estimated) : `${say.exact(counted)} tok`}
+  </span>
+);
+
 /** Model, tokens, cost and time of the last turn of a side, or which of them were not recorded. */
 export function Usage({ side }: { side: ComparedSide }) {
-  const { model, usage, cost, ms } = side;
+  const { model, usage, cost, costAtLeast, ms } = side;
+  const input = usage && usage.input !== null ? usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) : null;
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
     ['model', model ?? undefined],
-    ['tokens', usage && usage.output !== null ? `${say.compact(usage.input ?? 0)} in, ${say.compact(usage.output)} out` : undefined],
-    ['cost', cost === null ? undefined : `$${cost.toFixed(4)}`],
+    ['input', input === null ? undefined : `${say.compact(input)} in`],
+    ['output', usage?.output == null ? undefined : `${say.compact(usage.output)} out`],
+    ['cost', cost === null ? undefined : `${costAtLeast ? '≥ ' : ''}$${cost.toFixed(4)}`],
     ['time', ms === null ? undefined : say.duration(ms)],
   ];
   const unknown = facts.flatMap(([name, value]) => (value === undefined ? [name] : []));

@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Answer, Empty, EntryView, IconButton, Id, say } from '../../parts';
 import { entriesOf, go, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
-import { ExportComparison, Usage } from './Head';
+import { ContextSize, ExportComparison, Usage } from './Head';
 import { type SampleRow, sampleRows } from './parts';
 
 /** Several contexts side by side, one column each: the samples of a run, or commits selected in the chain. */
@@ -32,7 +32,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
             <b title={n === 0 ? 'The others are compared with this context' : undefined}>{String.fromCharCode(65 + n)}</b>
             <Id id={side.turnId} what="commit id" />
             <span className="grow" />
-            <span className="muted">{say.tokens(side.context.tokens)}</span>
+            <ContextSize counted={side.context.counted} estimated={side.context.tokens} />
             <IconButton
               small
               icon={BookOpen}

@@ -7,6 +7,7 @@ import { CompactionLoss } from '../CompactionLoss';
 import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
 import { SummaryField } from './SummaryField';
+import { SummaryHistory } from './SummaryHistory';
 
 /** Everything known about a commit, with the actions on it. */
 export function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
@@ -60,6 +61,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
         ]}
       />
       <Provenance commit={commit} />
+      <SummaryHistory key={`${commit.id} changes`} project={project} commit={commit} />
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { UsageCall } from '../../../core/contract/index.js';
 import { placeByKey, rowsOnPage, say } from '../../parts';
-import { priceText, readShare } from './calls';
+import { isMiss, priceText, readShare } from './calls';
 
 const rowHeight = 28;
 
@@ -116,7 +116,7 @@ function CallRow({
 /** The share of the input that came from the cache, or that the call missed it. */
 function Cache({ call }: { call: UsageCall }) {
   const share = readShare(call);
-  if (!call.cache.hit && call.cache.cause !== 'first')
+  if (isMiss(call))
     return (
       <span>
         <span className="call-miss">

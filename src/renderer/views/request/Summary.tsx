@@ -33,7 +33,7 @@ export function Summary({
         <span className="grow" />
         <span className="muted">{say.instant(call.at)}</span>
       </header>
-      {!cache.hit && <Miss call={call} before={before} number={number} />}
+      {(isMiss(call) || cache.cause === 'first') && <Miss call={call} before={before} number={number} />}
       <dl className="facts">
         <div>
           <dt>Sent</dt>

@@ -6,8 +6,8 @@ export type Shown = 'all' | 'misses' | 'jumps';
 /** A growth from this many tokens on is a large jump. */
 export const largeJump = 5_000;
 
-/** Whether the call could not read what the call before left in the cache. */
-export const isMiss = ({ cache }: UsageCall): boolean => !cache.hit && cache.cause !== 'first';
+/** Whether the call could not read what the call before left in the cache. Without a count of its cache reads, that is not known. */
+export const isMiss = ({ cache, tokens }: UsageCall): boolean => !cache.hit && cache.cause !== 'first' && tokens.cacheRead !== null;
 /** Whether the input grew by much since the call before. */
 export const isJump = ({ added, cache }: UsageCall): boolean => added !== null && added >= largeJump && cache.cause !== 'first';
 

@@ -18,7 +18,7 @@ export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Li
       {over.slice(0, shownNotices).map(({ kind, key, spent, budget }) => (
         <li key={`${kind} ${key}`} className="notice-line" title={`At API prices of ${spent.priceDate}. A subscription does not pay them.`}>
           Over budget: {kind === 'day' ? key : <q>{titleOf(key)}</q>} cost <b>{say.money(spent)}</b>; the budget of a {kind} is{' '}
-          {say.money({ ...spent, amount: budget })}.
+          {say.money({ currency: spent.currency, amount: budget })}.
         </li>
       ))}
       {over.length > shownNotices && (

@@ -1,4 +1,4 @@
-import { CloudUpload, FolderOpen, HardDrive, KeyRound, Palette, Users } from 'lucide-react';
+import { CloudUpload, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Empty, type Icon } from '../../parts';
 import { addressOf, go, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
@@ -6,11 +6,13 @@ import { Appearance } from './Appearance';
 import { Providers } from './Providers';
 import { Replicas } from './Replicas';
 import { Storage } from './Storage';
+import { Summaries } from './Summaries';
 import { Team } from './Team';
 
 const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]>> = {
   appearance: ['Appearance', Palette],
   providers: ['Providers', KeyRound],
+  summaries: ['Summaries', TextQuote],
   storage: ['Storage', HardDrive],
   replicas: ['Replicas', CloudUpload],
   team: ['Team', Users],
@@ -59,6 +61,8 @@ function Page({ page }: { page: SettingsPage }): ReactNode {
           <Providers />
         </section>
       );
+    case 'summaries':
+      return <OfProject>{(dir) => <Summaries key={dir} project={dir} />}</OfProject>;
     case 'storage':
       return <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>;
     case 'replicas':

@@ -7,6 +7,7 @@ import { exportContext } from '../../../../src/core/export/index.js';
 import { atif } from '../../../../src/core/formats/atif/index.js';
 import { detect, listSources } from '../../../../src/core/import/index.js';
 import { listRequests } from '../../../../src/core/requests/index.js';
+import { usageCalls, usageSessions } from '../../../../src/core/usage/index.js';
 import { bytesOfFile, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { filesBelow, root } from '../../../support/source.js';
@@ -75,6 +76,25 @@ describe('import', () => {
     expect(copied.length).toBeGreaterThan(0);
     const rows = listRequests(chain, { id: all[0] as ContextId, stop: 'root' });
     expect(rows.filter(({ tokens }) => tokens.output === null).length).toBe(copied.length);
+  });
+
+  test.each([
+    ['in order', ['trajectory.json', 'trajectory.cont-1.json']],
+    ['the continuation first', ['trajectory.cont-1.json', 'trajectory.json']],
+  ])('[F39, N2] a trajectory and its continuation are one session with the calls of both: %s', (_, names) => {
+    const chain = emptyChain();
+    for (const name of names) importInto(chain, fixture(`terminus-2_summarization-linear/${name}`));
+    const sums = usageSessions(chain, {});
+    expect(sums).toMatchObject({ total: 1, totals: { calls: 7, unknownOutputs: 0, tokens: { input: 6_502, output: 690 } } });
+    const own = tips(chain, {}).map(({ id }) => said(chain, id, 'root'));
+    expect(own.filter((lines) => lines.some((line) => line.startsWith('user text  You are picking up work')))).toHaveLength(1);
+    for (const { id } of tips(chain, {})) {
+      const path = join(scratch(), 'again.json');
+      exportContext(chain, { id, format: 'atif-v1', path, stop: 'root' });
+      const again = emptyChain();
+      importInto(again, path);
+      expect(usageCalls(again, {}).total).toBe(usageCalls(chain, { id }).total);
+    }
   });
 
   test('[F22] a document of another version is refused', () => {

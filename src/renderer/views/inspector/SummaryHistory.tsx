@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import { api } from '../../client';
+import { Answer, Facts, say } from '../../parts';
+import { type ShownCommit, useProject, useQuery } from '../../state';
+
+type Version = Awaited<ReturnType<typeof api.context.versions>>[number];
+
+/** Who changed the summary and the tags of a commit, and which agents were started from it. It is loaded when a person unfolds it. */
+export function SummaryHistory({ project, commit }: { project: string; commit: ShownCommit }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="provenance" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Changes and starts</summary>
+      {open && <History project={project} commit={commit} />}
+    </details>
+  );
+}
+
+function History({ project, commit: { id } }: { project: string; commit: ShownCommit }) {
+  const revision = useProject((state) => state.revision);
+  const query = useQuery(`history ${project} ${id} ${revision}`, async (signal) => {
+    const [versions, starts] = await Promise.all([
+      api.context.versions({ id }, { signal }),
+      api.context.instantiations({ id, limit: 100 }, { signal }),
+    ]);
+    return { versions, starts };
+  });
+  return (
+    <Answer query={query} what="Cannot load the changes of this commit" loading="Loading the changes" lines={2}>
+      {({ versions, starts }) => (
+        <>
+          {versions.length === 0 && <p className="muted">Summary and tags were never changed.</p>}
+          <Facts rows={versions.toReversed().flatMap((version, n) => changesOf(version, n))} />
+          {starts.length === 0 && <p className="muted">No agent was started from this context.</p>}
+          <Facts
+            rows={starts.map(({ at, template, principal, machine }) => [
+              `Started ${say.when(at)}`,
+              [template, principal, machine].filter((part) => part !== null).join(' · '),
+            ])}
+          />
+        </>
+      )}
+    </Answer>
+  );
+}
+
+/** What a change did to the summary and the tags, as rows of a list. */
+function changesOf({ at, author, summary, tags }: Version, n: number): [string, React.ReactNode][] {
+  const rows: [string, React.ReactNode][] = [];
+  const by = `${say.when(at)}${author === null ? '' : ` · ${author}`}`;
+  const row = (what: string, from: string, to: string): void => {
+    rows.push([
+      what,
+      <span key={`${what} ${n}`}>
+        <span className="muted">{by}</span>
+        <br />
+        <del>{from}</del> → {to}
+      </span>,
+    ]);
+  };
+  if (summary.from !== summary.to) row('Summary', summary.from ?? 'none', summary.to ?? 'none');
+  if (tags.from.join() !== tags.to.join()) row('Tags', tags.from.join(', ') || 'none', tags.to.join(', ') || 'none');
+  return rows;
+}

@@ -1,0 +1,139 @@
+import { useEffect } from 'react';
+import { api } from '../../client';
+import { Answer, say } from '../../parts';
+import { go, useKept, useProject, useQuery } from '../../state';
+import { TaskProblem, useTask } from './task';
+
+type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
+type Plan = Parameters<typeof api.context.setSummarizer>[0];
+
+const shownCommits = 50;
+/** Milliseconds between two looks at the progress of work that is going on. */
+const lookMs = 1_500;
+
+/** The service that fills missing summaries while the project is idle: permission, provider, budget, progress, and what is missing. */
+export function Summaries({ project }: { project: string }) {
+  const revision = useProject(({ revision: now }) => now);
+  const status = useKept(
+    useQuery(`summarizer ${project} ${revision}`, (signal) => api.context.summarizer({}, { signal })),
+    project,
+  );
+  const missing = useKept(
+    useQuery(`summaries ${project} ${revision}`, (signal) => api.context.summaries({ missing: true, limit: shownCommits }, { signal })),
+    project,
+  );
+  return (
+    <section aria-label="Summaries">
+      <h2>Summaries</h2>
+      <p className="muted">
+        A summary is the name of a commit in lists. Stemma fills missing summaries while the project is idle if you turn that on, on this machine
+        only.
+      </p>
+      <Answer query={status} what="Cannot load the settings of summaries" loading="Loading the settings of summaries" lines={5}>
+        {(loaded) => <Service first={loaded} />}
+      </Answer>
+      <h3>Commits without a summary</h3>
+      <Answer query={missing} what="Cannot list the commits without a summary" loading="Loading the commits" lines={5}>
+        {({ commits, missing: total }) =>
+          total === 0 ? (
+            <p className="muted">Every commit has a summary.</p>
+          ) : (
+            <>
+              <p>{say.plural(total, 'commit')}. The oldest come first.</p>
+              <ul className="storage-problems" aria-label="Commits without a summary">
+                {commits.map(({ id, createdAt, messageCount, template }) => (
+                  <li key={id}>
+                    <button type="button" className="link-button mono" onClick={() => go({ view: 'chain', commit: id })}>
+                      {say.shortId(id)}
+                    </button>{' '}
+                    <span className="muted">
+                      {say.when(createdAt)} · {template} · {say.plural(messageCount, 'message')}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </Answer>
+    </section>
+  );
+}
+
+function Service({ first }: { first: Status }) {
+  const [task, start] = useTask<Status>();
+  const status = task.state === 'done' ? task.result : first;
+  const { enabled, provider, model, callsPerDay, perMinute, callsToday, running, summarized, missing, problem } = status;
+  const providers = useQuery('providers', (signal) => api.turn.providers({}, { signal }));
+  const others = providers.status === 'done' ? providers.data.filter(({ id }) => id !== 'recorded') : [];
+  const set = (change: Partial<Plan>): void => {
+    void start(() => api.context.setSummarizer({ enabled, provider, model, callsPerDay, perMinute, ...change }));
+  };
+  useEffect(() => {
+    if (!running) return;
+    const timer = setInterval(() => void start((signal) => api.context.summarizer({}, { signal })), lookMs);
+    return () => clearInterval(timer);
+  }, [running, start]);
+  return (
+    <>
+      <div className="settings-row">
+        <span>
+          Fill missing summaries while idle
+          <span className="muted"> Off until you turn it on.</span>
+        </span>
+        <input
+          type="checkbox"
+          aria-label="Fill missing summaries while idle"
+          checked={enabled}
+          onChange={({ target }) => set({ enabled: target.checked })}
+        />
+      </div>
+      <div className="settings-row">
+        <span>
+          Written by <span className="muted">A model sees the commits that it summarizes.</span>
+        </span>
+        <select
+          className="field"
+          aria-label="Written by"
+          value={provider ?? ''}
+          onChange={({ target }) => set({ provider: target.value || null, model: null })}
+        >
+          <option value="">Extracts, without a model</option>
+          {others.map(({ id, title, problem: unavailable }) => (
+            <option key={id} value={id} disabled={unavailable !== undefined}>
+              {title}
+              {unavailable !== undefined && ' (unavailable)'}
+            </option>
+          ))}
+        </select>
+      </div>
+      {provider !== null && (
+        <div className="settings-row">
+          <span>
+            Budget <span className="muted">The most model calls in a day (UTC).</span>
+          </span>
+          <input
+            className="field"
+            type="number"
+            aria-label="Model calls a day"
+            min={1}
+            max={1_000_000}
+            defaultValue={callsPerDay}
+            key={callsPerDay}
+            onBlur={({ target }) => {
+              const calls = Math.trunc(target.valueAsNumber);
+              if (calls >= 1 && calls !== callsPerDay) set({ callsPerDay: calls });
+            }}
+          />
+        </div>
+      )}
+      <p aria-live="polite">
+        {running ? 'Writing summaries… ' : ''}
+        {say.plural(missing, 'commit')} without a summary, {say.exact(summarized)} written since the project was opened
+        {provider !== null && `, ${say.exact(callsToday)} of ${say.plural(callsPerDay, 'model call')} used today`}.
+      </p>
+      {problem !== null && <p className="storage-unsound">{problem}</p>}
+      <TaskProblem task={task} />
+    </>
+  );
+}
