@@ -295,6 +295,7 @@ const law: readonly Row[] = [
     packages: [],
   },
   { folder: 'src/renderer/views/actions.ts', folders: below, packages: ['lucide-react'] },
+  { folder: 'src/renderer/views/original.ts', folders: below, packages: [] },
   { folder: 'src/renderer/views/NoCommit.tsx', folders: below, packages: ['lucide-react', 'react'] },
   {
     folder: 'src/renderer/views/CompactionLoss.tsx',

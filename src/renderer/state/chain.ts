@@ -64,12 +64,15 @@ export interface ChainFacts {
   /** The tool call that started a subagent, by the subagent's first commit. */
   readonly callOfSubagent: ReadonlyMap<ContextId, Started>;
   readonly summaries: ReadonlyMap<ContextId, string>;
+  /** The first commits of branches that were made here. */
+  readonly forks: ReadonlySet<ContextId>;
 }
 
 function factsOf(rows: Ranges<GraphRow>): ChainFacts {
   const subagentOfCall = new Map<string, ContextId>();
   const callOfSubagent = new Map<ContextId, Started>();
   const summaries = new Map<ContextId, string>();
+  const forks = new Set<ContextId>();
   // Rows come newest first, so the first child found leads to the newest end.
   const newestChild = new Map<ContextId, ContextId>();
   for (let n = 0; n < (rows.total() ?? 0); n++) {
@@ -77,6 +80,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
     if (!row) continue;
     const { id, parent, summary } = row.commit;
     if (summary) summaries.set(id, summary);
+    if (row.forked) forks.add(id);
     if (parent && !newestChild.has(parent)) newestChild.set(parent, id);
     if (!row.startedBy) continue;
     callOfSubagent.set(id, row.startedBy);
@@ -84,7 +88,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
     for (let next = newestChild.get(end); next; next = newestChild.get(end)) end = next;
     subagentOfCall.set(row.startedBy.toolCallId, end);
   }
-  return { subagentOfCall, callOfSubagent, summaries };
+  return { subagentOfCall, callOfSubagent, summaries, forks };
 }
 
 /** The chain facts of a project; its chain is loaded in the background. */

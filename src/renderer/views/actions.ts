@@ -27,6 +27,7 @@ import { api } from '../client';
 import { resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
 import { ask, copy, editPrompt, type FormSpec, go, notify, refreshProject, show } from '../state';
+import { compareWithOriginal } from './original';
 
 /** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
 export function commitActions(
@@ -83,12 +84,6 @@ export function commitActions(
 /** Opens the prompt of a commit as an editor; without a prompt, the sheet that forks. */
 export const editOrFork = (commit: ContextId): void =>
   void editPrompt(commit).then((opened) => opened || show({ kind: 'fork', commit, stop: 'compaction' }), notifyProblem);
-
-/** Opens a fork beside the commit that stands in its place on the original branch, or beside the commit that it continues. */
-async function compareWithOriginal(id: ContextId, parent: ContextId): Promise<void> {
-  const { children } = await api.context.show({ id: parent });
-  go({ view: 'compare', commit: id, against: children.find((child) => child !== id) ?? parent, entry: undefined });
-}
 
 /** Opens a form that needs facts of the engine first. */
 const open = (form: Promise<FormSpec>): void => void form.then(ask, notifyProblem);

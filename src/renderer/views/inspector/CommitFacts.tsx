@@ -1,9 +1,10 @@
 import { BookOpen, Ellipsis, Pencil } from 'lucide-react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
-import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, say } from '../../parts';
+import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
 import { go, type ShownCommit, show, type TicketAtCommit, useChainFacts, useNavigation, useRowFacts, useTicketsAtCommits } from '../../state';
 import { commitActions, editOrFork } from '../actions';
 import { CompactionLoss } from '../CompactionLoss';
+import { compareWithOriginal } from '../original';
 import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
 import { SummaryField } from './SummaryField';
@@ -14,17 +15,23 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   const { view } = useNavigation(({ route }) => route);
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
   const agent = agentOf(commit.format);
-  const startedBy = useChainFacts(
+  const { callOfSubagent, forks } = useChainFacts(
     project,
     useNavigation(({ route }) => route.session),
-  ).callOfSubagent.get(commit.id);
+  );
+  const startedBy = callOfSubagent.get(commit.id);
+  const forked = forks.has(commit.id);
   return (
     <section aria-label="Commit">
       <h2 className="inspector-head">
         <Id id={commit.id} what="commit id" />
         <span className="grow" />
         <span className="badge">{commit.type}</span>
-        <MenuButton label="More" button={<IconButton small icon={Ellipsis} label="More actions" />} items={commitActions(commit)} />
+        <MenuButton
+          label="More"
+          button={<IconButton small icon={Ellipsis} label="More actions" />}
+          items={commitActions(commit, undefined, { forked })}
+        />
       </h2>
       {commit.damaged && <Damaged />}
       <SummaryField key={commit.id} commit={commit} />
@@ -38,12 +45,8 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           Edit &amp; fork
         </Button>
         {commit.parent && (
-          <Button
-            small
-            title="Compare with parent"
-            onClick={() => go({ view: 'compare', commit: commit.id, against: commit.parent ?? undefined, entry: undefined })}
-          >
-            Diff
+          <Button small title={forked ? 'Compare with the original' : 'Compare with parent'} onClick={() => compare(commit, forked)}>
+            {forked ? 'Compare' : 'Diff'}
           </Button>
         )}
         <Button small title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })}>
@@ -64,6 +67,13 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       <SummaryHistory key={`${commit.id} changes`} project={project} commit={commit} />
     </section>
   );
+}
+
+/** Compares a fork with its original, and any other commit with its parent. */
+function compare({ id, parent }: ShownCommit, forked: boolean): void {
+  if (!parent) return;
+  if (forked) void compareWithOriginal(id, parent).catch(notifyProblem);
+  else go({ view: 'compare', commit: id, against: parent, entry: undefined });
 }
 
 /** What the agent did in this commit, and what it cost. */
