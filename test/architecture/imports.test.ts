@@ -294,8 +294,8 @@ const law: readonly Row[] = [
     folders: [contract, 'src/renderer/client', 'src/renderer/state', 'src/renderer/parts'],
     packages: [],
   },
-  { folder: 'src/renderer/views/actions.ts', folders: below, packages: ['lucide-react'] },
   { folder: 'src/renderer/views/original.ts', folders: below, packages: [] },
+  { folder: 'src/renderer/views/actions.ts', folders: [...below, 'src/renderer/views/original.ts'], packages: ['lucide-react'] },
   { folder: 'src/renderer/views/NoCommit.tsx', folders: below, packages: ['lucide-react', 'react'] },
   {
     folder: 'src/renderer/views/CompactionLoss.tsx',
@@ -308,6 +308,7 @@ const law: readonly Row[] = [
     folders: [
       ...below,
       'src/renderer/views/actions.ts',
+      'src/renderer/views/original.ts',
       'src/renderer/views/NoCommit.tsx',
       'src/renderer/views/CompactionLoss.tsx',
       ...(view === 'inspector' ? ['src/renderer/views/context'] : []),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../src/core/contract/index.js';
-import { mostAlike } from '../../src/renderer/views/original.js';
+import { mostAlike } from '../../src/renderer/parts/alike.js';
 
 const candidate = (id: string, text: string, createdAt: string) => ({ id: id as ContextId, text, createdAt });
 const columns = candidate('ctx-0a', 'The list looks ragged, see docs/list.png. Can you line the columns up?', '2026-11-21T09:10:00.000Z');

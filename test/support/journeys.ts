@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { answer, prompt } from './claude-lines.js';
 import type { Machine } from './machine.js';
-import { sessionRow } from './window.js';
+import { place, sessionRow } from './window.js';
 
 /** Counts what a person clicks from now on, wherever it is. */
 export async function countClicks(page: Page): Promise<() => Promise<number>> {
@@ -56,4 +56,31 @@ export async function runEditedPrompt(page: Page, { folder, ran }: ReturnType<ty
   expect(readFileSync(ran, 'utf8')).toMatch(new RegExp(`cd ${folder} && claude --resume \\S+ 'Fix it without a lock\\.'`));
   await expect(field).toHaveCount(0);
   return clicks();
+}
+
+/**
+ * From the chain of the sample's history: the costliest miss with cause and price in two clicks, what a compaction lost in two, and what
+ * filled the window in one.
+ */
+export async function findInFewClicks(page: Page): Promise<void> {
+  await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).click();
+  const toMiss = await countClicks(page);
+  await place(page, 'Calls').click();
+  await page.getByRole('button', { name: 'Costliest miss' }).click();
+  await expect(page.getByRole('complementary', { name: 'Call' })).toContainText(/changed|expired/);
+  await expect(page.getByRole('complementary', { name: 'Call' })).toContainText(/\$\d/);
+  expect(await toMiss()).toBeLessThanOrEqual(2);
+  await place(page, 'Chain').click();
+  const toLoss = await countClicks(page);
+  await page.getByRole('option', { name: /compaction/ }).click();
+  const losses = page.getByRole('region', { name: 'Lost in this compaction' });
+  await losses.getByRole('button', { name: /^Not mentioned/ }).click();
+  await expect(losses.getByRole('listitem').first()).toBeVisible();
+  expect(await toLoss()).toBeLessThanOrEqual(2);
+
+  await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).click();
+  const toCulprit = await countClicks(page);
+  await place(page, 'Calls').click();
+  await expect(page.getByText('What filled it')).toBeVisible();
+  expect(await toCulprit()).toBe(1);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '../../support/e2e.js';
-import { countClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
+import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
 import { commits, entries, importAll, openContext, place, sheet } from '../../support/window.js';
 
 test('[W44] from the sessions to the agent on an edited prompt in four clicks', async ({ page, machine }) => {
@@ -84,26 +84,5 @@ test('[W50] the costliest miss in two clicks, a compaction’s losses in two, th
   const { url } = await machine.web();
   await page.goto(url);
   await importAll(page);
-  await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).click();
-
-  const toMiss = await countClicks(page);
-  await place(page, 'Calls').click();
-  await page.getByRole('button', { name: 'Costliest miss' }).click();
-  await expect(page.getByRole('complementary', { name: 'Call' })).toContainText(/changed|expired/);
-  await expect(page.getByRole('complementary', { name: 'Call' })).toContainText(/\$\d/);
-  expect(await toMiss()).toBeLessThanOrEqual(2);
-
-  await place(page, 'Chain').click();
-  const toLoss = await countClicks(page);
-  await page.getByRole('option', { name: /compaction/ }).click();
-  const losses = page.getByRole('region', { name: 'Lost in this compaction' });
-  await losses.getByRole('button', { name: /^Not mentioned/ }).click();
-  await expect(losses.getByRole('listitem').first()).toBeVisible();
-  expect(await toLoss()).toBeLessThanOrEqual(2);
-
-  await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).click();
-  const toCulprit = await countClicks(page);
-  await place(page, 'Calls').click();
-  await expect(page.getByText('What filled it')).toBeVisible();
-  expect(await toCulprit()).toBe(1);
+  await findInFewClicks(page);
 });

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { electronExecutable, engineProcess, expect, packagedElectron, test } from '../../support/electron.js';
-import { giveRunnableSession, runEditedPrompt, sessionOfShop } from '../../support/journeys.js';
+import { findInFewClicks, giveRunnableSession, runEditedPrompt, sessionOfShop } from '../../support/journeys.js';
 import { complaints, confirmWrite, entries, importAll, openContext, place, sheet, shownKeys } from '../../support/window.js';
 
 test('the desktop app: open, read, fork in mid-turn, export', async ({ launch, machine }) => {
@@ -46,10 +46,12 @@ test('paths on the command line reach the engine, and a second start opens a win
   await expect.poll(() => app.windows().map((window) => window.url())).toEqual([expect.stringContaining('named'), expect.stringContaining('other')]);
 });
 
-test('[W44] the desktop app: from the sessions to the agent on an edited prompt in four clicks', async ({ launch, machine }) => {
+test('[W44][W50] the desktop app: to the agent in four clicks, to the costliest miss in two', async ({ launch, machine }) => {
   const given = giveRunnableSession(machine);
+  machine.giveHistory();
   const { page } = await launch();
   await importAll(page);
+  await findInFewClicks(page);
   await place(page, 'Sessions').click();
   expect(await runEditedPrompt(page, given)).toBeLessThanOrEqual(4);
 });

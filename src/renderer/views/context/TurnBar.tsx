@@ -12,7 +12,7 @@ export function TurnBar({ reader }: { reader: Reader }) {
     <div className="turn-sticky">
       <button type="button" className="ellipsis" title="Go to the start of this turn" onClick={() => goToBlock(turn.promptBlock, 'start')}>
         <span className="muted">
-          Turn {turnIndex + 1} of {turns.length}
+          Turn {turnIndex + 1} of {turns.length} in this context
         </span>{' '}
         {say.firstLine(turn.head)}
       </button>

@@ -17,7 +17,7 @@ export function TurnProof({ project, turn }: { project: string; turn: TurnRow })
         <>
           <p className="muted">Reconstruct the requests of this turn and compare them with the recorded digests.</p>
           <Button small icon={ShieldCheck} onClick={() => setWanted(true)}>
-            Verify turn {turn.number}
+            Verify this turn
           </Button>
         </>
       )}

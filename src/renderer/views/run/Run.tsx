@@ -51,9 +51,7 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
       {({ turn, request, outline }) => (
         <section className="run" aria-label="Run again">
           <header className="run-head">
-            <h2 className="ellipsis">
-              <span className="muted">Turn {turn.number}</span> {say.firstLine(turn.trigger.text ?? 'continued')}
-            </h2>
+            <h2 className="ellipsis">{say.firstLine(turn.trigger.text ?? 'continued')}</h2>
             <Switch
               label="Turns to run"
               value={what}
