@@ -148,7 +148,7 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/runner',
-    folders: [core('base'), core('project')],
+    folders: [core('base'), core('files'), core('project')],
     packages: ['node:child_process', 'node:fs', 'node:path', 'node:readline'],
   },
   {

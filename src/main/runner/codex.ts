@@ -1,4 +1,6 @@
-import { type Json, type JsonObject, StemmaError, stringAt } from '../../core/base/index.js';
+import { readFileSync, rmSync } from 'node:fs';
+import { isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
+import { replaceFile } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { type LineProgram, numberIn, objectAt, startLines } from './lines.js';
 import { environmentFor, findProgram, type Machine, mcpServer, missing } from './machine.js';
@@ -27,6 +29,7 @@ const policies = {
 
 async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
   const env = environmentFor(machine, 'openai');
+  const putBack = order.resume && holdSession(order.resume.path);
   const program = startLines({ title, command: findProgram(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
   const send = (id: number, method: string, params: object): void => program.send({ id, method, params });
   send(1, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
@@ -43,8 +46,12 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
       throw new StemmaError('UNAVAILABLE', `Codex refused the work: ${stringAt(error, 'message') ?? 'no reason given'}`);
     if (message.id === 1 && message.method === undefined) {
       program.send({ method: 'initialized' });
-      if (order.resume) send(2, 'thread/resume', { threadId: order.resume.sessionId, ...settings });
-      else send(2, 'thread/start', settings);
+      send(4, 'config/read', { cwd: order.folder });
+    } else if (message.id === 4 && message.method === undefined) {
+      if (order.resume) {
+        putBack?.(stringAt(objectAt(objectAt(message, 'result'), 'config'), 'model_provider') ?? 'openai');
+        send(2, 'thread/resume', { threadId: order.resume.sessionId, ...settings });
+      } else send(2, 'thread/start', settings);
     } else if (message.id === 2 && message.method === undefined) {
       const thread = objectAt(objectAt(message, 'result'), 'thread');
       const threadId = stringAt(thread, 'id') ?? '';
@@ -64,6 +71,22 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
       return;
     }
   }
+}
+
+/**
+ * Takes the session that Stemma wrote away, and returns how to put it back with the model provider that is configured here. Codex resumes a
+ * session with the provider that the session names, refuses to change it, and reads all sessions when it starts.
+ */
+function holdSession(path: string): (provider: string) => void {
+  const text = readFileSync(path, 'utf8');
+  const end = text.indexOf('\n');
+  rmSync(path);
+  return (provider) => {
+    const first = parseJson(text.slice(0, end));
+    const meta = objectAt(first, 'payload');
+    const named = isObject(first) && meta ? JSON.stringify({ ...first, payload: { ...meta, model_provider: provider } }) : text.slice(0, end);
+    replaceFile(path, `${named}${text.slice(end)}`);
+  };
 }
 
 function* notified(method: string, params: JsonObject): Generator<AgentPiece> {

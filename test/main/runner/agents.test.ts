@@ -144,3 +144,22 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
     expect((await client.project.check({})).problems).toEqual([]);
   });
 });
+
+describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
+  test('[U3] resumes the context, asks for a permission, and its work becomes the chain', { timeout: 60_000 }, async () => {
+    let number = 0;
+    const { client, folder, run, model, root } = await agentWorld('codex', () =>
+      number++ === 0 ? { tools: [{ name: 'exec_command', input: { cmd: 'echo done > made.txt' } }] } : { text: 'The work is done.' },
+    );
+    const { events, result } = await run();
+    expect(result, JSON.stringify(events.at(-1))).toMatchObject({ status: 'success' });
+    expect(JSON.stringify(model.seen[0]).includes('The secret word is FERN.')).toBe(true);
+    const { entries } = await client.context.entries({ id: result.commits.at(-1) as never, stop: 'root' });
+    const said = entries.filter(({ kind, role, text }) => kind === 'text' && role !== 'system' && !text?.startsWith('<')).map(({ text }) => text);
+    expect(said).toEqual(['The secret word is FERN.', 'Noted.', 'Please do the work.', 'The work is done.']);
+    expect(entries.some(({ kind }) => kind === 'tool_result')).toBe(true);
+    expect(events.map(({ kind }) => kind)).toContain('question');
+    expect(existsSync(join(folder, 'made.txt'))).toBe(true);
+    expect(sessionsIn(root)).toEqual([]);
+  });
+});
