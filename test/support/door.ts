@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { onTestFinished } from 'vitest';
-import { createEngine, createSession } from '../../src/core/project/index.js';
+import { type AgentProgram, createEngine, createSession } from '../../src/core/project/index.js';
 import { router } from '../../src/core/router/index.js';
 import type { ModelProvider } from '../../src/core/turns/index.js';
 import { type HeldClock, heldClock, scratch } from './project.js';
@@ -10,18 +10,23 @@ import { type HeldClock, heldClock, scratch } from './project.js';
 export function door({
   clock = heldClock(),
   providers = [],
+  agents = [],
+  agentRoots = [],
   projectId,
   machine,
 }: {
   clock?: HeldClock;
   providers?: readonly ModelProvider[];
+  agents?: readonly AgentProgram[];
+  agentRoots?: Parameters<typeof createEngine>[0]['agentRoots'];
   projectId?: string;
   machine?: string;
 } = {}) {
   const folder = scratch();
   const engine = createEngine({
     dataDir: join(folder, 'data'),
-    agentRoots: [],
+    agentRoots,
+    agents,
     sampleDir: folder,
     startup: { paths: [], project: null },
     platform: 'linux',

@@ -250,6 +250,9 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   const { bytes } = file;
   const format = asked.format ?? recognized(headOf(bytes), path)?.format;
   if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
+  // Its content is in the chain already, as the work of the job.
+  if (isOfJob(chain, () => format.peek(headOf(bytes), new Uint8Array()).sessionId))
+    return { ...nothing, notes: [{ path, line: 0, reason: 'a job of Stemma writes this session, and its work is in the chain already' }] };
   const before = latestSource(chain, path);
   const hash = file.hash();
   const isSame = before?.hash.equals(hash) ?? false;
@@ -290,6 +293,12 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   } catch (error) {
     throw !(error instanceof Unreadable) && file.hasChanged(hash) ? changed() : error;
   }
+}
+
+/** Whether a command-line agent writes the session for a job of this project. */
+function isOfJob(chain: Chain, sessionId: () => string | undefined): boolean {
+  if (!chain.db.one('SELECT 1 FROM jobSession WHERE project = ? LIMIT 1', chain.project)) return false;
+  return chain.db.one('SELECT 1 FROM jobSession WHERE project = ? AND sessionId = ?', chain.project, sessionId() ?? '') !== undefined;
 }
 
 /** Imports the session that this one continues, if its file lies nearby. */

@@ -244,9 +244,14 @@ export const runningBy = (chain: Chain, rule: string | null): number =>
     rule,
   )?.n ?? 0;
 
-/** Whether any job works for this now. */
-export const isHeld = (chain: Chain, holds: string): boolean =>
-  chain.db.one("SELECT 1 FROM job WHERE project = ? AND holds = ? AND status = 'running'", chain.project, holds) !== undefined;
+/** Whether any job works for this now. With `byModel`, only a job of a model. */
+export const isHeld = (chain: Chain, holds: string, byModel = false): boolean =>
+  chain.db.one(
+    "SELECT 1 FROM job WHERE project = ? AND holds = ? AND status = 'running' AND (? = 0 OR performer ->> 'provider' IS NOT NULL)",
+    chain.project,
+    holds,
+    byModel ? 1 : 0,
+  ) !== undefined;
 
 /** How the newest job for this work ended; undefined if there was none. */
 export const lastOfWork = (chain: Chain, work: string): { readonly status: JobStatus; readonly rule: string | null } | undefined =>

@@ -43,7 +43,16 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
     diary.close();
     abort.abort(stopped());
   };
-  live.jobs.set(job.jobId, { abort, listeners, done, look: diary.look, interrupt });
+  // Also a performer that says nothing keeps its time.
+  const look = (): void => {
+    diary.look();
+    try {
+      diary.meter.check(0);
+    } catch (error) {
+      abort.abort(error);
+    }
+  };
+  live.jobs.set(job.jobId, { abort, listeners, done, look, interrupt });
   return job;
 }
 
@@ -59,7 +68,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
   const looking = setInterval(() => {
     // An interrupted job belongs to a project that is closed.
     if (diary.isClosed()) return clearInterval(looking);
-    diary.look();
+    parts.live.jobs.get(jobId)?.look();
     if (jobNamed(chain, jobId).status !== 'running') abort.abort(stopped());
   }, lookMs);
   renewal.unref();
@@ -73,7 +82,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     end(await perform(parts, work), null);
   } catch (error) {
     const why = signal.aborted ? signal.reason : error;
-    end(signal.aborted ? 'stopped' : error instanceof LimitReached ? 'limit' : 'failed', why instanceof Error ? why.message : String(why));
+    end(why instanceof LimitReached ? 'limit' : signal.aborted ? 'stopped' : 'failed', why instanceof Error ? why.message : String(why));
   } finally {
     clearInterval(renewal);
     clearInterval(looking);

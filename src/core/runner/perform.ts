@@ -67,8 +67,8 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
     own.end({ status: 'completed', text, tip, pauses: false });
     return 'success';
   } catch (error) {
-    const isLimit = error instanceof LimitReached;
-    if (!diary.isClosed()) endFailed(own, { status: signal.aborted ? 'canceled' : isLimit ? 'partial' : 'failed', text: '', tip });
+    const isLimit = error instanceof LimitReached || signal.reason instanceof LimitReached;
+    if (!diary.isClosed()) endFailed(own, { status: isLimit ? 'partial' : signal.aborted ? 'canceled' : 'failed', text: '', tip });
     throw error;
   }
 }

@@ -42,11 +42,11 @@ function turnTarget(chain: Chain, turnId: string): Target {
   };
 }
 
-/** The agent whose running job handed out a turn, and so carries it out. */
+/** The agent whose running job handed out a turn, and so carries it out. A command-line agent carries out no turn of others. */
 function busySource(chain: Chain, turnId: string): string | undefined {
   for (let turn = turnNamed(chain, turnId); ; ) {
     const { source, parentTurnId } = turn;
-    if (source !== null && (isHeld(chain, `agent:${source}`) || isHeld(chain, `person:${source}`))) return source;
+    if (source !== null && (isHeld(chain, `agent:${source}`, true) || isHeld(chain, `person:${source}`, true))) return source;
     if (parentTurnId === null) return undefined;
     turn = turnNamed(chain, parentTurnId);
   }

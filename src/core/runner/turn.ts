@@ -52,8 +52,9 @@ export async function performTurn(parts: TurnParts, agentTurnId: string): Promis
     await Promise.all(left);
   } catch (error) {
     if (!isOpen(read(chain, agentTurnId))) return read(chain, agentTurnId);
-    const status = error instanceof LimitReached ? 'partial' : parts.signal.aborted ? 'canceled' : 'failed';
-    parts.made(finishTurn(chain, { agentTurnId, status, error: error instanceof Error ? error.message : String(error) }));
+    const why = parts.signal.aborted ? parts.signal.reason : error;
+    const status = why instanceof LimitReached ? 'partial' : parts.signal.aborted ? 'canceled' : 'failed';
+    parts.made(finishTurn(chain, { agentTurnId, status, error: why instanceof Error ? why.message : String(why) }));
     throw error;
   } finally {
     await Promise.allSettled(left);
@@ -219,7 +220,18 @@ export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Pr
     if (batch && batch().status !== 'running') own.abort(new StemmaError('CONFLICT', `The batch ${batchId} has ended.`));
   };
   const deadline = batch?.().deadline;
-  const timer = deadline === undefined ? undefined : setTimeout(look, Math.max(0, Date.parse(deadline) - chain.clock()) + 1);
+  let timer: NodeJS.Timeout | undefined;
+  // A timer does not run while the machine sleeps, so it looks again.
+  const wait = (until: string): void => {
+    timer = setTimeout(
+      () => {
+        look();
+        if (!own.signal.aborted) wait(until);
+      },
+      Math.max(0, Date.parse(until) - chain.clock()) + 1,
+    );
+  };
+  if (deadline !== undefined) wait(deadline);
   try {
     const ready = turns.filter(({ agentTurnId }) => isOpen(read(chain, agentTurnId)));
     const ended = await Promise.allSettled(ready.map((turn) => performTurn({ ...parts, signal }, turn.agentTurnId).finally(look)));

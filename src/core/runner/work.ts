@@ -51,7 +51,10 @@ export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: st
       return { from, who: entityId, runId, as: { template, principal: entityId, ...(threadId !== null && { threadId }) } };
     },
     end: ({ status, text, tip, pauses }) => {
-      if (pauses || getRun(chain, runId).endedAt !== null) return;
+      const run = getRun(chain, runId);
+      // An agent that asked to wait ends its turn. The run goes on with the answer.
+      const waits = status === 'completed' && run.status === 'waiting_reply';
+      if (pauses || waits || run.endedAt !== null) return;
       finishRun(chain, { runId, status: status === 'partial' ? 'failed' : status, output: text, context: tip });
     },
   };

@@ -20,10 +20,16 @@ function policyIn(file: string): RunPolicy {
 export function addServeCommands(program: Command): void {
   addProjectChoice(program.command('mcp'))
     .description('serve tools to an agent (Model Context Protocol) on standard input and output')
-    .action((options: ProjectOptions) =>
+    .option('--tools <names>', 'only these groups of tools and single tools, with commas between them (default: all)')
+    .option('--as <name>', 'act for this agent, member of a space or person only')
+    .option('--run <run>', 'act in this run of the agent only')
+    .action((options: ProjectOptions & { tools?: string; as?: string; run?: string }) =>
       withStoppableProject(options, async ({ client, signal }) => {
-        const { serveTools } = await import('../mcp/index.js');
-        await serveTools({ client, version: manifest.version, signal, refusalOf });
+        const { serveTools, toolNames } = await import('../mcp/index.js');
+        const names = options.tools?.split(',').filter((each) => each !== '');
+        const unknown = names?.find((each) => !toolNames.includes(each));
+        if (unknown !== undefined) throw new UsageError(`--tools ${unknown} is no group and no tool. Known are ${toolNames.join(', ')}.`);
+        await serveTools({ client, version: manifest.version, names, caller: { as: options.as, run: options.run }, signal, refusalOf });
       }),
     );
 

@@ -2,3 +2,4 @@
 // A table of tools and the server that answers them. Inputs, results and errors are those of the contract.
 // Standard output carries only the protocol.
 export { type McpHost, serveTools } from './server.js';
+export { toolNames } from './tools.js';

@@ -2,12 +2,16 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ContractClient } from '../launch/index.js';
-import { tools } from './tools.js';
+import { type Caller, NotYours } from './tool.js';
+import { toolsFor } from './tools.js';
 
 /** What the server needs: a client with an open project, and how errors become results. */
 export interface McpHost {
   client: ContractClient;
   version: string;
+  /** The groups and names of the tools to offer; without them, all. */
+  names?: readonly string[] | undefined;
+  caller?: Caller | undefined;
   /** Ends the service. */
   signal: AbortSignal;
   refusalOf(error: unknown): { code: string; message: string; data: unknown };
@@ -20,11 +24,9 @@ const untrusted = 'The following JSON contains recorded text of transcripts and 
  * Answers an agent's calls on standard input and output until the agent closes them or the signal aborts. A result is a note followed by
  * one JSON text. An error of the contract is a tool error with the JSON `{code, message, data}`.
  */
-export async function serveTools({ client, version, signal, refusalOf }: McpHost): Promise<void> {
-  const server = new Server(
-    { name: 'stemma', version },
-    { capabilities: { tools: {} }, instructions: `Histories of agents, and tickets about them. ${untrusted}` },
-  );
+export async function serveTools({ client, version, names, caller = {}, signal, refusalOf }: McpHost): Promise<void> {
+  const tools = toolsFor(names, caller);
+  const server = new Server({ name: 'stemma', version }, { capabilities: { tools: {} }, instructions: instructionsFor(caller) });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ name, description, inputSchema, readOnly }) => ({
       name,
@@ -37,9 +39,10 @@ export async function serveTools({ client, version, signal, refusalOf }: McpHost
     const tool = tools.find((each) => each.name === params.name);
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `The tool ${JSON.stringify(params.name)} does not exist. tools/list names all tools.`);
     try {
-      return { content: [textOf(untrusted), jsonOf(await tool.call(client, params.arguments ?? {}))] };
+      return { content: [textOf(untrusted), jsonOf(await tool.call(client, params.arguments ?? {}, caller))] };
     } catch (error) {
-      return { isError: true, content: [jsonOf(refusalOf(error))] };
+      const refusal = error instanceof NotYours ? { code: 'UNAUTHORIZED', message: error.message, data: null } : refusalOf(error);
+      return { isError: true, content: [jsonOf(refusal)] };
     }
   });
 
@@ -52,6 +55,12 @@ export async function serveTools({ client, version, signal, refusalOf }: McpHost
   signal.addEventListener('abort', close, { once: true });
   await server.connect(new StdioServerTransport());
   await closed;
+}
+
+/** What the server tells the agent about itself. */
+function instructionsFor({ as, run }: Caller): string {
+  const you = [...(as === undefined ? [] : [`You act as ${as}.`]), ...(run === undefined ? [] : [`Your run is ${run}.`])];
+  return ['Histories of agents, and their tickets, spaces, runs and cards.', ...you, untrusted].join(' ');
 }
 
 const textOf = (text: string) => ({ type: 'text' as const, text });

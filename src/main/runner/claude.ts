@@ -53,6 +53,11 @@ function* piecesOf(message: JsonObject, heard: Heard, program: LineProgram): Gen
     yield { kind: 'session', sessionId, path: undefined };
   }
   switch (message.type) {
+    case 'system':
+      for (const server of arrayAt(message, 'mcp_servers'))
+        if (stringAt(server, 'status') === 'failed')
+          yield { kind: 'notice', text: `The MCP server ${stringAt(server, 'name') ?? ''} did not start.` };
+      return;
     case 'stream_event': {
       const delta = objectAt(objectAt(message, 'event'), 'delta');
       const [text, thinking] = [stringAt(delta, 'text'), stringAt(delta, 'thinking')];

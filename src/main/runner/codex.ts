@@ -1,6 +1,6 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
-import { replaceFile } from '../../core/files/index.js';
+import { readInside, removeInside, replaceFile } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { type LineProgram, numberIn, objectAt, startLines } from './lines.js';
 import { environmentFor, findProgram, type Machine, mcpServer, missing } from './machine.js';
@@ -73,14 +73,16 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
   }
 }
 
+const longestSession = 512 * 1024 * 1024;
+
 /**
  * Takes the session that Stemma wrote away, and returns how to put it back with the model provider that is configured here. Codex resumes a
  * session with the provider that the session names, refuses to change it, and reads all sessions when it starts.
  */
 function holdSession(path: string): (provider: string) => void {
-  const text = readFileSync(path, 'utf8');
+  const text = readInside(dirname(path), path, { limit: longestSession }).toString('utf8');
   const end = text.indexOf('\n');
-  rmSync(path);
+  removeInside(dirname(path), path);
   return (provider) => {
     const first = parseJson(text.slice(0, end));
     const meta = objectAt(first, 'payload');
@@ -113,6 +115,10 @@ function* notified(method: string, params: JsonObject): Generator<AgentPiece> {
       yield { kind: 'usage', tokens, model: null, cost: null };
       return;
     }
+    case 'mcpServer/startupStatus/updated':
+      if (params.status === 'failed')
+        yield { kind: 'notice', text: `The MCP server ${stringAt(params, 'name') ?? ''} did not start: ${stringAt(params, 'error') ?? ''}` };
+      return;
     case 'error':
       yield { kind: 'notice', text: stringAt(objectAt(params, 'error'), 'message') ?? 'Codex reported an error.' };
   }

@@ -44,8 +44,17 @@ export function environmentFor({ env }: Machine, own: 'anthropic' | 'openai'): R
   );
 }
 
-/** The command of Stemma's MCP server on the project of a job. */
-export const mcpServer = ({ stemma: [command, ...first] }: Machine, { project }: NonNullable<Parameters<AgentProgram['run']>[0]['mcp']>) => ({
+type Mcp = NonNullable<Parameters<AgentProgram['run']>[0]['mcp']>;
+
+/** The command of Stemma's MCP server on the project of a job. It acts for the agent of the job only. */
+export const mcpServer = ({ env, stemma: [command, ...first] }: Machine, { project, tools, as, runId }: Mcp) => ({
   command,
-  args: [...first, 'mcp', '--project', project],
+  args: [
+    ...[...first, 'mcp', '--project', project],
+    ...(tools.length === 0 ? [] : ['--tools', tools.join(',')]),
+    ...(as === null ? [] : [`--as=${as}`]),
+    ...(runId === null ? [] : [`--run=${runId}`]),
+  ],
+  // The agent sees no variable of Stemma, but its server works on the same machine data.
+  env: env.STEMMA_HOME === undefined ? {} : { STEMMA_HOME: env.STEMMA_HOME },
 });

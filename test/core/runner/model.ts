@@ -55,3 +55,9 @@ export async function* endless(piece: ReplyPiece, signal: AbortSignal | undefine
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+/** A reply that never begins. */
+export async function* silent(signal: AbortSignal | undefined): AsyncGenerator<ReplyPiece> {
+  await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+  signal?.throwIfAborted();
+}

@@ -3,7 +3,7 @@ import { putProfile } from '../../../src/core/cards/index.js';
 import type { JobEvent } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
 import { refusalOf } from '../handover/world.js';
-import { calls, endless, fail, model, type Reply, read, says } from './model.js';
+import { calls, endless, fail, model, type Reply, read, says, silent } from './model.js';
 
 /** A project with a dispatched turn of a writer, and a model. */
 async function dispatched(choose: (body: string, number: number) => Reply) {
@@ -112,6 +112,42 @@ describe('limits', () => {
     expect(turn?.status).toBe('partial');
     expect((await client.project.check({})).problems).toEqual([]);
     expect((await client.context.materialize({ id: turn?.endCommit ?? null })).messageCount).toBeGreaterThan(0);
+  });
+
+  test('[U1] a model that says nothing is stopped when its time is over', async () => {
+    const { client, clock, engine, agentTurnId } = await dispatched(() => (_body, signal) => silent(signal));
+    const stream = await client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' }, limits: { minutes: 5 } });
+    const { jobId } = (await stream.next()).value as JobEvent;
+    const job = engine.jobs.jobs.get(jobId);
+    job?.look();
+    clock.at += 5 * 60_000;
+    job?.look();
+    await job?.done;
+    expect((await client.runner.list({}))[0]).toMatchObject({ status: 'limit', error: 'The job reached its limit of 5 minutes.' });
+    expect((await client.handover.map({})).turns[0]?.status).toBe('partial');
+    expect((await client.project.check({})).problems).toEqual([]);
+  });
+
+  test('[U5] the deadline of a fork-join ends the turns that are open', async () => {
+    const task = { ...fork('A', 'B', 'C'), deadline_seconds: 0.05 };
+    const { client, start, clock } = await dispatched((body, number) => {
+      if (number === 0) return calls(['c1', 'fork_join', task]);
+      if (body.includes('tool_result')) return says('Joined.');
+      if (body.includes('Review B')) return () => fail('overloaded');
+      if (!body.includes('Review C')) return says('Fine.');
+      return (_body, signal) => late(signal);
+    });
+    /** Says nothing. The deadline passes when the other two have ended. */
+    async function* late(signal: AbortSignal | undefined) {
+      while ((await client.handover.map({})).turns.filter(({ endedAt }) => endedAt !== undefined).length < 2)
+        await new Promise((resolve) => setImmediate(resolve));
+      clock.at += 1_000;
+      yield* silent(signal);
+    }
+    const { events, result } = await start();
+    expect(result.status).toBe('success');
+    const joined = JSON.parse(events.find((event) => event.kind === 'result')?.text ?? '') as { status: string; results: { status: string }[] };
+    expect([joined.status, ...joined.results.map(({ status }) => status)]).toEqual(['timeout', 'success', 'failed', 'canceled']);
   });
 
   test('[U1] a commit job keeps its limits after its first answer', async () => {

@@ -59,10 +59,15 @@ test('[L11] checkpoints, searches, reads and tickets over MCP; results are marke
     'materialize',
     'compaction',
     'resolve',
+    'turn_reproduce',
     ...['create', 'update', 'get', 'list', 'overview', 'transition', 'verdict', 'discuss', 'thread', 'answer'].map((verb) => `ticket_${verb}`),
     ...['start_from', 'events', 'acknowledge', 'import'].map((verb) => `ticket_${verb}`),
-    ...['space_messages', 'space_post', 'space_wait', 'run_send', 'run_timeline', 'card_add', 'card_get', 'box_create', 'box_cards'],
-    ...['agent_begin', 'agent_input', 'agent_write', 'agent_finish', 'turn_reproduce'],
+    ...['mine'].map((verb) => `ticket_${verb}`),
+    ...['list', 'messages', 'post', 'wait'].map((verb) => `space_${verb}`),
+    ...['list', 'send', 'timeline', 'read', 'enter_space'].map((verb) => `run_${verb}`),
+    ...['card_add', 'card_get', 'box_create', 'box_cards', 'box_append'],
+    ...['delegate', 'fork_join', 'ask_expert', 'batch'].map((verb) => `handover_${verb}`),
+    ...['agent_begin', 'agent_input', 'agent_write', 'agent_finish', 'compose_preview', 'compose_messages'],
   ]);
   const schema = tools.find((tool) => tool.name === 'search')?.inputSchema;
   expect(schema).toMatchObject({ required: ['text'], properties: { text: { type: 'string', maxLength: 1_000 } } });

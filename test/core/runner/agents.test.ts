@@ -1,0 +1,103 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { AgentOrder, AgentPiece, AgentProgram } from '../../../src/core/project/index.js';
+import { pulse } from '../../../src/core/runner/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { door } from '../../support/door.js';
+import { scratch } from '../../support/project.js';
+import { read } from './model.js';
+
+/** A project and a program in place of Claude Code, which writes a session as Claude Code does. */
+function agentDoor(work: (order: AgentOrder, signal: AbortSignal, write: (lines: string) => void) => AsyncGenerator<AgentPiece>) {
+  const root = scratch();
+  const orders: AgentOrder[] = [];
+  const program: AgentProgram = {
+    ...{ agent: 'claude-code', title: 'Claude Code', resume: true, permissions: true, mcp: true, problem: () => null },
+    async *run(order, signal) {
+      orders.push(order);
+      const path = order.resume?.path ?? join(root, 'projects', '-work', 'own.jsonl');
+      mkdirSync(dirname(path), { recursive: true });
+      yield { kind: 'session', sessionId: order.resume?.sessionId ?? 'own', path };
+      yield* work(order, signal, (lines) => appendFileSync(path, lines));
+    },
+  };
+  return { ...door({ agents: [program], agentRoots: [{ agent: 'claude-code', root }] }), root, orders };
+}
+const performer = { agent: 'claude-code' as const, folder: '/' };
+const ends = (text: string): AgentPiece => ({ kind: 'end', text, isError: false });
+
+/** A run of an agent in a space with Sarah. */
+async function running({ client, clock }: ReturnType<typeof agentDoor>) {
+  await client.space.addEntity({ entityId: 'sarah', name: 'Sarah', type: 'human' });
+  await client.space.addEntity({ entityId: 'bot', name: 'Bot', type: 'agent' });
+  await client.space.create({ spaceId: 'team', members: ['sarah', 'bot'] });
+  clock.at += 1_000;
+  await client.space.post({ spaceId: 'team', senderId: 'sarah', text: 'Deploy, please.' });
+  return (await client.run.list({}))[0]?.runId ?? '';
+}
+
+test('[U3, U6] an agent that waits for Sarah ends its turn, and her reply starts it again', async () => {
+  const made = agentDoor(async function* ({ mcp }, _signal, write) {
+    const isFirst = made.orders.length === 1;
+    if (isFirst) await made.client.run.send({ runId: mcp?.runId ?? '', text: 'Which branch?', wait: { for: 'Sarah' } });
+    write(answer(`a-${made.orders.length}`, isFirst ? 'I asked.' : 'Deployed.', {}));
+    yield ends(isFirst ? 'I asked.' : 'Deployed.');
+  });
+  const { client, clock, engine, project, orders } = made;
+  const runId = await running(made);
+  const settle = async (): Promise<void> => {
+    pulse(engine.runner(project), { rules: [{ for: { space: 'team' }, performer, tools: ['runs'] }] });
+    await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
+  };
+  await settle();
+  expect((await client.run.get({ runId })).status).toBe('waiting_reply');
+  await settle();
+  expect(orders).toHaveLength(1);
+  expect(orders[0]?.mcp).toEqual({ project: project.dir, tools: ['runs'], as: 'bot', runId });
+  clock.at += 1_000;
+  await client.space.post({ spaceId: 'team', senderId: 'sarah', text: 'main' });
+  await settle();
+  expect(await client.run.get({ runId })).toMatchObject({ status: 'completed', contextId: expect.stringMatching(/^ctx-/) });
+  expect(orders[1]?.prompt).toContain('main');
+  expect((await client.runner.list({})).map(({ status }) => status)).toEqual(['success', 'success']);
+});
+
+test('[U6] a session that an agent writes for a job is never imported', async () => {
+  const found: unknown[] = [];
+  const made = agentDoor(async function* (_order, _signal, write) {
+    write(prompt('u-1', 'Look around.', { extra: { sessionId: 'own' } }) + answer('a-1', 'Done.', { parent: 'u-1', extra: { sessionId: 'own' } }));
+    const { result } = await read((await made.client.import.run({ paths: [made.root] })) as never);
+    found.push(result);
+    yield ends('Done.');
+  });
+  const { client } = made;
+  const asked = await client.context.fork({
+    id: null,
+    edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Look around.' } }] as never,
+  });
+  const { result } = await read(await client.runner.start({ what: { commit: asked.id }, performer }));
+  expect(result.status).toBe('success');
+  expect(found).toMatchObject([{ commits: 0, notes: [{ reason: expect.stringContaining('a job of Stemma writes this session') }] }]);
+  expect(await client.source.list({})).toEqual([]);
+  expect((await client.session.list({})).total).toBe(0);
+});
+
+test('[U1] an agent that never stops is stopped at its limits, and its work stays', async () => {
+  const made = agentDoor(async function* (_order, signal, write) {
+    for (let call = 0; !signal.aborted; call++) {
+      yield { kind: 'usage', tokens: { input: 10, output: 5, cacheRead: null, cacheWrite: null }, model: null, cost: null };
+      write(answer(`a-${call}`, `Step ${call}.`, {}));
+      yield { kind: 'result', text: 'ok', toolName: 'Bash' };
+    }
+  });
+  const { client } = made;
+  const runId = await running(made);
+  const { events, result } = await read(await client.runner.start({ what: { runId }, performer, limits: { calls: 3 } }));
+  expect(result.status).toBe('limit');
+  expect(events.at(-1)?.text).toBe('The job reached its limit of 3 model calls.');
+  expect((await client.run.get({ runId })).status).toBe('failed');
+  const { entries } = await client.context.entries({ id: result.commits.at(-1) as never });
+  expect(entries.map(({ text }) => text)).toContain('Step 2.');
+  expect((await client.project.check({})).problems).toEqual([]);
+});

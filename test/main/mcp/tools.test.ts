@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { toolNames, toolsFor } from '../../../src/main/mcp/tools.js';
+import { door } from '../../support/door.js';
+
+/** The tools of a caller on a project with a space of Ann and two agents. */
+async function tools(names?: readonly string[], caller: { as?: string; run?: string } = {}, made = door()) {
+  const { client } = made;
+  if ((await client.space.list({})).length === 0) {
+    for (const [entityId, type] of [['ann', 'human'] as const, ['bot', 'agent'] as const, ['other', 'agent'] as const])
+      await client.space.addEntity({ entityId, name: entityId, type });
+    await client.space.create({ spaceId: 'team', members: ['ann', 'bot', 'other'] });
+  }
+  const offered = toolsFor(names, caller);
+  const call = async (name: string, input: object): Promise<Record<string, never>> => {
+    const tool = offered.find((each) => each.name === name);
+    if (!tool) throw new Error(`The tool ${name} is not offered.`);
+    return (await tool.call(client as never, input as never, caller)) as Record<string, never>;
+  };
+  return { ...made, offered, call };
+}
+
+test('[U6] groups and names select the tools', async () => {
+  const { offered } = await tools(['runs', 'search']);
+  expect(offered.map(({ name }) => name)).toEqual(['search', 'run_list', 'run_send', 'run_timeline', 'run_read', 'run_enter_space']);
+  expect(toolNames).toEqual(expect.arrayContaining(['history', 'tickets', 'spaces', 'runs', 'cards', 'handover', 'compose', 'search']));
+  expect(toolsFor(undefined, {}).length).toBe(toolNames.length - 7);
+});
+
+test('[U6] a server that works for an agent acts in its name only', async () => {
+  const { offered, call, client } = await tools(undefined, { as: 'bot' });
+  expect(offered.map(({ name }) => name)).not.toContain('ticket_answer');
+  for (const [name, field] of [
+    ['space_post', 'senderId'],
+    ['ticket_create', 'by'],
+    ['ticket_verdict', 'reviewer'],
+    ['handover_delegate', 'sourceAgentId'],
+  ] as const) {
+    const [tool] = offered.filter((each) => each.name === name);
+    const { properties, required = [] } = { properties: {}, ...tool?.inputSchema } as { properties: object; required?: string[] };
+    expect(Object.keys(properties)).not.toContain(field);
+    expect(required).not.toContain(field);
+  }
+  await call('space_post', { spaceId: 'team', text: 'Hello.' });
+  expect((await client.space.messages({ spaceId: 'team' })).messages.map(({ sender }) => sender.name)).toEqual(['bot']);
+  await expect(call('space_post', { spaceId: 'team', text: 'Hello.', senderId: 'ann' })).rejects.toThrow('You are bot: senderId cannot be "ann".');
+  await call('ticket_create', { title: 'Mine', type: 'task', assignee: 'bot' });
+  expect(await call('ticket_mine', {})).toMatchObject({ assigned: [{ title: 'Mine' }], asked: [] });
+  const { cardId } = await call('card_add', { card: { type: 'note', content: 'Seen.' } });
+  expect((await client.card.get({ cardId: cardId ?? '' })).authorId).toBe('bot');
+});
+
+test('[U6] runs and turns of others are refused', async () => {
+  const made = await tools();
+  const { client } = made;
+  await client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Go.' });
+  const runs = await client.run.list({});
+  const [own, others] = ['bot', 'other'].map((who) => runs.find(({ entityId }) => entityId === who)?.runId ?? '');
+  await client.profile.put({ name: 'Writer', card: { content: { kind: 'json', data: { name: 'Writer' } } } } as never);
+  const { agentTurnId } = await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write.' });
+
+  const named = await tools(['runs', 'handover'], { as: 'bot' }, made);
+  await named.call('run_send', { runId: own, text: 'Done.' });
+  await expect(named.call('run_send', { runId: others, text: 'Done.' })).rejects.toThrow('belongs to other, not to bot');
+  await expect(named.call('agent_begin', { agentTurnId })).rejects.toThrow('not to bot');
+  const handed = await named.call('handover_delegate', { targetStrategy: 'new', targetRef: 'Writer', instruction: 'Help.' });
+  expect(handed).toMatchObject({ status: 'accepted', turns: [{ sourceAgentId: 'bot' }] });
+
+  const inRun = await tools(['runs'], { as: 'bot', run: own ?? '' }, made);
+  expect(await inRun.call('run_timeline', {})).toHaveProperty('rendered');
+  await expect(inRun.call('run_send', { runId: others, text: 'x' })).rejects.toThrow('runId cannot be');
+});
