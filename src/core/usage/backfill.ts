@@ -2,13 +2,14 @@ import { type ArtifactNo, StemmaError } from '../base/index.js';
 import type { Chain, ContextRow } from '../chain/index.js';
 import { readerOf } from '../formats/index.js';
 import { callsOfDelta } from '../requests/index.js';
+import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
 import { priceCalls } from './prices.js';
 
 /** The row of the `progress` table that says up to which commit the calls are stored. */
 const progressName = 'usage';
 /** Raise this when other facts are stored, so that existing projects are read again. */
-const readerVersion = 1;
+const readerVersion = 2;
 const versionName = 'usage version';
 
 /** Commits per transaction, and the bytes after which a transaction ends early. Other writers wait for one. */
@@ -76,8 +77,15 @@ export function backfillBatch(chain: Chain): boolean {
   });
 }
 
+/** The format of commits that card turns make. */
+const cardFormat = 'cardbox-v1';
+
 /** The calls in a commit. A damaged or expired object has none. */
-function callsIn(chain: Chain, { artifact, format, type }: Row): CountedCommit['calls'] {
+function callsIn(chain: Chain, { seq, artifact, format, type }: Row): CountedCommit['calls'] {
+  if (format === cardFormat) {
+    const calls = callsOfCards(chain, seq);
+    if (calls) return calls;
+  }
   try {
     const bytes = chain.artifacts.read(artifact);
     return callsOfDelta({ format, type, bytes: () => bytes, entries: () => readerOf(format).parse(bytes).entries });

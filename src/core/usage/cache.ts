@@ -38,7 +38,7 @@ function isHit(call: PlacedCall): boolean {
 export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isHit(call);
 
 /** The id of a call whose body a runtime or a recorder wrote down. */
-export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key'>) => string | undefined;
+export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => string | undefined;
 
 /** Whether a call read from the cache, and if not, why, and the price of the loss. */
 export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): UsageCache {

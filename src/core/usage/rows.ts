@@ -1,10 +1,13 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { recordOfKey } from '../formats/index.js';
+import { cardCallPrefix } from './card-calls.js';
 
 /** A stored call at one place in a chain. */
 export interface CallRow {
   readonly no: number;
+  /** The agent's or provider's id of the reply; of a recorded call of a card turn, its request. */
+  readonly call: string;
   /** The commit at this place. A copy of the reply has the same `no` and another commit. */
   readonly context: CommitSeq;
   readonly commitId: ContextId;
@@ -29,7 +32,7 @@ export interface CallRow {
 }
 
 const facts =
-  'u.no, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost';
+  'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost';
 
 /** The calls of commits, and copies of calls in them, oldest first. */
 export const callsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>
@@ -55,7 +58,7 @@ export const callsOf = (chain: Chain, sessionId: string | undefined): CallRow[] 
 export const windowOf = ({ input, cacheRead, cacheWrite }: Pick<CallRow, 'input' | 'cacheRead' | 'cacheWrite'>): number | null =>
   input === null && cacheRead === null && cacheWrite === null ? null : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
 
-type Reply = Pick<CallRow, 'commitId' | 'key'>;
+type Reply = Pick<CallRow, 'commitId' | 'key' | 'call'>;
 
 /** The ids of calls. */
 export interface RequestIds {
@@ -75,5 +78,5 @@ export function requestIds(chain: Chain, rows: readonly Reply[]): RequestIds {
   );
   const recorded = new Map(found.map(({ replyRecord, requestId }) => [replyRecord, requestId] as const));
   const recordedId = ({ key }: Reply): string | undefined => recorded.get(recordOfKey(key));
-  return { recordedId, idOf: (row) => recordedId(row) ?? `call:${row.commitId}:${row.key}` };
+  return { recordedId, idOf: (row) => recordedId(row) ?? (row.call.startsWith(cardCallPrefix) ? row.call : `call:${row.commitId}:${row.key}`) };
 }

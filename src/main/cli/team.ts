@@ -113,10 +113,18 @@ async function connectTo(client: ContractClient, options: HubOptions): Promise<v
   await client.team.connect({ ...place, token });
 }
 
+/** Words for kinds of items that are not named as people name them. */
+const kindWords: Readonly<Record<string, string>> = { context: 'commit', started: 'start of a subagent', source: 'imported file' };
+
+const wordOf = (kind: string): string => kindWords[kind] ?? kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 const numbers = (items: Readonly<Record<string, number>>): string =>
   Object.entries(items)
-    .map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`)
+    .map(([kind, count]) => counted(count, wordOf(kind), manyOf(wordOf(kind))))
     .join(', ') || 'nothing';
+
+const manyOf = (word: string): string =>
+  word.startsWith('start ') ? word.replace('start', 'starts') : /[xh]$/.test(word) ? `${word}es` : `${word}s`;
 
 /** A share link, `https://hub.example/share/PROJECT/TOKEN`, in its parts. Undefined for another address. */
 function linkOf(text: string): { hub: string; project: string; token: string } | undefined {

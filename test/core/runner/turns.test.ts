@@ -36,7 +36,7 @@ describe('a turn carried out by a model', () => {
     expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject({ proof: 'digest', identical: true, calls: 1, missing: [] });
   });
 
-  test('[U2] Stemma answers its own tools, and every call of the turn is proved', async () => {
+  test('[U2] [N11] Stemma answers its own tools; every call of the turn is proved and counted', async () => {
     const { client, start, agentTurnId, provider } = await dispatched((_body, number) =>
       number === 0
         ? calls(['c1', 'search', { text: 'report' }], ['c2', 'search', { text: 1 }])
@@ -53,6 +53,14 @@ describe('a turn carried out by a model', () => {
     ]);
     expect(provider.asked[1]).toContain('"tool_use_id":"c2"');
     expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject({ identical: true, calls: 2 });
+    // The calls count under the ids of their requests, with the model that answered, not with the agent that wrote the cards.
+    const { calls: counted } = await client.usage.calls({ id: result.commits[0] as never });
+    expect(counted.map(({ model, tokens }) => [model, tokens.input, tokens.output])).toEqual([
+      ['m-1', 10, 5],
+      ['m-1', 10, 5],
+    ]);
+    for (const { requestId } of counted) expect((await client.request.get({ requestId })).proof).toBe('digest');
+    expect((await client.usage.sessions({ groupBy: 'model' })).rows.map(({ key, calls }) => [key, calls])).toEqual([['m-1', 2]]);
   });
 
   test('[U2] delegated turns are carried out, and a failed one does not stop the others', async () => {
