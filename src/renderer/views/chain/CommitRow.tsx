@@ -102,7 +102,7 @@ export const CommitRow = memo(
         <Agent row={row} facts={facts} />
         <RowNumbers facts={facts} />
         <span className="chain-tokens" title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${wholeText(row)} in the whole context`}>
-          +{say.compact(commit.tokenCount)}
+          ≈ +{say.compact(commit.tokenCount)}
         </span>
         <Spark all={row.contextTokens} own={commit.tokenCount} most={most} />
         <time className="chain-time muted" dateTime={commit.createdAt} title={say.instant(commit.createdAt)}>

@@ -43,7 +43,7 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
               <span className="turn-number muted">{n + 1}</span>
               <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
               {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
-              <span className="muted turn-tokens">{say.compact(turn.tokens)}</span>
+              <span className="muted turn-tokens">≈ {say.compact(turn.tokens)}</span>
             </button>
           </li>
         ))}
