@@ -10,6 +10,7 @@ export function describeCommit(commit: Commit & { children?: readonly string[]; 
     ['format', commit.format],
     ['template', commit.template],
     ['principal', commit.principal],
+    ['machine', commit.machine],
     ['session', commit.sessionId],
     ['ticket', commit.ticketId],
     ['tags', commit.tags.join(', ')],

@@ -144,6 +144,7 @@ function Provenance({ commit }: { commit: ShownCommit }) {
           ],
           ['Agent', commit.template],
           commit.principal ? ['By', <Principal key="by" name={commit.principal} />] : undefined,
+          commit.machine ? ['Machine', commit.machine] : undefined,
           commit.sessionId ? ['Session', <Id key="session" id={commit.sessionId} what="session id" />] : undefined,
           [
             'Format',
