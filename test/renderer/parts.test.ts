@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { foldText } from '../../src/renderer/parts/Fold.js';
 import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.js';
+import { repositoryName } from '../../src/renderer/parts/repository.js';
 import { entryAt, sharesOf, tokensByFamily } from '../../src/renderer/parts/TokenBar.js';
 import { editOf, editsOf, jsonInLines, leadOf } from '../../src/renderer/parts/tools.js';
 import { comparable, diffRows, piecesOf } from '../../src/renderer/views/diff/parts.js';
@@ -162,4 +163,10 @@ describe('JSON in one long line', () => {
       }),
     );
   });
+});
+
+test('[W3] a worktree is named after its repository', () => {
+  expect(
+    ['/home/me/cli', 'C:\\work\\cli', '/home/me/cli/.worktrees/2', '/home/me/cli/.claude/worktrees/fix', '/worktrees/2'].map(repositoryName),
+  ).toEqual(['cli', 'cli', 'cli (2)', 'cli (fix)', '2']);
 });

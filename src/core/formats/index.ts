@@ -65,6 +65,7 @@ export {
   outlineOfParsed,
   recordOfKey,
 } from './shared/outline.js';
+export { planHeading } from './shared/plan-heading.js';
 export { commandIn, commandOutputIn, promptAt, type Told } from './shared/prompt.js';
 export { textParts } from './shared/result-parts.js';
 export { startOf } from './shared/subagents.js';

@@ -1,10 +1,10 @@
 import { type Chain, commitAt, parsedOf } from '../chain/index.js';
+import { planHeading } from '../formats/index.js';
 import type { Node } from './forest.js';
 
 /** What a person did not write as a request: slash commands, shell commands, interrupted turns and what an agent puts in their place. */
 const isNoPrompt =
   /^(\/[\w:-]+(\s|$)|!\s|\[(image|Request interrupted)|Caveat:|<(local-command|command)|This session is being continued|Compaction\b)/;
-const isPlan = /^Implement the following plan:?\s*$/i;
 
 /** The title that an agent wrote. What an import put in place of a missing title is the first prompt, and counts as none. */
 export const writtenTitle = (titles: readonly string[], own: readonly Node[]): string | undefined => {
@@ -17,16 +17,16 @@ export function firstPrompt(chain: Chain, own: readonly Node[]): string | undefi
   for (const node of own) {
     const { summary } = node;
     if (node.type !== 'delta' || node.forked === 1 || summary === null || isNoPrompt.test(summary)) continue;
-    return isPlan.test(summary) ? (planHeading(chain, node) ?? summary) : summary;
+    return beginsPlan(summary) ? (planOf(chain, node) ?? summary) : summary;
   }
   return undefined;
 }
 
+const beginsPlan = (summary: string): boolean => /^Implement the following plan\b/i.test(summary);
+
 /** The heading of the plan in a prompt; undefined if it has none. */
-function planHeading(chain: Chain, { seq }: Node): string | undefined {
+function planOf(chain: Chain, { seq }: Node): string | undefined {
   const { artifact, format } = commitAt(chain, seq);
   const prompt = parsedOf(chain, artifact, format).entries.find(({ role, kind, text }) => role === 'user' && kind === 'text' && text?.trim());
-  const lines = (prompt?.text ?? '').split('\n').map((line) => line.trim());
-  const heading = lines.find((line) => /^#{1,6}\s+\S/.test(line)) ?? lines.slice(1).find((line) => line !== '');
-  return heading?.replace(/^#{1,6}\s+/, '').replace(/^Plan:\s*/i, '');
+  return planHeading(prompt?.text ?? '');
 }

@@ -1,6 +1,6 @@
 import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type MenuEntry, say } from '../parts';
+import { type MenuEntry, repositoryName, say } from '../parts';
 import { go, isPage, useKept, useNavigation, useOpenDir, useProject, useQuery } from '../state';
 import { projectName, useProjectItems } from './Rail';
 import { placeOf, places, viewOf, viewsIn } from './views';
@@ -53,7 +53,6 @@ function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
   return crumbsOf(found.data, listed.status === 'done' ? listed.data.sessions : []);
 }
 
-const nameOfFolder = (path: string): string => path.split(/[\\/]/).at(-1) ?? path;
 const openSession = ({ sessionId, tips }: SessionRow): void =>
   go({ session: sessionId, commit: tips[0], against: undefined, entry: undefined, stop: undefined });
 const openCommit = (commit: ContextId): void => go({ commit, against: undefined, entry: undefined, stop: undefined });
@@ -71,10 +70,10 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
       : [
           {
             kind: 'Repository' as const,
-            name: nameOfFolder(repository),
+            name: repositoryName(repository),
             items: repositories.slice(0, mostSiblings).flatMap((path) => {
               const newest = top.find((one) => one.repository === path);
-              return newest ? [{ name: nameOfFolder(path), act: () => openSession(newest) }] : [];
+              return newest ? [{ name: repositoryName(path), act: () => openSession(newest) }] : [];
             }),
           },
         ]),

@@ -1,7 +1,8 @@
 import { stringAt } from '../../base/index.js';
 import type { Peek } from '../format.js';
+import { planHeading } from '../shared/plan-heading.js';
 import { scanLines } from './parse-lines.js';
-import { headlineOf, isChained, partOf, timeOf } from './schema.js';
+import { contentOf, firstTextOf, headlineOf, isChained, partOf, timeOf } from './schema.js';
 import { titleIn } from './schema-title.js';
 
 /** Reads the first and the last bytes of a session file; they may overlap. Lines cut in two are skipped. */
@@ -15,7 +16,7 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
     sessionId: beginning.map((record) => stringAt(record, 'sessionId')).find((id) => id !== undefined),
     cwd: chained.map((record) => stringAt(record, 'cwd')).find((cwd) => cwd !== undefined),
     title: titleIn([...beginning, ...end]),
-    firstPrompt: prompt && headlineOf(prompt),
+    firstPrompt: prompt && (planHeading(firstTextOf(contentOf(prompt))) ?? headlineOf(prompt)),
     startedAt: chained.map(timeOf).find((at) => at !== undefined),
   };
   return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;

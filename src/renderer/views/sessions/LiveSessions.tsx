@@ -1,5 +1,5 @@
 import { api } from '../../client';
-import { AgentMark, agentName, Button, Gauge, say } from '../../parts';
+import { AgentMark, agentName, Button, Gauge, repositoryName, say } from '../../parts';
 import { go, useKept, useLive, useProject, useQuery, useUi } from '../../state';
 import type { Listed } from './rows';
 
@@ -51,7 +51,7 @@ function LiveRow({ listed: { title, agent, repository, session } }: { listed: Li
         <span className="agent">
           <AgentMark agent={agent} /> {agentName(agent)}
         </span>
-        <span className="muted ellipsis">{[repository?.split(/[\\/]/).at(-1), model].filter(Boolean).join(' · ')}</span>
+        <span className="muted ellipsis">{[repository && repositoryName(repository), model].filter(Boolean).join(' · ')}</span>
       </div>
       <div className="live-gauge">
         <div>

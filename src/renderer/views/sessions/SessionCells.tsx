@@ -3,7 +3,7 @@
 /** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
 import { ChevronRight, Ellipsis, Import, Pin, TriangleAlert } from 'lucide-react';
 import type { CSSProperties } from 'react';
-import { AgentMark, agentName, Button, Gauge, IconButton, MenuButton, say } from '../../parts';
+import { AgentMark, agentName, Button, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
 import { openSession, sessionActions } from './actions';
 import type { Listed, ListRow } from './rows';
 
@@ -45,7 +45,7 @@ export function SessionCells({ id, row, place, selected, snippet, onToggle, onMe
         )}
       </span>
       <span role="gridcell" className="c-repository muted ellipsis" title={repository ?? undefined}>
-        {level === 1 && repository?.split(/[\\/]/).at(-1)}
+        {level === 1 && repository && repositoryName(repository)}
       </span>
       <time role="gridcell" className="c-time num muted" dateTime={lastAt} title={say.instant(lastAt)}>
         {say.when(lastAt)}

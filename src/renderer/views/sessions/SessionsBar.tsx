@@ -1,6 +1,6 @@
 import { CircleCheck, Import, Loader } from 'lucide-react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { agentName, Button, ChipMenu, say } from '../../parts';
+import { agentName, Button, ChipMenu, repositoryName, say } from '../../parts';
 import { notify, refreshProject, useImports } from '../../state';
 import { importPaths, pathsOf } from './act';
 import { type Facet, type Listed, type Narrowing, spans, valuesOf } from './rows';
@@ -17,7 +17,7 @@ interface SessionsBarProps extends Omit<Narrowing, 'hits'> {
 
 const chips: readonly (readonly [facet: Facet, label: string, nameOf: (value: string) => string])[] = [
   ['agent', 'Agents', agentName],
-  ['repository', 'Repositories', (path) => path.split(/[\\/]/).at(-1) ?? path],
+  ['repository', 'Repositories', repositoryName],
   ['model', 'Models', (model) => model],
 ];
 

@@ -1,0 +1,8 @@
+/** The name of a repository by its folder. A worktree in a folder of worktrees is named after its repository: `cli (2)`. */
+export function repositoryName(folder: string): string {
+  const parts = folder.split(/[\\/]/).filter((part) => part !== '');
+  const last = parts.at(-1) ?? folder;
+  if (!/^\.?worktrees$/.test(parts.at(-2) ?? '')) return last;
+  const repository = parts.slice(0, -2).findLast((part) => !part.startsWith('.'));
+  return repository === undefined ? last : `${repository} (${last})`;
+}
