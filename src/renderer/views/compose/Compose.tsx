@@ -42,7 +42,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   const last = useRef<{ readonly page: Composition; readonly trial: Trial }>(undefined);
   if (!changed) last.current = undefined;
   else if (tried.status === 'done' && last.current?.page !== tried.data) last.current = { page: tried.data, trial: settled };
-  const sendShown = async (shown: Trial): Promise<void> => ask(sendForm((await api.compose.preview(inputOf(commit, shown))).messages, send));
+  const sendTrial = async (): Promise<void> => ask(sendForm((await api.compose.preview(inputOf(commit, trial))).messages, send));
   return (
     <Answer
       query={recorded}
@@ -56,7 +56,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
         const { page: now, trial: shown } = last.current ?? { page: base, trial: asRecorded };
         return (
           <section className="compose" aria-label="Compose">
-            <ComposeTools trial={trial} onChange={setTrial} commit={commit} shown={shown} onSend={() => void sendShown(shown).catch(notifyProblem)} />
+            <ComposeTools trial={trial} onChange={setTrial} commit={commit} onSend={() => void sendTrial().catch(notifyProblem)} />
             {tried.status === 'failed' && <ProblemLine>{problemOf(tried.error).message}</ProblemLine>}
             <div className="compose-body">
               <LayerStack now={now} trial={trial} onEdit={setEdited} />

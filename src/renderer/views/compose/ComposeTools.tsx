@@ -10,13 +10,11 @@ interface ComposeToolsProps {
   readonly trial: Trial;
   readonly onChange: (trial: Trial) => void;
   readonly commit: ContextId;
-  /** The trial that is in view. */
-  readonly shown: Trial;
   readonly onSend: () => void;
 }
 
 /** The process, sharing and query of a trial, and the actions Copy and Compact. */
-export function ComposeTools({ trial, onChange, commit, shown, onSend }: ComposeToolsProps) {
+export function ComposeTools({ trial, onChange, commit, onSend }: ComposeToolsProps) {
   const providers = useQuery('providers', () => api.turn.providers({}));
   const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
   return (
@@ -58,7 +56,7 @@ export function ComposeTools({ trial, onChange, commit, shown, onSend }: Compose
         button={<Button icon={Braces}>Copy</Button>}
         items={wires.map((provider) => ({
           name: `For ${wireNames[provider]}`,
-          act: () => void copyBody(commit, shown, provider),
+          act: () => void copyBody(commit, trial, provider),
         }))}
       />
       <MenuButton
