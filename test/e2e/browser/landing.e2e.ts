@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from '@playwright/test';
 import type { ContextId } from '../../../src/core/contract/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { expect, test } from '../../support/e2e.js';
@@ -60,6 +61,24 @@ async function promptsOf(machine: Machine, project: string): Promise<Place[]> {
   return [...places.values()];
 }
 
+/** Waits until the list has neither moved nor grown for some frames. */
+const calm = (page: Page): Promise<void> =>
+  entries(page).evaluate(
+    (list) =>
+      new Promise<void>((resolve) => {
+        let last = '';
+        let same = 0;
+        const look = (): void => {
+          const now = `${list.scrollTop} ${list.scrollHeight}`;
+          same = now === last ? same + 1 : 0;
+          last = now;
+          if (same >= 8) resolve();
+          else requestAnimationFrame(look);
+        };
+        look();
+      }),
+  );
+
 test('[W32] Context opens every turn at its prompt, in the sample and in a long session', async ({ page, machine }) => {
   // A folder of real transcripts takes a second a turn.
   if (process.env.STEMMA_LANDING) test.setTimeout(3_600_000);
@@ -97,7 +116,8 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
       .toBeLessThanOrEqual(allowed)
       .catch(() => {});
     // It must also stay there after everything around it is drawn.
-    await page.waitForTimeout(120);
+    await expect(entries(page)).toHaveAttribute('aria-busy', 'false');
+    await calm(page);
     const px = await distance();
     if (px > allowed) off.push(`${commit} ${px} px: ${words.slice(0, 60)}`);
   }
