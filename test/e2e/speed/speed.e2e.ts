@@ -118,7 +118,7 @@ test('W13, W18: each view of the 18 MB session can be read within 300 ms', async
   }
 });
 
-test('W10, W14: a context of 250,000 entries opens within 1.5 s, scrolls smoothly and stays small', async ({ page, machine }) => {
+test('W10, W14: a context of 250,000 entries opens in 1.5 s, scrolls smoothly, stays small', async ({ page, machine }) => {
   const file = machine.path('work', 'endless.jsonl');
   const answers = Array.from({ length: 24 }, (_, part) => `Answer ${part}: ${'words '.repeat(12)}`);
   writeFileSync(
