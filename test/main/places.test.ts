@@ -31,6 +31,20 @@ describe('places', () => {
     expect(roots('win32', { APPDATA: '/roaming' }, '/home/me')).toEqual(expect.arrayContaining(['/roaming/Code/User', '/roaming/Cursor/User']));
   });
 
+  test('[F44] knows where Goose, Kimi, OpenHands, Antigravity, Kilo, Roo and OpenClaw keep sessions', () => {
+    const roots = (agent: string, platform: string, env: Record<string, string> = {}) =>
+      agentRootsOf(env, '/me', platform).flatMap((place) => (place.agent === agent ? [place.root] : []));
+    expect(roots('goose', 'linux')).toEqual(['/me/.local/share/goose']);
+    expect(roots('goose', 'darwin', { GOOSE_PATH_ROOT: '/g' })).toEqual(['/g/data', '/me/.local/share/goose']);
+    expect(roots('goose', 'win32', { APPDATA: '/roaming' })).toEqual(['/roaming/Block/goose/data']);
+    expect(roots('kimi', 'linux')).toEqual(['/me/.kimi-code']);
+    expect(roots('openhands', 'win32')).toEqual(['/me/.openhands']);
+    expect(roots('antigravity', 'darwin')).toEqual(['/me/.gemini/antigravity', '/me/.gemini/antigravity-cli']);
+    expect(roots('kilo', 'linux', { XDG_DATA_HOME: '/xdg' })).toEqual(['/xdg/kilo', '/me/.local/share/kilo']);
+    expect(roots('openclaw', 'linux', { OPENCLAW_STATE_DIR: '/claw' })).toEqual(['/claw', '/me/.openclaw']);
+    expect(roots('roo', 'win32', { APPDATA: '/roaming' })).toContain('/roaming/Code/User/globalStorage/rooveterinaryinc.roo-cline');
+  });
+
   test('opens a project among the paths and offers the others for import', () => {
     expect(engineOptions(['a.jsonl', 'work.stemma', '/abs/b'], '/here', {}).startup).toEqual({
       paths: ['/here/a.jsonl', '/abs/b'],

@@ -28,6 +28,15 @@ const selector = z.union([
 ]);
 export type Selector = z.output<typeof selector>;
 
+/** Counts of one model call. */
+const usage = z.strictObject({
+  input: selector.optional().describe('Input tokens.'),
+  output: selector.optional().describe('Output tokens.'),
+  cacheRead: selector.optional().describe('Input tokens that came from a cache.'),
+  cacheWrite: selector.optional().describe('Input tokens that were written to a cache.'),
+  includesCache: z.boolean().optional().describe('`input` also counts what the cache held.'),
+});
+
 /** How one entry is made. */
 const rule = z.strictObject({
   when: test.optional(),
@@ -43,16 +52,7 @@ const rule = z.strictObject({
   at: selector.optional().describe('The time of the entry. The default is that of its record.'),
   signature: selector.optional().describe("The provider's signature of a thinking."),
   image: selector.optional().describe('An image: a data URL, or any address.'),
-  usage: z
-    .strictObject({
-      input: selector.optional().describe('Input tokens.'),
-      output: selector.optional().describe('Output tokens.'),
-      cacheRead: selector.optional().describe('Input tokens that came from a cache.'),
-      cacheWrite: selector.optional().describe('Input tokens that were written to a cache.'),
-      includesCache: z.boolean().optional().describe('`input` also counts what the cache held.'),
-    })
-    .optional()
-    .describe('Tokens of the call that the provider counted.'),
+  usage: usage.optional().describe('Tokens of the call that the provider counted.'),
 });
 export type MappingRule = z.output<typeof rule>;
 
@@ -85,6 +85,8 @@ export const mapping = z.strictObject({
       id: selector.optional().describe('A unique id, the same in every state of the file. The default is the position.'),
       parent: selector.optional().describe('The id of the record that this one follows. The default is the one before it.'),
       at: selector.optional().describe('The time: ISO 8601, or a number since 1970.'),
+      call: selector.optional().describe('The id of the model call that the record belongs to. Records with one id are one reply.'),
+      usage: usage.optional().describe('Tokens of that call, where a record of its own counts them.'),
     })
     .optional()
     .describe('Facts about a record.'),

@@ -73,7 +73,20 @@ export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi', 'co
 export type Runtime = (typeof runtimes)[number];
 
 /** The agents whose histories Stemma finds by itself: those, and others that it reads but does not resume. */
-export const sourceAgents = [...runtimes, 'cline', 'roo', 'kilo', 'openclaw', 'cursor', 'vscode', 'droid'] as const;
+export const sourceAgents = [
+  ...runtimes,
+  'cline',
+  'roo',
+  'kilo',
+  'openclaw',
+  'cursor',
+  'vscode',
+  'droid',
+  'goose',
+  'openhands',
+  'kimi',
+  'antigravity',
+] as const;
 export type SourceAgent = (typeof sourceAgents)[number];
 
 export const webAddress = z

@@ -1,8 +1,8 @@
-import { basename, dirname } from 'node:path';
-import { parseJson } from '../base/index.js';
-import { fileErrorCode, readInside, statInside } from '../files/index.js';
+import { basename, dirname, join } from 'node:path';
+import { bytesOf, parseJson } from '../base/index.js';
+import { fileErrorCode, type Located, listInside, readInside, statInside } from '../files/index.js';
 import { agentIn } from '../formats/index.js';
-import { limits, readWhole } from './files.js';
+import { eventFile, eventFolder, limits, readWhole } from './files.js';
 
 /** The content of the file beside a subagent's transcript that names its call. Undefined if it is missing, refused or broken. */
 export function metaBeside(path: string): unknown {
@@ -23,4 +23,39 @@ function metaInSession(path: string): unknown {
   if (session === undefined || agentId === undefined) return undefined;
   const file = { root: dirname(session), path: `${session}.jsonl` };
   return statInside(file.root, file.path) && agentIn(readWhole(file), agentId);
+}
+
+/** The name of the state that OpenHands keeps beside the events of a conversation. */
+const stateName = 'base_state.json';
+
+/** A conversation that is kept as a folder: its events as lines, and the files that hold them. */
+export interface Folder {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly files: () => readonly { readonly path: string; readonly bytes: Uint8Array }[];
+}
+
+/** The conversation whose state this file is, where its events are files beside it. @throws FileRefused, and what the file system throws. */
+export function folderOf(file: Located): Folder | undefined {
+  if (basename(file.path) !== stateName) return undefined;
+  const folder = dirname(file.path);
+  const events = join(folder, eventFolder);
+  if (!listInside(folder).some((entry) => entry.name === eventFolder && entry.isDirectory())) return undefined;
+  const names = listInside(folder, events)
+    .filter((entry) => entry.isFile() && eventFile.test(entry.name))
+    .map(({ name }) => name)
+    .sort();
+  let room: number = limits.whole;
+  const files = names.map((name) => {
+    const path = join(events, name);
+    const bytes = readInside(folder, path, { limit: room });
+    room -= bytes.length;
+    return { path, bytes };
+  });
+  const lines = files.map(({ bytes }) => {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    const event = parseJson(text);
+    return `${event === undefined ? text.replaceAll('\n', ' ') : JSON.stringify(event)}\n`;
+  });
+  return { path: folder, bytes: bytesOf(lines.join('')), files: () => [{ path: file.path, bytes: readWhole(file) }, ...files] };
 }

@@ -34,7 +34,13 @@ const transcriptEndings = new Set(['.jsonl', '.json']);
 /** Whether a file that nobody named may be a transcript, by its name. */
 export const mayBeTranscript = (path: string): boolean => transcriptEndings.has(extname(path)) && !isSideFile(path);
 /** Side files: they describe a transcript beside them, and are read with it. */
-const isSideFile = (path: string): boolean => path.endsWith('.meta.json') || sideFolders.has(basename(dirname(path)));
+const isSideFile = (path: string): boolean =>
+  path.endsWith('.meta.json') ||
+  sideFolders.has(basename(dirname(path))) ||
+  (basename(dirname(path)) === eventFolder && eventFile.test(basename(path)));
+/** OpenHands keeps each event of a conversation in a file of its own, beside the state of the conversation. */
+export const eventFolder = 'events';
+export const eventFile = /^event-\d{5,}-[\w-]+\.json$/;
 const sideFolders = new Set(['tool-results', 'session_diff', 'rewind-file-snapshots']);
 const deepestFolder = 32;
 /** Limits of one walk. No history of an agent comes near them. */

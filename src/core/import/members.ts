@@ -3,6 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import { absolutePath, type Located, readInside, statNamed } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
+import { folderOf } from './beside.js';
 import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, readEnds, readWhole } from './files.js';
 import { headLength } from './recognize.js';
 
@@ -87,12 +88,17 @@ export function withHolding<T>(
   known: () => T | undefined = () => undefined,
 ): T | undefined {
   const { path } = file;
-  const { head } = readEnds(file, documentHead);
+  const folder = folderOf(file);
+  const head = folder ? folder.bytes.subarray(0, documentHead) : readEnds(file, documentHead).head;
   const readers = asked ? [asked] : importableFormats;
   if (isDatabase(head)) return inDatabase(file, readers, work);
-  const format = readers.find(({ exports }) => exports?.recognize(head, path));
+  const format = readers.find(({ exports }) => exports?.recognize(head, folder?.path ?? path));
   if (!format?.exports) return undefined;
   const { keeps, members } = format.exports;
+  if (folder) {
+    const told = members(folder.bytes, folder.path);
+    return told && work({ format, keeps, members: told, files: folder.files });
+  }
   const answer = known();
   if (answer !== undefined) return answer;
   const bytes = readWhole(file);

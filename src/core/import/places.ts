@@ -67,6 +67,18 @@ const places: Readonly<Record<SourceAgent, Place>> = {
     byProject: false,
   },
   droid: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
+  // One database holds the sessions of Goose.
+  goose: { format: 'mapped-v1', folders: ['sessions/sessions.db'], session: /^$/, depth: 0, byProject: false },
+  // A conversation is a folder with a state and a file for each event, which are read together.
+  openhands: { format: 'mapped-v1', folders: ['conversations'], session: /^[^/]+\/base_state\.json$/, depth: 1, byProject: false },
+  kimi: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\/agents\/[^/]+\/wire\.jsonl$/, depth: 4, byProject: false },
+  antigravity: {
+    format: 'mapped-v1',
+    folders: ['brain'],
+    session: /^[^/]+\/\.system_generated\/logs\/transcript\.jsonl$/,
+    depth: 3,
+    byProject: false,
+  },
   pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
 };
 

@@ -38,6 +38,15 @@ const agentFolders: Readonly<Record<SourceAgent, (env: Environment, home: string
   cursor: (env, home, platform) => [editorFolder('Cursor', env, home, platform), join(home, '.cursor')],
   vscode: (env, home, platform) => userFolders(env, home, platform),
   droid: (_, home) => [join(home, '.factory')],
+  goose: (env, home, platform) => [
+    env.GOOSE_PATH_ROOT && join(env.GOOSE_PATH_ROOT, 'data'),
+    platform === 'win32'
+      ? join(env.APPDATA || join(home, 'AppData', 'Roaming'), 'Block', 'goose', 'data')
+      : join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'goose'),
+  ],
+  openhands: (_, home) => [join(home, '.openhands')],
+  kimi: (_, home) => [join(home, '.kimi-code')],
+  antigravity: (_, home) => [join(home, '.gemini', 'antigravity'), join(home, '.gemini', 'antigravity-cli')],
   pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 

@@ -15,6 +15,10 @@ export const agents: Readonly<Record<SourceAgent, { readonly name: string; reado
   cursor: { name: 'Cursor', format: 'cursor-v1' },
   vscode: { name: 'VS Code chat', format: 'vscode-chat-v1' },
   droid: { name: 'Droid', format: 'mapped-v1' },
+  goose: { name: 'Goose', format: 'mapped-v1' },
+  openhands: { name: 'OpenHands', format: 'mapped-v1' },
+  kimi: { name: 'Kimi Code', format: 'mapped-v1' },
+  antigravity: { name: 'Antigravity', format: 'mapped-v1' },
   pi: { name: 'pi', format: 'pi-v1' },
 };
 /** The agents that resume what Stemma writes. */

@@ -42,8 +42,15 @@ const expected: readonly { file: string; agent: string; count: number; first: re
     pairs: 0,
   },
   { file: 'droid.jsonl', agent: 'droid', count: 13, first: ['user text  Update the first comment in @index.ts to'], pairs: 5 },
-  { file: 'kimi.wire.jsonl', agent: 'kimi', count: 10, first: ['system text  You are Kimi Code CLI, an interactive ge'], pairs: 2 },
-  { file: 'adk.session.json', agent: 'adk', count: 6, first: ['user text  hi', 'assistant text  Hello! 👋  How can I help you today? '], pairs: 0 },
+  {
+    file: 'kimi.wire.jsonl',
+    agent: 'kimi',
+    count: 10,
+    first: ['system text  You are Kimi Code CLI, an interactive ge'],
+    pairs: 2,
+    usage: { input: 10982, output: 75, cacheRead: 1792, cacheWrite: 0 },
+  },
+  { file: 'adk.session.json', agent: 'adk', count: 6, first: ['user text  hi', 'assistant text  Hello! 👋  How can I help you today? '], pairs: 1 },
   {
     file: 'pydantic-ai.json',
     agent: 'pydantic-ai',
@@ -51,6 +58,24 @@ const expected: readonly { file: string; agent: string; count: number; first: re
     first: ['system text  Be concise.', 'user text  Look at this', 'assistant thinking  A tool is needed.', 'assistant tool_call get_weather '],
     pairs: 1,
     usage: { input: 20, output: 14, cacheRead: 100, cacheWrite: 0 },
+  },
+  {
+    file: 'openhands-v1.jsonl',
+    agent: 'openhands',
+    count: 9,
+    first: [
+      'assistant thinking  Let me analyze the task. I need to:',
+      'assistant text  <think>Let me analyze the task. I need t',
+      'assistant tool_call terminal ',
+    ],
+    pairs: 2,
+  },
+  {
+    file: 'antigravity.jsonl',
+    agent: 'antigravity',
+    count: 17,
+    first: ['user text  <USER_REQUEST>', 'assistant thinking  Listing the directory.', 'assistant tool_call list_dir '],
+    pairs: 2,
   },
   { file: 'vercel-ai.json', agent: 'vercel-ai', count: 8, first: ['user text  What is in this picture?'], pairs: 2 },
 ];

@@ -1,12 +1,14 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
 import type { SourceAgent } from '../../../src/core/contract/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
 import { takeIn } from '../../../src/core/follow/index.js';
-import { foundSessions, foundSources } from '../../../src/core/import/index.js';
+import { foundSessions, foundSources, listSources } from '../../../src/core/import/index.js';
 import { importInto, said } from '../../support/imports.js';
+import { recorded, writeDatabase } from '../../support/opencode.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
 
@@ -21,6 +23,9 @@ const kept: readonly (readonly [agent: SourceAgent, place: string, fixture: stri
   ['cursor', 'chats/a/b/store.db', 'cursor/cli-store.db'],
   ['cursor', 'projects/p/agent-transcripts/t.jsonl', 'cursor/agent-transcript-simple.jsonl'],
   ['droid', 'sessions/-work/1.jsonl', 'mapped/droid.jsonl'],
+  ['goose', 'sessions/sessions.db', 'mapped/goose.db'],
+  ['kimi', 'sessions/wd_p_1/session_1/agents/main/wire.jsonl', 'mapped/kimi.wire.jsonl'],
+  ['antigravity', 'brain/1/.system_generated/logs/transcript.jsonl', 'mapped/antigravity.jsonl'],
 ];
 
 test.each(kept)('[F44] a session of %s is found at %s, and the folder imports it', (agent, place, fixture) => {
@@ -37,6 +42,39 @@ test.each(kept)('[F44] a session of %s is found at %s, and the folder imports it
   expect(importInto(chain, ...(source?.folders ?? []))).toMatchObject({ skipped: [], sessions: source?.sessions });
   // The conversation of Cursor's command line in this file has no message.
   if (!place.endsWith('store.db')) expect(tips(chain, {}).length).toBeGreaterThan(0);
+});
+
+test('[F44] sessions of Roo, Kilo and OpenClaw are found and imported', () => {
+  const homes = { roo: scratch(), kilo: scratch(), openclaw: scratch() };
+  const task = join(homes.roo, 'tasks', '1', 'api_conversation_history.json');
+  mkdirSync(dirname(task), { recursive: true });
+  writeFileSync(task, JSON.stringify([{ role: 'user', content: [{ type: 'text', text: 'Hello' }], ts: 1_770_000_000_000 }]));
+  const kilo = join(homes.kilo, 'kilo.db');
+  writeDatabase(kilo, recorded('tour'));
+  const own = new Database(kilo);
+  own.exec('CREATE TABLE kilo_board (id text)');
+  own.close();
+  const claw = join(homes.openclaw, 'agents', 'main', 'agent', 'openclaw-agent.sqlite');
+  mkdirSync(dirname(claw), { recursive: true });
+  const database = new Database(claw);
+  const event = (value: object): string => JSON.stringify({ timestamp: '2026-11-22T09:00:00.000Z', ...value });
+  database.exec('CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT)');
+  const insert = database.prepare('INSERT INTO transcript_events VALUES (?, ?, ?)');
+  insert.run('s1', 0, event({ type: 'session', version: 4, id: 's1', cwd: '/work' }));
+  insert.run('s1', 1, event({ type: 'message', id: 'a', parentId: null, message: { role: 'user', content: 'Hello' } }));
+  database.close();
+  for (const [agent, format] of [
+    ['roo', 'cline-v1'],
+    ['kilo', 'kilo-v1'],
+    ['openclaw', 'openclaw-v1'],
+  ] as const) {
+    const [source] = foundSources([{ agent, root: homes[agent] }]);
+    expect(source?.sessions).toBeGreaterThan(0);
+    const chain = emptyChain();
+    expect(importInto(chain, ...(source?.folders ?? []))).toMatchObject({ sessions: source?.sessions });
+    expect(new Set(listSources(chain).map((one) => one.format))).toEqual(new Set([format]));
+    expect(tips(chain, {}).length).toBeGreaterThan(0);
+  }
 });
 
 test('[F44] an editor without chats is no source', () => {

@@ -14,6 +14,8 @@ export interface Applied {
   /** A fact about a session. */
   about(session: Json, fact: 'id' | 'title' | 'cwd'): string | undefined;
   place(record: Json): { readonly id: string | undefined; readonly parent: string | undefined; readonly at: Json | undefined };
+  /** The model call that a record belongs to, and its tokens where the record counts them. */
+  callOf(record: Json): { readonly call?: string | undefined; readonly usage?: JsonObject | undefined };
   /** The entries of a record, as lines without keys. */
   entries(record: Json): readonly JsonObject[];
 }
@@ -36,6 +38,7 @@ export function applied(mapping: Mapping): Applied {
   };
   const facts = { id: reader(session.id), title: reader(session.title), cwd: reader(session.cwd) };
   const [id, parent, at] = [reader(record.id), reader(record.parent), reader(record.at)];
+  const [call, counted] = [reader(record.call), usageReader(record.usage)];
   const makers = mapping.entries.map((one) => ('of' in one ? groupMaker(one) : ruleMaker(one)));
   const recognize = mapping.recognize === undefined ? undefined : compiled(mapping.recognize);
   return {
@@ -46,6 +49,10 @@ export function applied(mapping: Mapping): Applied {
     place: (value) => {
       const scope = { value, record: value };
       return { id: textOf(id(scope)), parent: textOf(parent(scope)), at: at(scope)[0] };
+    },
+    callOf: (value) => {
+      const scope = { value, record: value };
+      return { call: textOf(call(scope).slice(0, 1)), usage: counted?.(scope) };
     },
     entries: (value) => countedOnce(makers.flatMap((make) => make({ value, record: value }))),
   };

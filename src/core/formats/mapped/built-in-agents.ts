@@ -4,7 +4,7 @@ import type { Mapping, MappingRule } from '../../contract/index.js';
 export const openHands: Mapping = {
   stemmaMapping: 1,
   name: 'openhands',
-  testedOn: 'two trajectories of OpenHands 0.x (test/fixtures/mapped); 1.x keeps a file for each event and is not read',
+  testedOn: 'a trajectory of OpenHands 0.x (test/fixtures/mapped)',
   recognize: '$[?(@.action || @.observation) && @.source]',
   record: { id: '$.id', at: '$.timestamp' },
   entries: [
@@ -66,11 +66,83 @@ const openAiCalls: MappingRule = {
   arguments: { path: '$.function.arguments', json: true },
 };
 
+/** OpenHands 1.x: one event a line. The events of one reply have its id, and its thought stands at the first. */
+export const openHandsEvents: Mapping = {
+  stemmaMapping: 1,
+  name: 'openhands',
+  testedOn: 'a file of events of OpenHands 1.x (test/fixtures/mapped); the folder of a conversation was made from it',
+  recognize: '$[?@.kind && @.source && @.id]',
+  record: { id: '$.id', at: '$.timestamp', call: '$.llm_response_id' },
+  entries: [
+    { when: "@.kind == 'SystemPromptEvent'", kind: 'text', role: 'system', text: '$.system_prompt.text' },
+    {
+      when: "@.kind == 'MessageEvent'",
+      each: '$.llm_message.content[*]',
+      of: [{ when: "@.type == 'text'", kind: 'text', role: '^$.llm_message.role', text: '$.text' }],
+    },
+    { when: "@.kind == 'MessageEvent'", each: '$.llm_message.content[*].image_urls[*]', kind: 'image', role: '^$.llm_message.role', image: '$' },
+    { when: "@.kind == 'ActionEvent' && @.reasoning_content", kind: 'thinking', text: '$.reasoning_content' },
+    { when: "@.kind == 'ActionEvent'", kind: 'text', text: '$.thought[*].text' },
+    {
+      when: "@.kind == 'ActionEvent' && @.tool_call_id",
+      kind: 'tool_call',
+      toolName: '$.tool_name',
+      toolCallId: '$.tool_call_id',
+      arguments: { path: '$.tool_call.arguments', json: true },
+    },
+    {
+      when: "@.kind == 'ObservationEvent'",
+      kind: 'tool_result',
+      toolName: '$.tool_name',
+      toolCallId: '$.tool_call_id',
+      text: '$.observation.content[*].text',
+      isError: '@.observation.is_error == true',
+    },
+    {
+      when: "@.kind == 'AgentErrorEvent' || @.kind == 'UserRejectObservation'",
+      kind: 'tool_result',
+      toolName: '$.tool_name',
+      toolCallId: '$.tool_call_id',
+      text: "$['error', 'rejection_reason']",
+      isError: '@.kind',
+    },
+    { when: "@.kind == 'Condensation' && @.summary", kind: 'summary', text: '$.summary' },
+    {
+      when: "@.kind == 'ConversationStateUpdateEvent' || @.kind == 'PauseEvent' || @.kind == 'CondensationRequest' || @.kind == 'LLMCompletionLogEvent'",
+      kind: 'event',
+      toolName: '$.kind',
+    },
+  ],
+};
+
+/** Antigravity: the log of a conversation. Its steps have no ids for calls: a tool's step answers the oldest open call. */
+export const antigravity: Mapping = {
+  stemmaMapping: 1,
+  name: 'antigravity',
+  testedOn: 'a shortened log of the command line (test/fixtures/mapped); encrypted conversations are not read',
+  recognize: '$[?@.step_index >= 0 && @.source && @.type]',
+  record: { at: '$.created_at' },
+  entries: [
+    { when: "@.type == 'USER_INPUT'", kind: 'text', role: 'user', text: '$.content' },
+    { when: "@.type == 'PLANNER_RESPONSE' && @.thinking", kind: 'thinking', text: '$.thinking' },
+    { when: "@.type == 'PLANNER_RESPONSE' && @.content", kind: 'text', text: '$.content' },
+    { when: "@.type == 'PLANNER_RESPONSE'", each: '$.tool_calls[*]', kind: 'tool_call', toolName: '$.name', arguments: '$.args' },
+    { when: "@.type == 'CHECKPOINT'", kind: 'summary', text: '$.content' },
+    { when: "@.type == 'CONVERSATION_HISTORY' || @.type == 'SYSTEM_MESSAGE'", kind: 'event', toolName: '$.type' },
+    {
+      when: "@.source == 'MODEL' && @.type != 'PLANNER_RESPONSE'",
+      kind: 'tool_result',
+      text: '$.content',
+      isError: "@.status == 'ERROR'",
+    },
+  ],
+};
+
 /** SWE-agent: the history of one run. Demonstrations are sent but belong to no run. */
 export const sweAgent: Mapping = {
   stemmaMapping: 1,
   name: 'swe-agent',
-  testedOn: 'three trajectories of SWE-agent 0.x and 1.x (test/fixtures/mapped)',
+  testedOn: 'a trajectory of SWE-agent 1.x (test/fixtures/mapped)',
   recognize: '$.history[?@.role && @.content]',
   sessions: '$',
   records: '$.history[*]',
@@ -109,7 +181,7 @@ export const miniSweAgent: Mapping = {
 export const miniSweAgentMessages: Mapping = {
   stemmaMapping: 1,
   name: 'mini-swe-agent',
-  testedOn: 'two trajectories of mini-swe-agent 1.x, which are lists of messages (test/fixtures/mapped)',
+  testedOn: 'a trajectory of mini-swe-agent 1.x, which is a list of messages (test/fixtures/mapped)',
   recognize: '$[?@.role && @.content]',
   entries: miniEntries,
 };
@@ -118,7 +190,7 @@ export const miniSweAgentMessages: Mapping = {
 export const droid: Mapping = {
   stemmaMapping: 1,
   name: 'droid',
-  testedOn: 'three session files of Droid from early 2026 (test/fixtures/mapped)',
+  testedOn: 'a session file of Droid from early 2026 (test/fixtures/mapped)',
   recognize: "$[?@.type == 'session_start']",
   session: { id: "$[?@.type == 'session_start'].id", title: "$[?@.type == 'session_start'].title", cwd: "$[?@.type == 'session_start'].cwd" },
   record: { id: '$.id', at: '$.timestamp' },
@@ -142,9 +214,18 @@ export const droid: Mapping = {
 export const kimi: Mapping = {
   stemmaMapping: 1,
   name: 'kimi',
-  testedOn: 'two wire files of Kimi Code with protocol 1.4 (test/fixtures/mapped); older ones of kimi-cli differ',
+  testedOn: 'the wire file of a subagent of Kimi Code with protocol 1.4 (test/fixtures/mapped); older ones of kimi-cli differ',
   recognize: "$[?@.type == 'metadata' && @.protocol_version]",
-  record: { at: '$.time' },
+  record: {
+    at: '$.time',
+    call: "$.event['stepUuid', 'uuid']",
+    usage: {
+      input: '$.event.usage.inputOther',
+      output: '$.event.usage.output',
+      cacheRead: '$.event.usage.inputCacheRead',
+      cacheWrite: '$.event.usage.inputCacheCreation',
+    },
+  },
   entries: [
     { when: "@.type == 'config.update' && @.systemPrompt", kind: 'text', role: 'system', text: '$.systemPrompt' },
     {

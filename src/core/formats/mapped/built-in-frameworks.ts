@@ -4,7 +4,7 @@ import type { Mapping, MappingRule } from '../../contract/index.js';
 export const adk: Mapping = {
   stemmaMapping: 1,
   name: 'adk',
-  testedOn: 'two session files of ADK’s own tests (test/fixtures/mapped); its databases are not read',
+  testedOn: 'a session file of ADK’s own tests (test/fixtures/mapped), and a database made from the published schema',
   recognize: '$.events[?@.author]',
   records: '$.events[?@.content && @.partial != true]',
   session: { id: '$.id', title: '$.appName' },

@@ -1,6 +1,8 @@
 import type { Mapping } from '../../contract/index.js';
-import { droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, sweAgent } from './built-in-agents.js';
+import { antigravity, droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, openHandsEvents, sweAgent } from './built-in-agents.js';
+import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
 import { adk, pydanticAi, vercelAi } from './built-in-frameworks.js';
+import type { BuiltInDatabase } from './parse-database.js';
 import type { BuiltIn } from './parse-document.js';
 
 const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins });
@@ -8,6 +10,8 @@ const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping
 /** The mappings that Stemma brings along, each with how the files of its tool begin. The first that recognizes a file reads it. */
 export const builtIns: readonly BuiltIn[] = [
   one(openHands, (head) => /^\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"timestamp"\s*:[^{}]*"source"\s*:\s*"(?:user|agent|environment)"/.test(head)),
+  one(openHandsEvents, (head) => /^\{"id":"[^"]*","timestamp":"[^"]*","source":"(?:user|agent|environment)"/.test(head)),
+  one(antigravity, (head) => /^\{"step_index":\d+,"source":"[A-Z_]+","type":"[A-Z_]+"/.test(head)),
   one(sweAgent, (head, path) => path.endsWith('.traj') || /^\s*\{\s*"(?:environment|trajectory|history)"\s*:/.test(head)),
   one(miniSweAgent, (head, path) => path.endsWith('.traj.json') && /^\s*\{/.test(head)),
   one(miniSweAgentMessages, (head, path) => path.endsWith('.traj.json') && /^\s*\[\s*\{\s*"role"/.test(head)),
@@ -20,3 +24,6 @@ export const builtIns: readonly BuiltIn[] = [
 
 /** Endings of files that are looked at only because of these mappings. */
 export const builtInEndings: readonly string[] = ['.traj'];
+
+/** The databases that Stemma reads by a mapping. */
+export const builtInDatabases: readonly BuiltInDatabase[] = [goose, openAiAgents, adkDatabase];

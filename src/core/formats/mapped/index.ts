@@ -1,12 +1,13 @@
 // mapped: histories of tools that no other format reads, by a mapping of JSONPath selectors.
 // A person wrote the mapping, or it is one of built-in.ts. apply.ts makes entries of a record by it, parse-document.ts conversations of a
-// document. parse.ts reads what was stored, without the mapping.
+// document, parse-database.ts those of a database. parse.ts reads what was stored, without the mapping.
 import type { Mapping } from '../../contract/index.js';
 import type { ImportableFormat, Member } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
 import { applied } from './apply.js';
-import { builtInEndings, builtIns } from './built-in.js';
+import { builtInDatabases, builtInEndings, builtIns } from './built-in.js';
 import { entriesOf, partOf } from './parse.js';
+import { readerOfDatabases } from './parse-database.js';
 import { formatId, membersBy, readerOfMappings } from './parse-document.js';
 
 export const mapped: ImportableFormat = wrappedFormat({
@@ -16,10 +17,11 @@ export const mapped: ImportableFormat = wrappedFormat({
   part: partOf,
   entries: entriesOf,
   exports: readerOfMappings(builtIns, builtInEndings),
+  database: readerOfDatabases(builtInDatabases),
 });
 
 /** The mappings that Stemma brings along. */
-export const builtInMappings: readonly Mapping[] = builtIns.map(({ mapping }) => mapping);
+export const builtInMappings: readonly Mapping[] = [...new Set([...builtIns, ...builtInDatabases].map(({ mapping }) => mapping))];
 
 /** The format with this mapping in place of those that Stemma brings along. @throws Error naming a path that is no JSONPath. */
 export function mappedBy(mapping: Mapping): ImportableFormat {

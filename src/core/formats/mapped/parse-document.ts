@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { DocumentReader, Member } from '../format.js';
@@ -5,6 +6,7 @@ import { clip } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { type Applied, applied, asRecord } from './apply.js';
+import { joinRecords } from './join-records.js';
 
 export const formatId = 'mapped-v1';
 
@@ -25,13 +27,13 @@ export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array
   const document = documentIn(bytes);
   if (document === undefined || !prepared.recognizes(document)) return undefined;
   const sessions = prepared.sessions(document);
-  const fileName = path.replace(/^.*[/\\]/, '').replace(/\.(?:jsonl?|traj)+$/, '');
+  const fileName = nameOf(path);
   const taken = new Set<string>();
   return sessions.flatMap((session, number): Member[] => {
     const own = prepared.about(session, 'id') ?? (sessions.length === 1 && fileName !== '' ? fileName : `${fileName}${number + 1}`);
     const id = taken.has(own) ? `${own}-${number + 1}` : own;
     taken.add(id);
-    const records = recordsOf(prepared, session);
+    const records = recordsOf(prepared, session, id);
     if (!records.some(({ record }) => (record.entries as readonly Json[]).length > 0)) return [];
     const [title, cwd] = [prepared.about(session, 'title'), prepared.about(session, 'cwd')];
     const about: JsonObject = {
@@ -44,21 +46,59 @@ export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array
   });
 }
 
+/** Names that files of many conversations have. */
+const commonNames = new Set(['conversation', 'events', 'history', 'log', 'messages', 'session', 'trajectory', 'transcript', 'wire']);
+
+/** The name of a conversation whose file does not tell its id: that of the file, with its folders where every conversation has that name. */
+function nameOf(path: string): string {
+  const parts = path.split(/[/\\]/).filter((part) => part !== '');
+  const name = (parts.pop() ?? '').replace(/(?:\.(?:jsonl?|traj))+$/, '');
+  return commonNames.has(name) ? [...parts.slice(-3), name].join('/') : name;
+}
+
 /** Each record of a session with the entries that the mapping makes of it. Ids that repeat get a number. */
-function recordsOf(prepared: Applied, session: Json): readonly Wrapped[] {
+function recordsOf(prepared: Applied, session: Json, sessionId: string): readonly Wrapped[] {
+  let before = '';
+  const values = prepared.records(session).map((value, position): Unmapped => {
+    const { id, parent, at } = prepared.place(value);
+    if (id !== undefined) return { id, source: value, parent, at };
+    before = printOf(`${before}${JSON.stringify(value)}`);
+    return { id: `${position}-${before}`, source: value, parent, at };
+  });
+  return wrapRecords(prepared, values, sessionId);
+}
+
+/** A record without an id is known by its position and everything up to it, so that files of one name never share records that differ. */
+const printOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+/** A record of a file or database before the mapping is applied. */
+export interface Unmapped {
+  readonly id: string;
+  readonly source: Json;
+  readonly parent?: string | null | undefined;
+  readonly at?: unknown;
+}
+
+/** Applies the mapping to records. Ids that repeat get a number. */
+export function wrapRecords(prepared: Applied, records: readonly Unmapped[], sessionId: string): readonly Wrapped[] {
   const seen = new Map<string, number>();
-  return prepared.records(session).map((value, position): Wrapped => {
-    const { id: own, parent, at } = prepared.place(value);
-    const name = own ?? String(position);
-    const count = seen.get(name) ?? 0;
-    seen.set(name, count + 1);
-    return {
-      id: count === 0 ? name : `${name}~${count}`,
-      record: { entries: prepared.entries(value), source: asRecord(value) } as JsonObject,
+  const named = records.map((record) => {
+    const count = seen.get(record.id) ?? 0;
+    seen.set(record.id, count + 1);
+    return { ...record, id: count === 0 ? record.id : `${record.id}~${count}` };
+  });
+  const entries = joinRecords(
+    named.map(({ id, source }) => ({ id, entries: prepared.entries(source), ...prepared.callOf(source) })),
+    sessionId,
+  );
+  return named.map(
+    ({ id, source, parent, at }, number): Wrapped => ({
+      id,
+      record: { entries: entries[number] ?? [], source: asRecord(source) } as JsonObject,
       ...(parent !== undefined && { parent }),
       ...(at !== undefined && { at }),
-    };
-  });
+    }),
+  );
 }
 
 /** A mapping that Stemma brings along, and how the files of its tool begin. */

@@ -6,7 +6,7 @@ import { entryIn } from '../shared/entry-lines.js';
 /** The entries that a mapping made of a record stand in the record, so that it is read without the mapping. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   return objectsIn(record.entries).map((line, number): Numbered => {
-    const { key: _, messageId: __, ...entry } = entryIn(line);
+    const { key: _, ...entry } = entryIn(line);
     return [number, entry];
   });
 }

@@ -3,6 +3,7 @@ import type { DocumentReader, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
+import { isObserved, observedSpans } from './parse-observed.js';
 import { type Span, spansIn, valuesIn } from './parse-spans.js';
 
 export const formatId = 'otlp-v1';
@@ -12,10 +13,12 @@ export const document: DocumentReader = {
   keeps: true,
   recognize: (head) => {
     const text = textOf(head);
-    return /^\s*\{\s*"resourceSpans"\s*:/.test(text) || /^\s*\{"type":"span","traceId":/.test(text);
+    return /^\s*\{\s*"resourceSpans"\s*:/.test(text) || /^\s*\{"type":"span","traceId":/.test(text) || isObserved(text);
   },
   members(bytes) {
-    const spans = valuesIn(textOf(bytes)).flatMap(spansIn);
+    const values = valuesIn(textOf(bytes));
+    const own = values.flatMap(spansIn);
+    const spans = own.length > 0 ? own : observedSpans(values);
     const byId = new Map(spans.map((span) => [span.spanId, span]));
     const groups = Map.groupBy(
       spans.filter((span) => operationOf(span) !== undefined),

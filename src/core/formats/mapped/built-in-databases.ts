@@ -1,0 +1,265 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { Mapping } from '../../contract/index.js';
+import type { ColumnValue, DatabaseRows } from '../format.js';
+import { isDeep } from '../shared/jsonl.js';
+import { adk } from './built-in-frameworks.js';
+import type { BuiltInDatabase, TableSession } from './parse-database.js';
+import type { Unmapped } from './parse-document.js';
+
+type Row = Readonly<Record<string, ColumnValue>>;
+
+const columnText = (value: ColumnValue | undefined): string =>
+  typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : value === null || value === undefined ? '' : String(value);
+
+/** JSON in a column. A value that nests too deeply, or that is no JSON, stays a text. */
+function columnJson(value: ColumnValue | undefined): Json {
+  const text = columnText(value);
+  const read = parseJson(text);
+  return read === undefined || isDeep(read) ? text : read;
+}
+
+/** The rows of a table with those of the columns that it has. A list, because SQLite reads one table at a time. */
+function rowsOf(rows: DatabaseRows, table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Row[] {
+  const known = rows.tables.get(table) ?? [];
+  const names = columns.filter((column) => known.includes(column));
+  return names.length > 0 && Object.keys(where ?? {}).every((column) => known.includes(column)) ? [...rows.each(table, names, where)] : [];
+}
+
+const has = (tables: DatabaseRows['tables'], table: string, columns: readonly string[]): boolean =>
+  columns.every((column) => tables.get(table)?.includes(column));
+
+const byNumber =
+  (column: string) =>
+  (a: Row, b: Row): number =>
+    Number(a[column]) - Number(b[column]);
+
+const gooseMapping: Mapping = {
+  stemmaMapping: 1,
+  name: 'goose',
+  testedOn: 'a database that was made from the published schema 16',
+  record: {
+    call: '$.id',
+    usage: { input: '$.usage.input', output: '$.usage.output', cacheRead: '$.usage.cacheRead', cacheWrite: '$.usage.cacheWrite' },
+  },
+  entries: [
+    { when: '@.isSummary == true', kind: 'summary', text: '$.content[*].text' },
+    {
+      when: '@.isSummary != true',
+      each: '$.content[*]',
+      of: [
+        { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text' },
+        { when: "@.type == 'thinking'", kind: 'thinking', text: '$.thinking', signature: '$.signature' },
+        { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.text' },
+        { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
+        {
+          when: "@.type == 'toolRequest'",
+          kind: 'tool_call',
+          toolName: '$.toolCall.value.name',
+          toolCallId: '$.id',
+          arguments: '$.toolCall.value.arguments',
+        },
+        {
+          when: "@.type == 'toolResponse' && @.toolResult.error",
+          kind: 'tool_result',
+          toolCallId: '$.id',
+          text: '$.toolResult.error',
+          isError: '@.id',
+        },
+        {
+          when: "@.type == 'toolResponse' && !@.toolResult.error",
+          kind: 'tool_result',
+          toolCallId: '$.id',
+          text: '$.toolResult.value.content[*].text',
+          isError: '@.toolResult.value.isError == true',
+        },
+        { when: "@.type == 'systemNotification' || @.type == 'toolConfirmationRequest'", kind: 'event', toolName: '$.type' },
+      ],
+    },
+  ],
+};
+
+/** Goose: the messages of all sessions. A summary is a message that only the agent sees; usage stands in a ledger of calls. */
+export const goose: BuiltInDatabase = {
+  mapping: gooseMapping,
+  isFollowed: (name) => name === 'sessions.db',
+  mayBe: (name) => name === 'sessions.db',
+  recognize: (tables) =>
+    has(tables, 'messages', ['session_id', 'role', 'content_json', 'created_timestamp']) && has(tables, 'sessions', ['id', 'working_dir']),
+  *sessions(rows) {
+    const counts = lastIds(rows, 'messages', 'id');
+    const known = rowsOf(rows, 'sessions', ['id', 'name', 'working_dir']).sort((a, b) => (columnText(a.id) < columnText(b.id) ? -1 : 1));
+    for (const session of known) {
+      const id = columnText(session.id);
+      const stamp = counts.get(id);
+      if (stamp === undefined) continue;
+      const [title, cwd] = [columnText(session.name), columnText(session.working_dir)];
+      yield { id, stamp, ...(title !== '' && { title }), ...(cwd !== '' && { cwd }), records: () => gooseRecords(rows, id) };
+    }
+  },
+};
+
+function gooseRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
+  const columns = ['id', 'message_id', 'role', 'content_json', 'created_timestamp', 'metadata_json'];
+  const ledger = Map.groupBy(
+    rowsOf(
+      rows,
+      'usage_ledger',
+      ['id', 'created_timestamp', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'is_compaction'],
+      { session_id: id },
+    )
+      .filter((row) => !Number(row.is_compaction))
+      .sort(byNumber('id')),
+    (row) => Number(row.created_timestamp),
+  );
+  return rowsOf(rows, 'messages', columns, { session_id: id })
+    .sort(byNumber('id'))
+    .map((row): Unmapped => {
+      const metadata = columnJson(row.metadata_json ?? null);
+      const role = columnText(row.role);
+      const counted = role === 'assistant' ? ledger.get(Number(row.created_timestamp))?.shift() : undefined;
+      const own = columnText(row.message_id) || String(row.id);
+      return {
+        id: own,
+        source: {
+          id: own,
+          role,
+          content: columnJson(row.content_json),
+          ...(isObject(metadata) && { metadata, isSummary: role === 'user' && metadata.userVisible === false && metadata.agentVisible === true }),
+          ...(counted && {
+            usage: {
+              input: numberOrNull(counted.input_tokens),
+              output: numberOrNull(counted.output_tokens),
+              cacheRead: numberOrNull(counted.cache_read_tokens),
+              cacheWrite: numberOrNull(counted.cache_write_tokens),
+            },
+          }),
+        },
+        at: Number(row.created_timestamp),
+      };
+    });
+}
+
+const numberOrNull = (value: ColumnValue | undefined): number | null => (value === null || value === undefined ? null : Number(value));
+
+/** The last row of each session: it changes when a row is added. */
+function lastIds(rows: DatabaseRows, table: string, column: string): ReadonlyMap<string, string> {
+  const last = new Map<string, number>();
+  for (const row of rowsOf(rows, table, ['session_id', column])) {
+    const id = columnText(row.session_id);
+    last.set(id, Math.max(last.get(id) ?? 0, Number(row[column])));
+  }
+  return new Map([...last].map(([id, number]) => [id, String(number)]));
+}
+
+const itemTexts = ['input_text', 'output_text', 'text'].map((type) => `@.type == '${type}'`).join(' || ');
+const openAiAgentsMapping: Mapping = {
+  stemmaMapping: 1,
+  name: 'openai-agents',
+  testedOn: 'a database with a branch that was made from the published schema',
+  record: { call: '$.call' },
+  entries: [
+    { when: '@.item.role', kind: 'text', role: { path: '$.item.role', map: { developer: 'system' } }, text: { path: '$.item.content', texts: true } },
+    {
+      when: '@.item.role',
+      each: '$.item.content[*]',
+      of: [
+        { when: itemTexts, kind: 'text', role: { path: '^$.item.role', map: { developer: 'system' } }, text: '$.text' },
+        { when: "@.type == 'refusal'", kind: 'text', text: '$.refusal' },
+        { when: "@.type == 'input_image'", kind: 'image', image: '$.image_url' },
+      ],
+    },
+    { when: "@.item.type == 'reasoning'", each: '$.item.summary[*]', kind: 'thinking', text: '$.text' },
+    {
+      when: "@.item.type == 'function_call'",
+      kind: 'tool_call',
+      toolName: '$.item.name',
+      toolCallId: '$.item.call_id',
+      arguments: { path: '$.item.arguments', json: true },
+    },
+    { when: "@.item.type == 'function_call_output'", kind: 'tool_result', toolCallId: '$.item.call_id', text: '$.item.output' },
+    { when: "@.item.type == 'compaction'", kind: 'event', toolName: 'compaction' },
+  ],
+};
+
+/** Sessions of the OpenAI Agents SDK: items of the Responses API. The advanced sessions have branches that share their first messages. */
+export const openAiAgents: BuiltInDatabase = {
+  mapping: openAiAgentsMapping,
+  mayBe: (name) => /(?:sessions?|conversations?|agents?)[\w-]*\.(?:db|sqlite3?)$/.test(name),
+  recognize: (tables) => has(tables, 'agent_messages', ['id', 'session_id', 'message_data']),
+  *sessions(rows) {
+    for (const [id, stamp] of [...lastIds(rows, 'agent_messages', 'id')].sort(([a], [b]) => (a < b ? -1 : 1)))
+      yield { id, stamp, records: () => itemRecords(rows, id) };
+  },
+};
+
+function itemRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
+  const found = rowsOf(rows, 'agent_messages', ['id', 'message_data', 'created_at'], { session_id: id }).sort(byNumber('id'));
+  const places = [...rowsOf(rows, 'message_structure', ['message_id', 'branch_id', 'sequence_number'], { session_id: id })].sort(
+    byNumber('sequence_number'),
+  );
+  const parents = new Map<string, string | null>();
+  const ends = new Map<string, string>();
+  for (const place of places) {
+    const [branch, message] = [columnText(place.branch_id), columnText(place.message_id)];
+    if (!parents.has(message)) parents.set(message, ends.get(branch) ?? null);
+    ends.set(branch, message);
+  }
+  // Items of one reply follow each other until a result or a person answers.
+  let reply = '';
+  return found.map((row): Unmapped => {
+    const own = columnText(row.id);
+    const item = columnJson(row.message_data);
+    const isReply = isObject(item) && item.role !== 'user' && item.type !== 'function_call_output';
+    reply = isReply ? reply || own : '';
+    const parent = parents.get(own);
+    return {
+      id: own,
+      source: { item, ...(isReply && { call: reply }) },
+      ...(parent !== undefined && { parent }),
+      at: utc(columnText(row.created_at)),
+    };
+  });
+}
+
+/** SQLite writes times in UTC without saying so. */
+const utc = (text: string): string => (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text);
+
+/** Sessions of Google ADK. `actions` of older databases is a Python pickle, which is never read. A rewind begins a branch. */
+export const adkDatabase: BuiltInDatabase = {
+  mapping: adk,
+  mayBe: (name) => /sessions?\.db$|agent_data\.db$/.test(name),
+  recognize: (tables) => has(tables, 'sessions', ['app_name', 'id']) && has(tables, 'events', ['id', 'session_id', 'invocation_id']),
+  *sessions(rows) {
+    const counts = new Map<string, number>();
+    for (const row of rowsOf(rows, 'events', ['session_id']))
+      counts.set(columnText(row.session_id), (counts.get(columnText(row.session_id)) ?? 0) + 1);
+    for (const row of rowsOf(rows, 'sessions', ['id', 'app_name'])) {
+      const [id, title] = [columnText(row.id), columnText(row.app_name)];
+      const count = counts.get(id);
+      if (count !== undefined) yield { id, title, stamp: String(count), records: () => eventRecords(rows, id) } satisfies TableSession;
+    }
+  },
+};
+
+function eventRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
+  const columns = ['id', 'invocation_id', 'author', 'timestamp', 'content', 'event_data', 'partial', 'error_code', 'error_message'];
+  const events = rowsOf(rows, 'events', columns, { session_id: id }).map((row): { at: string; event: JsonObject } => {
+    const data = columnJson(row.event_data ?? null);
+    const event: JsonObject = isObject(data)
+      ? { ...data, id: columnText(row.id), invocation_id: columnText(row.invocation_id) }
+      : { id: columnText(row.id), invocation_id: columnText(row.invocation_id), author: columnText(row.author), content: columnJson(row.content) };
+    return { at: utc(columnText(row.timestamp)), event };
+  });
+  events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const firstOf = new Map<string, string | null>();
+  let last: string | null = null;
+  return events.map(({ at, event }): Unmapped => {
+    const own = stringAt(event, 'id') ?? '';
+    const invocation = stringAt(event, 'invocation_id') ?? '';
+    if (!firstOf.has(invocation)) firstOf.set(invocation, last);
+    const rewound = stringAt(event.actions, 'rewind_before_invocation_id') ?? stringAt(event.actions, 'rewindBeforeInvocationId');
+    const parent: string | null = rewound !== undefined && firstOf.has(rewound) ? (firstOf.get(rewound) ?? null) : last;
+    last = own;
+    return { id: own, source: event, parent, at };
+  });
+}

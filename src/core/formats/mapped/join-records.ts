@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../base/index.js';
+
+/** A record with the entries that a mapping made of it, and the model call that it belongs to. */
+export interface MappedRecord {
+  readonly id: string;
+  readonly entries: readonly JsonObject[];
+  readonly call?: string | undefined;
+  /** Tokens of the call, where a record of its own counts them. */
+  readonly usage?: JsonObject | undefined;
+}
+
+type Entry = { -readonly [name in keyof JsonObject]: JsonObject[name] };
+
+/**
+ * Gives the entries what other records say: the call that they belong to, its tokens, and ids to calls and results without one. A result
+ * without an id answers the oldest open call of its tool, or the oldest open call where it names no tool.
+ */
+export function joinRecords(records: readonly MappedRecord[], session: string): readonly (readonly JsonObject[])[] {
+  const counts = new Map(records.flatMap(({ call, usage }) => (call !== undefined && usage ? [[call, usage] as const] : [])));
+  const open: { readonly id: string; readonly tool: unknown }[] = [];
+  return records.map(({ id, entries, call }) =>
+    entries.map((entry, number): JsonObject => {
+      const joined: Entry = { ...entry };
+      if (call !== undefined && entry.role === 'assistant') {
+        joined.messageId = `${session}:${call}`;
+        const usage = counts.get(call);
+        if (usage && entry.kind !== 'event') {
+          joined.usage ??= usage;
+          counts.delete(call);
+        }
+      }
+      if (entry.toolCallId !== undefined) return joined;
+      if (entry.kind === 'tool_call') {
+        joined.toolCallId = `${session}:${id}.${number}`;
+        open.push({ id: joined.toolCallId, tool: entry.toolName });
+      } else if (entry.kind === 'tool_result') {
+        const found = open.findIndex(({ tool }) => entry.toolName === undefined || tool === entry.toolName);
+        const [answered] = open.splice(found < 0 ? open.length : found, 1);
+        if (answered) joined.toolCallId = answered.id;
+      }
+      return joined;
+    }),
+  );
+}

@@ -1,0 +1,49 @@
+import type { Mapping } from '../../contract/index.js';
+import type { DatabaseReader, DatabaseRows, Member } from '../format.js';
+import { clip } from '../shared/headline.js';
+import { wrapLines } from '../shared/wrapped.js';
+import { type Applied, applied } from './apply.js';
+import { formatId, type Unmapped, wrapRecords } from './parse-document.js';
+
+/** A session in the tables of another program. */
+export interface TableSession {
+  readonly id: string;
+  /** Changes with every record that is added. */
+  readonly stamp: string;
+  readonly title?: string;
+  readonly cwd?: string;
+  readonly records: () => readonly Unmapped[];
+}
+
+/** A database whose rows are records of a mapping. */
+export interface BuiltInDatabase {
+  readonly mapping: Mapping;
+  readonly mayBe: (name: string) => boolean;
+  readonly isFollowed?: (name: string) => boolean;
+  readonly recognize: (tables: DatabaseRows['tables']) => boolean;
+  readonly sessions: (rows: DatabaseRows) => Iterable<TableSession>;
+}
+
+/** A reader of the databases of these tools. */
+export function readerOfDatabases(databases: readonly BuiltInDatabase[]): DatabaseReader {
+  const ready = new Map<BuiltInDatabase, Applied>();
+  return {
+    mayBe: (name) => databases.some((one) => one.mayBe(name)),
+    isFollowed: (name) => databases.some((one) => one.isFollowed?.(name) === true),
+    keeps: { not: 'Stemma keeps each session of the database instead of the database, which changes with every message.' },
+    recognize: (tables) => databases.some((one) => one.recognize(tables)),
+    *members(rows) {
+      const one = databases.find(({ recognize }) => recognize(rows.tables));
+      if (!one) return;
+      const prepared = ready.get(one) ?? applied(one.mapping);
+      ready.set(one, prepared);
+      for (const session of one.sessions(rows)) yield memberOf(one.mapping.name, prepared, session);
+    },
+  };
+}
+
+function memberOf(agent: string, prepared: Applied, { id, stamp, title: given, cwd, records }: TableSession): Member {
+  const title = given === undefined ? undefined : clip(given);
+  const facts = { ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
+  return { id, stamp, ...facts, lines: () => wrapLines(formatId, id, { sessionId: id, agent, ...facts }, wrapRecords(prepared, records(), id)) };
+}

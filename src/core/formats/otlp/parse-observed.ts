@@ -1,0 +1,209 @@
+import { isObject, type Json, type JsonObject, parseInstant, stringAt } from '../../base/index.js';
+import { countIn, objectsIn } from '../shared/drafts.js';
+import { exchangeIn, unquoted } from './parse-messages.js';
+import type { Span } from './parse-spans.js';
+
+/** How exports of Langfuse and LangSmith begin. */
+export const isObserved = (head: string): boolean =>
+  /^\s*\{\s*"(?:trace|observations)"\s*:\s*[[{]/.test(head) ||
+  /^\s*\{\s*"(?:post|patch)"\s*:\s*\[/.test(head) ||
+  (/"dotted_order"\s*:/.test(head) && /"run_type"\s*:/.test(head));
+
+/** The spans of an export of Langfuse or LangSmith; none where the value is neither. */
+export function observedSpans(values: readonly JsonObject[]): readonly Span[] {
+  return [...values.filter(({ observations }) => Array.isArray(observations)).flatMap(langfuseSpans), ...langSmithSpans(values)];
+}
+
+const time = (value: Json | undefined): number =>
+  (typeof value === 'string' ? (parseInstant(value) ?? 0) : typeof value === 'number' ? value : 0) || 0;
+
+const numberOf = (value: Json | undefined): number | undefined => countIn(value) ?? undefined;
+
+/** Attributes with the tokens of a call. Where the total is more than input and output, the input leaves out what the cache held. */
+function usageOf(counts: JsonObject): JsonObject {
+  const details = isObject(counts.input_token_details) ? counts.input_token_details : {};
+  const input = numberOf(counts.input ?? counts.input_tokens ?? counts.prompt_tokens);
+  const output = numberOf(counts.output ?? counts.output_tokens ?? counts.completion_tokens);
+  const read = numberOf(counts['prompt_details.cache_read'] ?? counts.cache_read_input_tokens ?? counts.input_cached_tokens ?? details.cache_read);
+  const wrote = numberOf(counts.cache_creation_input_tokens ?? details.cache_creation);
+  const total = numberOf(counts.total ?? counts.total_tokens);
+  const held = (read ?? 0) + (wrote ?? 0);
+  const isBeside = total !== undefined && input !== undefined && held > 0 && total === input + (output ?? 0) + held;
+  return {
+    ...(input !== undefined && { 'gen_ai.usage.input_tokens': isBeside ? input + held : input }),
+    ...(output !== undefined && { 'gen_ai.usage.output_tokens': output }),
+    ...(read !== undefined && { 'gen_ai.usage.cache_read.input_tokens': read }),
+    ...(wrote !== undefined && { 'gen_ai.usage.cache_write.input_tokens': wrote }),
+  };
+}
+
+interface Observed {
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly trace: string;
+  /** The conversation that joins traces. */
+  readonly session: string;
+  readonly kind: 'call' | 'tool' | 'other';
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  readonly model: string | undefined;
+  readonly input: Json | undefined;
+  readonly output: Json | undefined;
+  readonly usage: JsonObject;
+  readonly failed: string | undefined;
+  readonly tool: string;
+}
+
+function langfuseSpans(value: JsonObject): readonly Span[] {
+  const trace = isObject(value.trace) ? value.trace : {};
+  const kinds: Readonly<Record<string, Observed['kind']>> = { GENERATION: 'call', TOOL: 'tool' };
+  return spansOf(
+    objectsIn(value.observations).map((one): Observed => {
+      const traceId = stringAt(one, 'traceId') ?? stringAt(trace, 'id') ?? '';
+      const name = stringAt(one, 'name') ?? '';
+      return {
+        id: stringAt(one, 'id') ?? '',
+        parent: stringAt(one, 'parentObservationId'),
+        trace: traceId,
+        session: stringAt(trace, 'sessionId') ?? traceId,
+        kind: kinds[stringAt(one, 'type') ?? ''] ?? 'other',
+        name,
+        start: time(one.startTime),
+        end: time(one.endTime),
+        model: stringAt(one, 'model'),
+        input: one.input,
+        output: one.output,
+        usage: isObject(one.usageDetails) ? one.usageDetails : {},
+        failed: one.level === 'ERROR' ? (stringAt(one, 'statusMessage') ?? 'error') : undefined,
+        tool: name.replace(/^(?:execute_tool|running tool:)\s+/, ''),
+      };
+    }),
+  );
+}
+
+/** Runs come as a list, one a line, or as the SDK posts them: a later state of a run replaces what it names. */
+function langSmithSpans(values: readonly JsonObject[]): readonly Span[] {
+  const runs = new Map<string, JsonObject>();
+  const all = values.flatMap((value) => [
+    ...objectsIn(value.post),
+    ...objectsIn(value.patch),
+    ...(typeof value.run_type === 'string' ? [value] : []),
+  ]);
+  for (const run of all) {
+    const id = stringAt(run, 'id') ?? '';
+    const given = Object.entries(run).filter(([, one]) => one !== null && !(isObject(one) && Object.keys(one).length === 0));
+    runs.set(id, { ...runs.get(id), ...Object.fromEntries(given) });
+  }
+  const kinds: Readonly<Record<string, Observed['kind']>> = { llm: 'call', tool: 'tool' };
+  return spansOf(
+    [...runs].map(([id, run]): Observed => {
+      const extra = isObject(run.extra) ? run.extra : {};
+      const facts = isObject(extra.metadata) ? extra.metadata : {};
+      const trace = stringAt(run, 'trace_id') ?? id;
+      const output = isObject(run.outputs) ? run.outputs : {};
+      const name = stringAt(run, 'name') ?? '';
+      const counts = output.usage_metadata ?? output.usage;
+      return {
+        id,
+        parent: stringAt(run, 'parent_run_id'),
+        trace,
+        session: ['thread_id', 'session_id', 'conversation_id'].map((one) => stringAt(facts, one)).find((one) => one !== undefined) ?? trace,
+        kind: kinds[stringAt(run, 'run_type') ?? ''] ?? 'other',
+        name,
+        start: time(run.start_time),
+        end: time(run.end_time),
+        model: stringAt(output, 'model') ?? stringAt(facts, 'ls_model_name'),
+        input: run.inputs,
+        output: run.outputs,
+        usage: isObject(counts) ? counts : run,
+        failed: stringAt(run, 'error'),
+        tool: name,
+      };
+    }),
+  );
+}
+
+/** Calls and tools as spans. Calls of one parent are one conversation; a trace with several of them has as many. */
+function spansOf(observed: readonly Observed[]): readonly Span[] {
+  const ordered = [...observed].sort((a, b) => a.start - b.start);
+  const kinds = new Map(ordered.map((one) => [one.id, one]));
+  const ownerOf = (one: Observed): string => {
+    const seen = new Set<string>();
+    let at = kinds.get(one.parent ?? '');
+    // A tool can lie below the call that asked for it, and below a span that groups tools.
+    while (at && one.kind === 'tool' && !seen.has(at.id) && !owners.has(at.id)) {
+      seen.add(at.id);
+      at = kinds.get(at.parent ?? '');
+    }
+    return at?.id ?? one.trace;
+  };
+  const calls = ordered.filter(({ kind }) => kind === 'call');
+  const owners = new Set(calls.map((one) => kinds.get(one.parent ?? '')?.id ?? one.trace));
+  const perSession = Map.groupBy(calls, ({ session, trace }) => `${session}\n${trace}`);
+  const severalOwners = new Set([...perSession].filter(([, some]) => new Set(some.map(ownerOf)).size > 1).map(([name]) => name));
+  const waiting = new Map<string, string[]>();
+  const spans: Span[] = [];
+  const named = new Set<string>();
+  for (const one of ordered) {
+    if (one.kind === 'other') continue;
+    const owner = ownerOf(one);
+    const conversation = severalOwners.has(`${one.session}\n${one.trace}`) ? `${one.session}/${owner}` : one.session;
+    const attributes = one.kind === 'call' ? callAttributes(one) : toolAttributes(one, waiting.get(`${owner}\n${one.tool}`)?.shift());
+    if (one.kind === 'call')
+      for (const { parts } of objectsIn(attributes['gen_ai.output.messages']))
+        for (const { type, id, name } of objectsIn(parts)) {
+          if (type !== 'tool_call' || typeof id !== 'string' || named.has(`${owner}\n${id}`)) continue;
+          named.add(`${owner}\n${id}`);
+          waiting.set(`${owner}\n${String(name)}`, [...(waiting.get(`${owner}\n${String(name)}`) ?? []), id]);
+        }
+    spans.push({
+      traceId: one.trace,
+      spanId: one.id,
+      parentSpanId: undefined,
+      name: one.name,
+      start: one.start,
+      end: one.end,
+      attributes: { ...attributes, 'gen_ai.conversation.id': conversation },
+      events: [],
+      failed: one.failed,
+    });
+  }
+  return spans;
+}
+
+function callAttributes({ model, input, output, usage }: Observed): JsonObject {
+  const [sent, got] = [exchangeIn(input, 'user'), exchangeIn(output, 'assistant')];
+  const system = sent.system.length > 0 ? sent.system : got.system;
+  return {
+    'gen_ai.operation.name': 'chat',
+    ...(model !== undefined && { 'gen_ai.request.model': model }),
+    ...usageOf(usage),
+    ...(system.length > 0 && { 'gen_ai.system_instructions': system }),
+    'gen_ai.input.messages': sent.messages,
+    'gen_ai.output.messages': continued(sent.messages, got.messages),
+  };
+}
+
+/** Numbers calls without ids on from those of the input, so that a later input names them the same way. */
+function continued(before: readonly JsonObject[], messages: readonly JsonObject[]): readonly JsonObject[] {
+  const earlier = before.flatMap(({ parts }) => objectsIn(parts).filter(({ type }) => type === 'tool_call'));
+  return messages.map((message) => ({
+    ...message,
+    parts: objectsIn(message.parts).map((part): JsonObject => {
+      const [, number] = part.type === 'tool_call' ? (/-(\d+)$/.exec(String(part.id)) ?? []) : [];
+      if (number === undefined || part.id !== `${String(part.name)}-${number}`) return part;
+      return { ...part, id: `${String(part.name)}-${Number(number) + earlier.filter(({ name }) => name === part.name).length}` };
+    }),
+  }));
+}
+
+function toolAttributes({ tool, input, output }: Observed, id: string | undefined): JsonObject {
+  return {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': tool,
+    ...(id !== undefined && { 'gen_ai.tool.call.id': id }),
+    'gen_ai.tool.call.arguments': unquoted(input) ?? {},
+    'gen_ai.tool.call.result': unquoted(output) ?? '',
+  };
+}
