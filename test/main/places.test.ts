@@ -31,7 +31,7 @@ describe('places', () => {
     expect(roots('win32', { APPDATA: '/roaming' }, '/home/me')).toEqual(expect.arrayContaining(['/roaming/Code/User', '/roaming/Cursor/User']));
   });
 
-  test('[F44] knows where Goose, Kimi, OpenHands, Antigravity, Kilo, Roo and OpenClaw keep sessions', () => {
+  test('[F44] knows where seven more agents keep their sessions', () => {
     const roots = (agent: string, platform: string, env: Record<string, string> = {}) =>
       agentRootsOf(env, '/me', platform).flatMap((place) => (place.agent === agent ? [place.root] : []));
     expect(roots('goose', 'linux')).toEqual(['/me/.local/share/goose']);

@@ -10,7 +10,7 @@ import { root } from '../../support/source.js';
 
 const fixture = (name: string): string => join(root, 'test', 'fixtures', name);
 
-test('[F43] a database of Goose: sessions, a summary, pairs, a failed tool and the counts of its ledger', () => {
+test('[F43] a database of Goose has sessions, a summary, tool results and counts', () => {
   const chain = emptyChain();
   const path = join(scratch(), 'sessions.db');
   copyFileSync(fixture('mapped/goose.db'), path);
