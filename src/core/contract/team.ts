@@ -6,7 +6,11 @@ const projectName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
   .describe('The name of the project on the hub.');
-const token = z.string().min(1).max(1_000).describe('The token that an admin of the hub gave you.');
+const token = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .describe('The token that an admin of the hub gave you. Without it, your sign-in with `stemma login` is used.');
 const role = z.enum(['reader', 'reviewer', 'writer', 'admin', 'pusher']);
 /** Numbers by kind, such as `{context: 12, ticket: 1}`. */
 const byKind = z.record(z.string(), count);
@@ -46,6 +50,8 @@ const member = z.object({
   revoked: z.boolean(),
   /** Whether it is a share link. */
   isLink: z.boolean(),
+  /** Who signs in at the hub's issuer. Null for a token. */
+  identity: z.string().nullable().optional(),
 });
 
 /** A team shares projects through a hub. What a push sends is added there; two edits of one thing stay as two versions. */
@@ -53,7 +59,7 @@ export const teamContract = {
   connect: procedure(
     'Connects the project with a project on a hub. Address and token stay on this machine, outside of the project. The project on the hub is created if it does not exist and the token allows that.',
   )
-    .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token }))
+    .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token: token.optional() }))
     .output(status),
   disconnect: procedure('Forgets the hub of the project and its token. Nothing on the hub changes.').input(z.strictObject({})).output(status),
   status: procedure('Says which hub the project is connected to, what a push would send and what a pull would read.')
@@ -98,15 +104,29 @@ export const teamContract = {
       }),
     ),
   members: procedure('Lists the tokens of the project on the hub. Needs the role admin.').input(z.strictObject({})).output(z.array(member)),
-  invite: procedure('Makes a token for a person or machine. It is shown once. Needs the role admin.')
+  invite: procedure('Makes a token for a person or machine, which is shown once, or gives a role to somebody who signs in. Needs the role admin.')
     .input(
       z.strictObject({
         name: z.string().min(1).max(200).describe('Who gets the token.'),
         role: role.describe('`pusher` is for machines: it sends and reads nothing.'),
         expiresAt: timestamp.optional().describe('When the token ends. Without it, it stays until it is revoked.'),
+        identity: z
+          .string()
+          .min(1)
+          .max(320)
+          .optional()
+          .describe(
+            'Who signs in with `stemma login`: a verified e-mail address, or the subject as the issuer names it. Then no token is made. A new role replaces the earlier one.',
+          ),
       }),
     )
-    .output(z.object({ id: count, token: z.string() })),
+    .output(
+      z.object({
+        id: count,
+        /** Null for somebody who signs in. */
+        token: z.string().nullable(),
+      }),
+    ),
   share: procedure(
     'Makes a link to a commit: whoever has it reads the commit and what comes before it, on a page of the hub or as a clone. The commit is sent first if the hub lacks it. Needs the role writer or admin.',
   )

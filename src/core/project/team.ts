@@ -47,7 +47,12 @@ function reach({ options }: Engine, address: HubAddress): ManagedHub {
  * Connects a project with a project of a hub, which is created if it does not exist. Nothing is stored before the hub has answered.
  * @throws UNAVAILABLE, UNAUTHORIZED, NOT_FOUND as the hub answers.
  */
-export async function connectTeam(engine: Engine, project: Project, address: HubAddress): Promise<TeamStatus> {
+export async function connectTeam(
+  engine: Engine,
+  project: Project,
+  given: Pick<HubAddress, 'hub' | 'project'> & Partial<HubAddress>,
+): Promise<TeamStatus> {
+  const address = { token: undefined, ...given };
   const hub = reach(engine, address);
   await hub.hello().catch(async (error: unknown) => {
     if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;

@@ -52,6 +52,8 @@ export interface HubMember {
   readonly revoked: boolean;
   /** Whether it is a share link. */
   readonly isLink: boolean;
+  /** Who signs in at the hub's issuer. Null for a token, and missing if the hub is older. */
+  readonly identity?: string | null | undefined;
 }
 
 /** What a token allows. `pusher` is for machines: it sends and reads nothing. */
@@ -68,7 +70,8 @@ export interface ManagedHub extends Hub {
     readonly name: string;
     readonly role: HubRole;
     readonly expiresAt?: Timestamp | undefined;
-  }): Promise<{ id: number; token: string }>;
+    readonly identity?: string | undefined;
+  }): Promise<{ id: number; token: string | null }>;
   /** Makes a link to a commit that the hub holds. `commit` is its digest. @throws NOT_FOUND if the hub does not hold it. */
   share(input: {
     readonly commit: string;

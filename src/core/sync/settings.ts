@@ -10,7 +10,8 @@ export interface HubAddress {
   /** Such as `https://hub.example`. */
   readonly hub: string;
   readonly project: string;
-  readonly token: string;
+  /** Undefined for the sign-in of this machine at the hub. */
+  readonly token: string | undefined;
 }
 
 /** The hubs of this machine's projects. They are stored in Stemma's own folder, so that a project that travels brings none along. */
@@ -30,6 +31,7 @@ export function openMachineHubs(dataDir: string, vault: Vault | undefined): Mach
       const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
       const [hub, project, sealed, plain] = ['hub', 'project', 'sealed', 'token'].map((key) => stringAt(stored, key));
       if (!isObject(stored) || stored.projectId !== projectId || hub === undefined || project === undefined) return undefined;
+      if (stored.isSignedIn === true) return { hub, project, token: undefined };
       const token = sealed === undefined ? plain : await vault?.unseal(sealed);
       return token === undefined ? undefined : { hub, project, token };
     },
@@ -37,8 +39,8 @@ export function openMachineHubs(dataDir: string, vault: Vault | undefined): Mach
       if (!address) return rmSync(fileOf(projectId), { force: true });
       const { token, ...place } = address;
       // Without a keyring the token stays in a file that only this person can read.
-      const sealed = await vault?.seal(token).catch(() => undefined);
-      const secret = sealed === undefined ? { token } : { sealed };
+      const sealed = token === undefined ? undefined : await vault?.seal(token).catch(() => undefined);
+      const secret = token === undefined ? { isSignedIn: true } : sealed === undefined ? { token } : { sealed };
       makeFolders(folder);
       replaceFile(fileOf(projectId), `${JSON.stringify({ projectId, ...place, ...secret }, null, 2)}\n`);
     },

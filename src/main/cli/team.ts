@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import type { Command } from 'commander';
-import type { ContractClient } from '../launch/index.js';
+import { type ContractClient, dataDirOf } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
 import {
   addProjectCommand,
@@ -36,7 +36,10 @@ const hubOption = [
   '--hub <hub/project>',
   'the hub and the project on it, such as https://hub.example/web-shop (remembered on this machine)',
 ] as const;
-const tokenOption = ['--token <token>', 'the token for the hub (default: STEMMA_TOKEN, else the one that was given last)'] as const;
+const tokenOption = [
+  '--token <token>',
+  'the token for the hub (default: STEMMA_TOKEN, else the one that was given last, else your `stemma login`)',
+] as const;
 
 /** Adds `stemma hub`, `clone`, `push`, `pull` and `status`: the record of a team. */
 export function addTeamCommands(program: Command): void {
@@ -48,7 +51,14 @@ export function addTeamCommands(program: Command): void {
     .option('--data <dir>', 'folder for the database that comes along, and for objects', 'stemma-hub')
     .option('--database <url>', 'a PostgreSQL database, such as postgres://user:password@host/stemma (default: one in --data)')
     .option('--objects <url>', 's3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment, or a folder (default: in --data)')
+    .option('--oidc-issuer <url>', 'also accept people who signed in at this OpenID Connect issuer')
+    .option('--oidc-audience <id>', 'the audience that their tokens must be for')
+    .option('--oidc-client <id>', 'the client id for `stemma login`, if it is not the audience')
     .action(serve);
+
+  program.command('login <hub>').description('sign in at the issuer of a hub, with a code that you enter in a browser').action(signIn);
+
+  program.command('logout <hub>').description('forget the sign-in at a hub').action(signOut);
 
   program
     .command('clone <address> <dir>')
@@ -106,10 +116,7 @@ async function connectTo(client: ContractClient, options: HubOptions): Promise<v
     if (options.token === undefined) return;
     throw new UsageError('Give --hub with the token: this project is not connected to a hub.');
   }
-  if (token === undefined) {
-    if (known.hub === place.hub && known.project === place.project) return;
-    throw new UsageError('Give a token with --token or STEMMA_TOKEN.');
-  }
+  if (token === undefined && known.hub === place.hub && known.project === place.project) return;
   await client.team.connect({ ...place, token });
 }
 
@@ -134,7 +141,6 @@ function linkOf(text: string): { hub: string; project: string; token: string } |
 
 async function clone(from: string, dir: string, options: HubOptions): Promise<void> {
   const { token = tokenOf(options), ...place } = linkOf(from) ?? { ...placeOf(from), token: undefined };
-  if (token === undefined) throw new UsageError('Give a token with --token or STEMMA_TOKEN.');
   await withEngine(async ({ client }) => {
     const name = basename(resolve(dir)).replace(/\.stemma$/, '');
     const info = await client.project.create({ dir: resolve(dir), name });
@@ -223,10 +229,44 @@ async function showStatus(options: HubOptions): Promise<void> {
   });
 }
 
-async function serve(options: { port: number; host: string; data: string; database?: string; objects?: string }): Promise<void> {
+interface ServeOptions {
+  port: number;
+  host: string;
+  data: string;
+  database?: string;
+  objects?: string;
+  oidcIssuer?: string;
+  oidcAudience?: string;
+  oidcClient?: string;
+}
+
+async function serve({ oidcIssuer, oidcAudience, oidcClient, ...options }: ServeOptions): Promise<void> {
+  if ((oidcIssuer === undefined) !== (oidcAudience === undefined)) throw new UsageError('Give --oidc-issuer and --oidc-audience together.');
+  const oidc = oidcIssuer === undefined ? undefined : { issuer: oidcIssuer, audience: oidcAudience ?? '', client: oidcClient };
   const { startHub } = await import('../hub/index.js');
-  const hub = await startHub({ ...options, data: resolve(options.data), onRequest: (entry) => say(JSON.stringify(entry)) });
+  const hub = await startHub({ ...options, oidc, data: resolve(options.data), onRequest: (entry) => say(JSON.stringify(entry)) });
   printText(`The hub answers at ${hub.address}`);
   if (hub.token !== undefined) printText(`Admin token, shown once: ${hub.token}`);
   await hub.ended;
+}
+
+async function signIn(hub: string): Promise<void> {
+  const { openLogins } = await import('../team/index.js');
+  await openLogins(dataDirOf()).signIn(hubUrl(hub), ({ issuer, address, code }) => {
+    printText(line`The hub asks you to sign in at ${issuer}.`);
+    printText(line`Open ${address} in any browser and enter the code ${code}.`);
+  });
+  printText(line`Signed in at ${hub}. Push, pull and clone need no token now.`);
+}
+
+async function signOut(hub: string): Promise<void> {
+  const { openLogins } = await import('../team/index.js');
+  openLogins(dataDirOf()).signOut(hubUrl(hub));
+  printText(line`The sign-in at ${hub} is forgotten on this machine.`);
+}
+
+function hubUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new UsageError(`${text} is not the address of a hub, such as https://hub.example.`);
+  return url.href.replace(/\/+$/, '');
 }

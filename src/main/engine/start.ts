@@ -3,7 +3,7 @@ import { createEngine, type Engine, type EngineOptions, type Vault } from '../..
 import { built } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
 import { openAgents } from '../runner/index.js';
-import { hubAt } from '../team/index.js';
+import { hubAt, openLogins } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
 import { openTerminal } from './terminal.js';
 
@@ -13,6 +13,7 @@ import { openTerminal } from './terminal.js';
  */
 export function startEngine(options: EngineOptions, vault?: Vault): Engine {
   const accounts = openAccounts({ dataDir: options.dataDir, env: process.env, vault });
+  const logins = openLogins(options.dataDir, vault);
   return createEngine({
     machine: hostname(),
     ...options,
@@ -24,7 +25,7 @@ export function startEngine(options: EngineOptions, vault?: Vault): Engine {
     },
     agents: options.agents ?? openAgents({ env: process.env, stemma: [process.execPath, built('cli', 'stemma.js')] }),
     isRunning: agentIsRunning,
-    reachHub: hubAt,
+    reachHub: (address) => hubAt(address, logins),
     openTerminal: (cwd, command) => openTerminal(cwd, command),
   });
 }

@@ -2,18 +2,28 @@ import { createHash, randomBytes } from 'node:crypto';
 import { StemmaError } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 import type { HubDatabase } from './database.js';
+import { isJwt, type Oidc } from './oidc.js';
 
-/** Who calls: a token of a person or machine. */
-export interface Holder {
+/** A role in one project, or in all. */
+interface Grant {
   readonly no: number;
   readonly name: string;
   readonly role: HubRole;
-  /** The number of the only project of the token; null for all. */
+  /** The number of the only project of the grant; null for all. */
   readonly project: number | null;
   readonly expiresAt: Date | null;
   /** Of a share link: the name of the commit that it opens. */
   readonly shared: Buffer | null;
 }
+
+/** Who calls, with the role for the project that the call names. */
+export interface Holder extends Grant {
+  /** All roles of the caller. A token has one; who signed in at an issuer may have one in each project. */
+  readonly grants: readonly Grant[];
+}
+
+/** The projects of grants that are for one project. */
+export const projectsOf = (grants: readonly Grant[]): number[] => grants.flatMap(({ project }) => (project === null ? [] : [project]));
 
 /** What a call does. */
 export type Action = 'read' | 'review' | 'write' | 'administer';
@@ -39,27 +49,61 @@ const hashOfToken = (token: string): Buffer => createHash('sha256').update(token
 
 const refusal = (message: string): StemmaError => new StemmaError('UNAUTHORIZED', message, { field: 'token' });
 
-/** Who holds the token of a request. @throws UNAUTHORIZED for an unknown, expired or revoked one. */
-export async function holderOf({ all }: HubDatabase, authorization: string | undefined): Promise<Holder> {
+/** What a request brings along: its `Authorization` header, and the name of the project that it is about. */
+interface Credentials {
+  readonly authorization: string | undefined;
+  readonly project: string | undefined;
+  readonly oidc: Oidc | undefined;
+}
+
+/**
+ * Who holds the token of a request: a token of this hub, or one of its issuer.
+ * @throws UNAUTHORIZED for an unknown, expired or revoked one; UNAVAILABLE if the issuer does not answer.
+ */
+export async function holderOf(database: HubDatabase, { authorization, project, oidc }: Credentials): Promise<Holder> {
   const token = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1];
   if (token === undefined) throw refusal('The request has no token. Give one with --token or STEMMA_TOKEN.');
-  const row = await all
+  if (oidc && isJwt(token)) return holderWith(database, await oidc.identities(token), project);
+  const row = await validTokens(database).where('hash', '=', hashOfToken(token)).where('identity', 'is', null).executeTakeFirst();
+  if (!row) throw refusal('The hub does not accept this token: it is unknown, expired or revoked. Ask an admin of the hub for a new one.');
+  return { ...row, grants: [row] };
+}
+
+const validTokens = ({ all }: HubDatabase) =>
+  all
     .selectFrom('token')
-    .select(['no', 'name', 'role', 'project', 'expires_at', 'revoked_at', 'shared'])
-    .where('hash', '=', hashOfToken(token))
-    .executeTakeFirst();
-  if (!row || row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= Date.now()))
-    throw refusal('The hub does not accept this token: it is unknown, expired or revoked. Ask an admin of the hub for a new one.');
-  return { no: row.no, name: row.name, role: row.role, project: row.project, expiresAt: row.expires_at, shared: row.shared };
+    .select(['token.no', 'token.name', 'role', 'token.project', 'expires_at as expiresAt', 'shared'])
+    .where('revoked_at', 'is', null)
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', new Date())]));
+
+/** The member with one of these verified names. The role in the project itself precedes the one in all projects. */
+async function holderWith(database: HubDatabase, identities: readonly string[], project: string | undefined): Promise<Holder> {
+  const rows =
+    identities.length === 0
+      ? []
+      : await validTokens(database)
+          .leftJoin('project', 'project.no', 'token.project')
+          .select('project.name as projectName')
+          .where('identity', 'in', identities)
+          .orderBy('token.no', 'desc')
+          .execute();
+  const row = rows.find(({ projectName }) => projectName === (project ?? null)) ?? rows.find((each) => each.project === null) ?? rows[0];
+  if (!row)
+    throw refusal(
+      identities.length === 0
+        ? 'Your sign-in names no verified e-mail address, so the hub does not know who you are.'
+        : `${identities[0]} is not a member of this hub. Ask an admin of the hub for access.`,
+    );
+  return { ...row, grants: rows };
 }
 
 /** @throws UNAUTHORIZED if the role does not allow the action. */
-export function requireAction({ role }: Holder, action: Action): void {
+export function requireAction({ role }: Pick<Grant, 'role'>, action: Action): void {
   if (!allowed[role].includes(action)) throw refusal(`This token has the role ${role}, which may not ${action}.`);
 }
 
 /** Whether a role allows an action. */
-export const allows = ({ role }: Holder, action: Action): boolean => allowed[role].includes(action);
+export const allows = ({ role }: Pick<Grant, 'role'>, action: Action): boolean => allowed[role].includes(action);
 
 /**
  * The number and id of a project that a token may use for an action. A project of others looks like one that does not exist.

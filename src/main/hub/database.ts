@@ -17,6 +17,8 @@ export interface Tables {
     created_at: Generated<Date>;
     expires_at: Date | null;
     revoked_at: Date | null;
+    /** Who signs in at the issuer. Null for a token. */
+    identity: string | null;
     /** Of a share link: the name of the commit that it opens. */
     shared: Buffer | null;
     /** Of a share link: the token that made it. */

@@ -6,5 +6,6 @@ export { startEmbedded } from './embedded.js';
 export { migrate } from './migrate.js';
 export { migrations } from './migrations/index.js';
 export { openHubObjects } from './objects.js';
+export { type Oidc, openOidc } from './oidc.js';
 export { firstToken, type RequestEntry, type RunningHub, serveHub } from './server.js';
 export { type StartedHub, startHub } from './start.js';

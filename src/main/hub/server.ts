@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { newToken } from './access.js';
 import type { HubDatabase } from './database.js';
 import type { HubObjects } from './objects.js';
+import type { Oidc } from './oidc.js';
 import { hubRouter } from './service.js';
 import { openShareRoute } from './shared-web.js';
 
@@ -19,6 +20,7 @@ interface HubOptions {
   readonly objects: HubObjects;
   readonly port: number;
   readonly host: string;
+  readonly oidc?: Oidc | undefined;
   /** Called for each answered request. It holds no content. */
   readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
 }
@@ -32,10 +34,10 @@ export interface RequestEntry {
 }
 
 /**
- * Serves a hub over HTTP: `/rpc` for clients, `/health` for balancers. A hub keeps nothing in memory that another would need, so any number
+ * Serves a hub over HTTP: `/rpc` for clients, `/oidc` for those that sign in, `/health` for balancers. A hub keeps nothing in memory that another would need, so any number
  * of them can serve one database and bucket.
  */
-export async function serveHub({ database, objects, port, host, onRequest }: HubOptions): Promise<RunningHub> {
+export async function serveHub({ database, objects, port, host, oidc, onRequest }: HubOptions): Promise<RunningHub> {
   const handler = new RPCHandler(hubRouter);
   const answerShare = openShareRoute({ database, objects });
   const server = createServer((request, response) => {
@@ -50,8 +52,9 @@ export async function serveHub({ database, objects, port, host, onRequest }: Hub
       return;
     }
     if (answerShare(request, response)) return;
+    if (path === '/oidc' && oidc) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(oidc.about));
     void handler
-      .handle(request, response, { prefix: '/rpc', context: { database, objects, authorization: request.headers.authorization } })
+      .handle(request, response, { prefix: '/rpc', context: { database, objects, oidc, authorization: request.headers.authorization } })
       .then(({ matched }) => {
         if (!matched)
           response.writeHead(404, { 'content-type': 'text/plain' }).end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
@@ -97,7 +100,7 @@ export async function firstToken({ all }: HubDatabase): Promise<string | undefin
     const { token, hash } = newToken();
     await tx
       .insertInto('token')
-      .values({ hash, name: 'admin', role: 'admin', project: null, expires_at: null, revoked_at: null, shared: null, made_by: null })
+      .values({ hash, name: 'admin', role: 'admin', project: null, expires_at: null, revoked_at: null, shared: null, made_by: null, identity: null })
       .execute();
     return token;
   });

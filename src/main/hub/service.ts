@@ -1,57 +1,13 @@
-import { implement } from '@orpc/server';
 import { sql } from 'kysely';
 import { badRequest, type JsonObject, StemmaError, timestampOf } from '../../core/base/index.js';
-import { asRefusal } from '../../core/router/index.js';
 import { type Item, keyOf, packParcel, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
-import { hubContract } from '../team/index.js';
-import { type Action, allows, type Holder, holderOf, newToken, projectFor, requireAction } from './access.js';
-import type { HubDatabase, InProject } from './database.js';
+import { allows, type Holder, projectFor, projectsOf, requireAction } from './access.js';
+import type { InProject } from './database.js';
+import { members } from './members.js';
 import { aboutOf, nameOf } from './names.js';
-import type { HubObjects } from './objects.js';
 import { peopleAt } from './presence.js';
-import { requireOpen, sharedItems, sharedObjects } from './shares.js';
-
-/** What every call works with. */
-export interface HubContext {
-  readonly database: HubDatabase;
-  readonly objects: HubObjects;
-  /** The `Authorization` header. */
-  readonly authorization: string | undefined;
-}
-
-const os = implement(hubContract)
-  .$context<HubContext>()
-  .use(async ({ next, path, context }) => {
-    try {
-      const holder = await holderOf(context.database, context.authorization);
-      requireOpen(holder, path.join('.'));
-      return await next({ context: { holder } });
-    } catch (error) {
-      throw asRefusal(error, path.join('.'));
-    }
-  });
-
-type Called = HubContext & { readonly holder: Holder };
-
-/** Opens a project for a call and notes the call in the audit log. */
-async function within<T>(
-  { database, holder }: Called,
-  name: string,
-  action: Action | undefined,
-  what: string,
-  work: (tx: InProject, project: { readonly no: number; readonly id: string }) => Promise<{ readonly result: T; readonly count: number }>,
-): Promise<T> {
-  const project = await projectFor(database, holder, name, action);
-  return database.inProject(project.no, async (tx) => {
-    const { result, count } = await work(tx, project);
-    if (count > 0)
-      await tx
-        .insertInto('audit')
-        .values({ project: project.no, by: holder.name, action: what, count: String(count) })
-        .execute();
-    return result;
-  });
-}
+import { os, within } from './procedure.js';
+import { sharedItems, sharedObjects } from './shares.js';
 
 const newestSeq = async (tx: InProject): Promise<number> =>
   Number((await tx.selectFrom('item').select(sql<string | null>`max(seq)`.as('seq')).executeTakeFirst())?.seq ?? 0);
@@ -226,9 +182,10 @@ const projects = {
     const rows = await database.all
       .selectFrom('project')
       .select(['project.no', 'project.name'])
-      .$if(holder.project !== null, (query) => query.where('project.no', '=', holder.project as number))
+      .$if(!holder.grants.some(({ project }) => project === null), (query) => query.where('project.no', 'in', projectsOf(holder.grants)))
       .orderBy('name')
       .execute();
+    const roleIn = (no: number) => holder.grants.find(({ project }) => project === no) ?? holder.grants.find(({ project }) => project === null);
     return Promise.all(
       rows.map(({ no, name }) =>
         database.inProject(no, async (tx) => {
@@ -236,7 +193,13 @@ const projects = {
             .selectFrom('object')
             .select([sql<string>`count(*)`.as('count'), sql<string>`coalesce(sum(size), 0)`.as('bytes')])
             .executeTakeFirstOrThrow();
-          return { project: name, role: holder.role, items: await newestSeq(tx), objects: Number(objects.count), bytes: Number(objects.bytes) };
+          return {
+            project: name,
+            role: (roleIn(no) ?? holder).role,
+            items: await newestSeq(tx),
+            objects: Number(objects.count),
+            bytes: Number(objects.bytes),
+          };
         }),
       ),
     );
@@ -248,111 +211,6 @@ const projects = {
       .insertInto('project')
       .values({ name: input.project })
       .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    return input;
-  }),
-};
-
-const members = {
-  list: os.members.list.handler(async ({ input, context: { database, holder } }) => {
-    const project = await projectFor(database, holder, input.project, 'administer');
-    const rows = await database.all
-      .selectFrom('token')
-      .leftJoin('project', 'project.no', 'token.project')
-      .select([
-        'token.no',
-        'token.name',
-        'token.role',
-        'token.created_at',
-        'token.expires_at',
-        'token.revoked_at',
-        'token.shared',
-        'project.name as project',
-      ])
-      .where((where) => where.or([where('token.project', '=', project.no), where('token.project', 'is', null)]))
-      .orderBy('token.no')
-      .execute();
-    return rows.map((row) => ({
-      id: row.no,
-      name: row.name,
-      role: row.role,
-      project: row.project,
-      createdAt: timestampOf(row.created_at.getTime()),
-      expiresAt: row.expires_at && timestampOf(row.expires_at.getTime()),
-      revoked: row.revoked_at !== null,
-      isLink: row.shared !== null,
-    }));
-  }),
-  add: os.members.add.handler(async ({ input, context: { database, holder } }) => {
-    requireAction(holder, 'administer');
-    if (input.project === null && holder.project !== null)
-      throw new StemmaError('UNAUTHORIZED', 'This token is for one project and gives no access to others. Name the project.', { field: 'project' });
-    const project = input.project === null ? null : (await projectFor(database, holder, input.project, 'administer')).no;
-    const { token, hash } = newToken();
-    const { no } = await database.all
-      .insertInto('token')
-      .values({
-        hash,
-        name: input.name,
-        role: input.role,
-        project,
-        expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
-        revoked_at: null,
-        shared: null,
-        made_by: holder.no,
-      })
-      .returning('no')
-      .executeTakeFirstOrThrow();
-    await database.all
-      .insertInto('audit')
-      .values({ project, by: holder.name, action: `add ${input.role} ${input.name}`, count: '1' })
-      .execute();
-    return { id: no, token };
-  }),
-  share: os.members.share.handler(async ({ input, context: { database, holder } }) => {
-    requireAction(holder, 'write');
-    const project = await projectFor(database, holder, input.project, 'read');
-    const commit = nameOf('context', input.commit);
-    const isHere = await database.inProject(project.no, (tx) =>
-      tx.selectFrom('item').select('seq').where('name', '=', commit).limit(1).executeTakeFirst(),
-    );
-    if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
-    const { token, hash } = newToken();
-    const { no } = await database.all
-      .insertInto('token')
-      .values({
-        hash,
-        name: input.name,
-        role: input.role,
-        project: project.no,
-        expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
-        revoked_at: null,
-        shared: commit,
-        made_by: holder.no,
-      })
-      .returning('no')
-      .executeTakeFirstOrThrow();
-    await database.all
-      .insertInto('audit')
-      .values({ project: project.no, by: holder.name, action: `share ${input.commit}`, count: '1' })
-      .execute();
-    return { id: no, token };
-  }),
-  revoke: os.members.revoke.handler(async ({ input, context: { database, holder } }) => {
-    // Who made a link may end it.
-    const isAdmin = allows(holder, 'administer');
-    const row = await database.all
-      .updateTable('token')
-      .set({ revoked_at: new Date() })
-      .where('no', '=', input.id)
-      .$if(holder.project !== null, (query) => query.where('project', '=', holder.project))
-      .$if(!isAdmin, (query) => query.where('made_by', '=', holder.no))
-      .returning(['project', 'name'])
-      .executeTakeFirst();
-    if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });
-    await database.all
-      .insertInto('audit')
-      .values({ project: row.project, by: holder.name, action: `revoke ${row.name}`, count: '1' })
       .execute();
     return input;
   }),

@@ -3,7 +3,8 @@ import { createRouterClient } from '@orpc/server';
 import { StemmaError } from '../../core/base/index.js';
 import { hubOver } from '../team/index.js';
 import { holderOf } from './access.js';
-import { type HubContext, hubRouter } from './service.js';
+import type { HubContext } from './procedure.js';
+import { hubRouter } from './service.js';
 import { frameOf, framePolicy, openSharedPages } from './shared-page.js';
 
 const route = /^\/share\/([^/]+)\/([^/]+)(\/page)?$/;
@@ -16,7 +17,7 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
   const pages = openSharedPages();
   const answer = async (request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
     const authorization = `Bearer ${token}`;
-    const { shared, role, expiresAt } = await holderOf(services.database, authorization);
+    const { shared, role, expiresAt } = await holderOf(services.database, { authorization, project, oidc: undefined });
     if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
     const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
     await hub.hello();

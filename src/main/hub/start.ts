@@ -6,6 +6,7 @@ import { onEndSignal } from '../launch/index.js';
 import { openHubDatabase } from './database.js';
 import { startEmbedded } from './embedded.js';
 import { openHubObjects } from './objects.js';
+import { type OidcOptions, openOidc } from './oidc.js';
 import { firstToken, type RequestEntry, serveHub } from './server.js';
 
 interface StartOptions {
@@ -15,6 +16,7 @@ interface StartOptions {
   readonly data: string;
   readonly database?: string | undefined;
   readonly objects?: string | undefined;
+  readonly oidc?: OidcOptions | undefined;
   readonly onRequest?: (entry: RequestEntry) => void;
 }
 
@@ -27,13 +29,14 @@ export interface StartedHub {
 }
 
 /** Starts a hub with its database and objects. @throws UNAVAILABLE if one of them does not answer; BAD_REQUEST for an address that is none. */
-export async function startHub({ port, host, data, database: given, objects, onRequest }: StartOptions): Promise<StartedHub> {
+export async function startHub({ port, host, data, database: given, objects, oidc: issuer, onRequest }: StartOptions): Promise<StartedHub> {
+  const oidc = issuer && openOidc(issuer);
   const postgres = given === undefined ? await startEmbedded(data) : undefined;
   const database = await openHubDatabase(given ?? postgres?.url ?? '');
   const place = objects === undefined ? folderAt(join(data, 'objects')) : placeOf(objects);
   const store = openStore('hub', place, { from: 'environment' });
   const token = await firstToken(database);
-  const running = await serveHub({ database, objects: openHubObjects(store), port, host, onRequest });
+  const running = await serveHub({ database, objects: openHubObjects(store), port, host, oidc, onRequest });
   const ended = new Promise<void>((resolve) => {
     const signals = onEndSignal(() => {
       void running

@@ -3,6 +3,7 @@ import { RPCLink } from '@orpc/client/fetch';
 import type { ContractRouterClient } from '@orpc/contract';
 import { errorCodes, StemmaError } from '../../core/base/index.js';
 import type { HubAddress, ManagedHub } from '../../core/sync/index.js';
+import type { Logins } from './logins.js';
 import type { HubContract } from './wire.js';
 
 export type HubClient = ContractRouterClient<HubContract>;
@@ -10,11 +11,11 @@ export type HubClient = ContractRouterClient<HubContract>;
 /** Milliseconds to wait for an answer. */
 const answerMs = 120_000;
 
-/** Calls a hub. Its refusals keep their code and message; a hub that does not answer is UNAVAILABLE. */
-export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>): HubClient {
+/** Calls a hub, with a token or as the person who signed in there. Its refusals keep their code and message; a hub that does not answer is UNAVAILABLE. */
+export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, logins?: Logins): HubClient {
   const link = new RPCLink({
     url: `${hub.replace(/\/+$/, '')}/rpc`,
-    headers: { authorization: `Bearer ${token}` },
+    headers: async () => ({ authorization: `Bearer ${token ?? (await logins?.bearer(hub)) ?? ''}` }),
     fetch: (request, init) =>
       fetch(request, { ...init, redirect: 'error', signal: AbortSignal.any([request.signal, AbortSignal.timeout(answerMs)]) }),
     interceptors: [
@@ -31,6 +32,7 @@ export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>): Hu
 }
 
 function asError(hub: string, error: unknown): StemmaError {
+  if (error instanceof StemmaError) return error;
   const code = error instanceof ORPCError ? errorCodes.find((each) => each === error.code) : undefined;
   if (error instanceof ORPCError && code !== undefined) return new StemmaError(code, `The hub ${hub}: ${error.message}`, { hub });
   const reason = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
@@ -43,7 +45,7 @@ function asError(hub: string, error: unknown): StemmaError {
 }
 
 /** The hub's project as `core/sync` uses it. */
-export const hubAt = (address: HubAddress): ManagedHub => hubOver(hubClient(address), address.project);
+export const hubAt = (address: HubAddress, logins?: Logins): ManagedHub => hubOver(hubClient(address, logins), address.project);
 
 /** The same over any client, also one in the hub's own process. */
 export function hubOver({ sync, projects, members }: HubClient, project: string): ManagedHub {
@@ -61,7 +63,8 @@ export function hubOver({ sync, projects, members }: HubClient, project: string)
       await projects.create({ project });
     },
     members: () => members.list({ project }),
-    invite: (input) => members.add({ project, ...input }),
+    invite: async ({ identity, ...input }) =>
+      identity === undefined ? members.add({ project, ...input }) : { ...(await members.grant({ project, identity, ...input })), token: null },
     share: (input) => members.share({ project, ...input }),
     revoke: (id) => members.revoke({ id }),
   };

@@ -28,6 +28,15 @@ const member = z.object({
   revoked: z.boolean(),
   /** Whether it is a share link. */
   isLink: z.boolean(),
+  /** Who signs in at the hub's issuer. Null for a token. */
+  identity: z.string().nullable(),
+});
+
+const newMember = z.strictObject({
+  project: projectName.nullable(),
+  name: z.string().min(1).max(200),
+  role,
+  expiresAt: timestamp.optional(),
 });
 
 const project = z.strictObject({ project: projectName });
@@ -58,9 +67,8 @@ export const hubContract = {
   },
   members: {
     list: oc.input(project).output(z.array(member)),
-    add: oc
-      .input(z.strictObject({ project: projectName.nullable(), name: z.string().min(1).max(200), role, expiresAt: timestamp.optional() }))
-      .output(z.object({ id: z.number().int(), token: z.string() })),
+    add: oc.input(newMember).output(z.object({ id: z.number().int(), token: z.string() })),
+    grant: oc.input(newMember.extend({ identity: z.string().min(1).max(320) })).output(z.object({ id: z.number().int() })),
     share: oc
       .input(
         project.extend({

@@ -75,6 +75,7 @@ describe('access to a hub', () => {
       'members.share': () => client.members.share({ project, commit: secretHash, name: 'x', role: 'reader' }),
       'members.revoke': () => client.members.revoke({ id: 1 }),
       'audit.list': () => client.audit.list({ project }),
+      'members.grant': () => client.members.grant({ project, name: 'me', role: 'admin', identity: 'me@example.com' }),
       'projects.list': async () => {
         const names = (await client.projects.list({})).map((each) => each.project);
         if (names.includes(project)) return;

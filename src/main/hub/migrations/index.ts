@@ -4,6 +4,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { JsonObject } from '../../../core/base/index.js';
 import { aboutOf } from '../names.js';
+import { identity } from './010-identity.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -144,4 +145,5 @@ export const migrations = {
       for (const statement of presence.split(';\n')) await sql.raw(statement).execute(db);
     },
   },
+  '010-identity': identity,
 };

@@ -18,7 +18,7 @@ type Role = keyof typeof roles;
 /** Who has access to the project on the hub. For admins. */
 export function Members() {
   const [round, setRound] = useState(0);
-  const [invited, invite] = useTask<{ name: string; token: string }>();
+  const [invited, invite] = useTask<{ name: string; token: string | null }>();
   const [revoked, revoke] = useTask<unknown>();
   const query = useQuery(`members ${round}`, (signal) => api.team.members({}, { signal }));
   const reload = (): void => setRound((n) => n + 1);
@@ -28,7 +28,8 @@ export function Members() {
     const given = new FormData(form);
     const name = String(given.get('name') ?? '').trim();
     void invite(async () => {
-      const { token } = await api.team.invite({ name, role: given.get('role') as Role });
+      const identity = String(given.get('identity') ?? '').trim() || undefined;
+      const { token } = await api.team.invite({ name, role: given.get('role') as Role, identity });
       form.reset();
       return { name, token };
     }).then(reload);
@@ -41,19 +42,20 @@ export function Members() {
           <ul className="storage-replicas" aria-label="Members">
             {members
               .filter((member) => !member.revoked)
-              .map(({ id, name, role, project, expiresAt, isLink }) => (
+              .map(({ id, name, role, project, expiresAt, isLink, identity }) => (
                 <li key={id}>
                   <span>
                     <b>{name}</b>{' '}
                     <span className="muted">
                       {isLink ? `share link, ${role}` : role}
+                      {identity && `, signs in as ${identity}`}
                       {project === null && ', every project'}
                       {expiresAt !== null && `, until ${expiresAt.slice(0, 10)}`}
                     </span>
                   </span>
                   <RemoveButton
                     label={`Revoke ${name}`}
-                    question={isLink ? `Revoke ${name}?` : `Revoke the token of ${name}?`}
+                    question={isLink ? `Revoke ${name}?` : `Revoke the access of ${name}?`}
                     onRemove={() => void revoke(() => api.team.revoke({ id })).then(reload)}
                   >
                     It stops working at once. What was sent with it stays on the hub.
@@ -65,6 +67,7 @@ export function Members() {
       </Answer>
       <form className="storage-new" aria-label="Give access" onSubmit={submit}>
         <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />
+        <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
         <label>
           <span className="muted">Role</span>
           <select className="field" name="role" defaultValue="writer">
@@ -77,14 +80,20 @@ export function Members() {
         </label>
         <div className="storage-actions">
           <Button type="submit" icon={UserPlus}>
-            Make a token
+            Give access
           </Button>
         </div>
       </form>
       <div aria-live="polite">
         {invited.state === 'done' && (
           <p>
-            The token of {invited.result.name}, shown once: <code>{invited.result.token}</code>
+            {invited.result.token === null ? (
+              <>{invited.result.name} has access after signing in.</>
+            ) : (
+              <>
+                The token of {invited.result.name}, shown once: <code>{invited.result.token}</code>
+              </>
+            )}
           </p>
         )}
         <TaskProblem task={invited} />

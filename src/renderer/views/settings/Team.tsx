@@ -143,7 +143,7 @@ function Connected({ status, onForget }: { status: TeamStatus; onForget: () => v
 
 interface ConnectProps {
   isRunning: boolean;
-  onConnect: (place: { hub: string; project: string; token: string }) => void;
+  onConnect: (place: { hub: string; project: string; token?: string | undefined }) => void;
 }
 
 function Connect({ isRunning, onConnect }: ConnectProps) {
@@ -151,13 +151,13 @@ function Connect({ isRunning, onConnect }: ConnectProps) {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const text = (field: string): string => String(given.get(field) ?? '').trim();
-    onConnect({ hub: text('hub'), project: text('project'), token: text('token') });
+    onConnect({ hub: text('hub'), project: text('project'), token: text('token') || undefined });
   };
   return (
     <form className="storage-new" aria-label="Connect with a hub" onSubmit={submit}>
       <Field name="hub" label="Hub" type="url" required placeholder="https://hub.example" />
       <Field name="project" label="Project there" required pattern="[a-z0-9][a-z0-9._\-]{0,99}" placeholder="web-shop" />
-      <Field name="token" label="Token" type="password" required autoComplete="off" placeholder="stm_…" />
+      <Field name="token" label="Token" type="password" autoComplete="off" placeholder="stm_… (empty: your stemma login)" />
       <p className="muted">
         No hub yet? <code>stemma hub</code> starts one and prints its address and token.
       </p>

@@ -1,0 +1,144 @@
+import { StemmaError, timestampOf } from '../../core/base/index.js';
+import type { HubRole } from '../../core/sync/index.js';
+import { allows, newToken, projectFor, projectsOf, requireAction } from './access.js';
+import { nameOf } from './names.js';
+import { type Called, os } from './procedure.js';
+
+interface NewMember {
+  readonly project: string | null;
+  readonly name: string;
+  readonly role: HubRole;
+  readonly expiresAt?: string | undefined;
+}
+
+/** Stores a token, or the role of an identity. A member who signs in has one role in a project: a new one replaces it. */
+async function addMember(
+  { database, holder }: Called,
+  input: NewMember,
+  given: string | null,
+): Promise<{ readonly id: number; readonly token: string }> {
+  requireAction(holder, 'administer');
+  if (input.project === null && holder.project !== null)
+    throw new StemmaError('UNAUTHORIZED', 'This token is for one project and gives no access to others. Name the project.', { field: 'project' });
+  const project = input.project === null ? null : (await projectFor(database, holder, input.project, 'administer')).no;
+  const { token, hash } = newToken();
+  const identity = given?.includes('@') ? given.toLowerCase() : given;
+  const expires_at = input.expiresAt === undefined ? null : new Date(input.expiresAt);
+  return database.all.transaction().execute(async (tx) => {
+    if (identity !== null)
+      await tx
+        .updateTable('token')
+        .set({ revoked_at: new Date() })
+        .where('identity', '=', identity)
+        .where('project', 'is not distinct from', project)
+        .where('revoked_at', 'is', null)
+        .execute();
+    const { no } = await tx
+      .insertInto('token')
+      .values({ hash, name: input.name, role: input.role, project, expires_at, revoked_at: null, identity })
+      .returning('no')
+      .executeTakeFirstOrThrow();
+    await tx
+      .insertInto('audit')
+      .values({ project, by: holder.name, action: `add ${input.role} ${input.name}`, count: '1' })
+      .execute();
+    return { id: no, token };
+  });
+}
+
+/** The procedures of `members`: tokens, share links, and the roles of those who sign in. */
+export const members = {
+  list: os.members.list.handler(async ({ input, context: { database, holder } }) => {
+    const project = await projectFor(database, holder, input.project, 'administer');
+    const rows = await database.all
+      .selectFrom('token')
+      .leftJoin('project', 'project.no', 'token.project')
+      .select([
+        'token.no',
+        'token.name',
+        'token.role',
+        'token.created_at',
+        'token.expires_at',
+        'token.revoked_at',
+        'token.shared',
+        'token.identity',
+        'project.name as project',
+      ])
+      .where((where) => where.or([where('token.project', '=', project.no), where('token.project', 'is', null)]))
+      .orderBy('token.no')
+      .execute();
+    return rows.map((row) => ({
+      id: row.no,
+      name: row.name,
+      role: row.role,
+      project: row.project,
+      createdAt: timestampOf(row.created_at.getTime()),
+      expiresAt: row.expires_at && timestampOf(row.expires_at.getTime()),
+      revoked: row.revoked_at !== null,
+      isLink: row.shared !== null,
+      identity: row.identity,
+    }));
+  }),
+  add: os.members.add.handler(({ input, context }) => addMember(context, input, null)),
+  // Nobody gets the token of a member who signs in.
+  grant: os.members.grant.handler(async ({ input, context }) => ({ id: (await addMember(context, input, input.identity)).id })),
+  share: os.members.share.handler(async ({ input, context: { database, holder } }) => {
+    requireAction(holder, 'write');
+    const project = await projectFor(database, holder, input.project, 'read');
+    const commit = nameOf('context', input.commit);
+    const isHere = await database.inProject(project.no, (tx) =>
+      tx.selectFrom('item').select('seq').where('name', '=', commit).limit(1).executeTakeFirst(),
+    );
+    if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
+    const { token, hash } = newToken();
+    const { no } = await database.all
+      .insertInto('token')
+      .values({
+        hash,
+        name: input.name,
+        role: input.role,
+        project: project.no,
+        expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
+        revoked_at: null,
+        shared: commit,
+        made_by: holder.no,
+        identity: null,
+      })
+      .returning('no')
+      .executeTakeFirstOrThrow();
+    await database.all
+      .insertInto('audit')
+      .values({ project: project.no, by: holder.name, action: `share ${input.commit}`, count: '1' })
+      .execute();
+    return { id: no, token };
+  }),
+  revoke: os.members.revoke.handler(async ({ input, context: { database, holder } }) => {
+    const admin = holder.grants.filter((grant) => allows(grant, 'administer'));
+    const isAdminOfAll = admin.some(({ project }) => project === null);
+    // Who made a link may end it.
+    const row = await database.all
+      .updateTable('token')
+      .set({ revoked_at: new Date() })
+      .where('no', '=', input.id)
+      .$if(!isAdminOfAll, (query) =>
+        query.where((where) =>
+          where.or([
+            ...(admin.length > 0 ? [where('project', 'in', projectsOf(admin))] : []),
+            where(
+              'made_by',
+              'in',
+              holder.grants.map(({ no }) => no),
+            ).and('shared', 'is not', null),
+          ]),
+        ),
+      )
+      .returning(['project', 'name'])
+      .executeTakeFirst();
+    if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });
+    await database.all
+      .insertInto('audit')
+      .values({ project: row.project, by: holder.name, action: `revoke ${row.name}`, count: '1' })
+      .execute();
+    return input;
+  }),
+};

@@ -1,0 +1,109 @@
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { badRequest, isObject, StemmaError, stringAt } from '../../core/base/index.js';
+
+/** Who signs people in. */
+export interface OidcOptions {
+  /** The address of the issuer, exactly as its tokens name it. */
+  readonly issuer: string;
+  /** The audience that a token must be for. */
+  readonly audience: string;
+  /** The client id for `stemma login`, if it is not the audience. */
+  readonly client?: string | undefined;
+}
+
+/** Verifies tokens of an OpenID Connect issuer. */
+export interface Oidc {
+  /** What a client needs to sign in. */
+  readonly about: { readonly issuer: string; readonly audience: string; readonly client: string };
+  /**
+   * The names of whoever a token is for: the verified e-mail address in lower case, and the subject.
+   * @throws UNAUTHORIZED for a token that does not hold; UNAVAILABLE if the issuer does not answer.
+   */
+  identities(token: string): Promise<readonly string[]>;
+}
+
+/** Signatures with a key that only the issuer has. Never `none`, and never a shared secret. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+/** Seconds by which the clocks of hub and issuer may differ. */
+const clockTolerance = 30;
+const answerMs = 10_000;
+
+/** Whether a token can be one of an issuer: three parts, as a signed JWT has. */
+export const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
+
+/** Prepares the verification. The issuer is asked at the first token. @throws BAD_REQUEST for an issuer without TLS, unless it is on loopback. */
+export function openOidc({ issuer, audience, client = audience }: OidcOptions): Oidc {
+  requireSafe(issuer, 'oidc-issuer');
+  let found: Promise<JWTVerifyGetKey> | undefined;
+  const keys = (): Promise<JWTVerifyGetKey> => {
+    found ??= keysOf(issuer).catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    });
+    return found;
+  };
+  return {
+    about: { issuer, audience, client },
+    identities: async (token) => {
+      try {
+        const { payload } = await jwtVerify(token, await keys(), { issuer, audience, algorithms, clockTolerance, requiredClaims: ['exp', 'sub'] });
+        return identitiesIn(payload);
+      } catch (error) {
+        throw asRefusal(error, issuer);
+      }
+    },
+  };
+}
+
+/**
+ * A name with `@` is an e-mail address and counts only if the issuer verified it. So a subject that looks like the address of somebody else
+ * does not count.
+ */
+function identitiesIn({ email, email_verified: isVerified, sub }: JWTPayload): string[] {
+  const names = [];
+  if (typeof email === 'string' && isVerified === true) names.push(email.toLowerCase());
+  if (typeof sub === 'string' && !sub.includes('@')) names.push(sub);
+  return names;
+}
+
+async function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+  const place = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+  const answer = await fetch(place, { redirect: 'error', signal: AbortSignal.timeout(answerMs) });
+  const about: unknown = answer.ok ? await answer.json() : undefined;
+  const keys = stringAt(about, 'jwks_uri');
+  if (!isObject(about) || about.issuer !== issuer || keys === undefined) throw new Error(`${place} does not describe the issuer ${issuer}`);
+  requireSafe(keys, 'jwks_uri');
+  return createRemoteJWKSet(new URL(keys), { timeoutDuration: answerMs });
+}
+
+/** @throws BAD_REQUEST for an address that others on the way could change. */
+function requireSafe(address: string, field: string): void {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isLoopback = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLoopback))
+    throw badRequest(field, `The issuer needs an https address, but ${field} is ${address}.`);
+}
+
+const falseToken = [
+  errors.JWTExpired,
+  errors.JWTClaimValidationFailed,
+  errors.JWTInvalid,
+  errors.JWSInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+];
+
+function asRefusal(error: unknown, issuer: string): StemmaError {
+  const { message } = error as Error;
+  if (falseToken.some((each) => error instanceof each))
+    return new StemmaError('UNAUTHORIZED', `The hub does not accept this sign-in: ${message}. Run \`stemma login\` again.`, { field: 'token' });
+  return new StemmaError(
+    'UNAVAILABLE',
+    `The hub cannot verify the sign-in, because its issuer ${issuer} does not answer: ${message}.`,
+    { reason: message },
+    { cause: error },
+  );
+}

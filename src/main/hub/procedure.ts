@@ -1,0 +1,55 @@
+import { implement } from '@orpc/server';
+import { stringAt } from '../../core/base/index.js';
+import { asRefusal } from '../../core/router/index.js';
+import { hubContract } from '../team/index.js';
+import { type Action, type Holder, holderOf, projectFor } from './access.js';
+import type { HubDatabase, InProject } from './database.js';
+import type { HubObjects } from './objects.js';
+import type { Oidc } from './oidc.js';
+import { requireOpen } from './shares.js';
+
+/** What every call works with. */
+export interface HubContext {
+  readonly database: HubDatabase;
+  readonly objects: HubObjects;
+  /** The `Authorization` header. */
+  readonly authorization: string | undefined;
+  /** The issuer whose tokens are accepted as well. */
+  readonly oidc?: Oidc | undefined;
+}
+
+/** Implements the procedures of the hub. Each knows who calls. */
+export const os = implement(hubContract)
+  .$context<HubContext>()
+  .use(async ({ next, path, context: { database, authorization, oidc } }, input) => {
+    try {
+      const holder = await holderOf(database, { authorization, oidc, project: stringAt(input, 'project') });
+      requireOpen(holder, path.join('.'));
+      return await next({ context: { holder } });
+    } catch (error) {
+      throw asRefusal(error, path.join('.'));
+    }
+  });
+
+/** What a procedure works with. */
+export type Called = HubContext & { readonly holder: Holder };
+
+/** Opens a project for a call and notes the call in the audit log. */
+export async function within<T>(
+  { database, holder }: Called,
+  name: string,
+  action: Action | undefined,
+  what: string,
+  work: (tx: InProject, project: { readonly no: number; readonly id: string }) => Promise<{ readonly result: T; readonly count: number }>,
+): Promise<T> {
+  const project = await projectFor(database, holder, name, action);
+  return database.inProject(project.no, async (tx) => {
+    const { result, count } = await work(tx, project);
+    if (count > 0)
+      await tx
+        .insertInto('audit')
+        .values({ project: project.no, by: holder.name, action: what, count: String(count) })
+        .execute();
+    return result;
+  });
+}
