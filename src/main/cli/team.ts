@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ContractClient, dataDirOf } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
 import {
@@ -49,8 +49,19 @@ export function addTeamCommands(program: Command): void {
     .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
     .option('--host <address>', 'the address to listen on; put a proxy with TLS before any other than loopback', '127.0.0.1')
     .option('--data <dir>', 'folder for the database that comes along, and for objects', 'stemma-hub')
-    .option('--database <url>', 'a PostgreSQL database, such as postgres://user:password@host/stemma (default: one in --data)')
-    .option('--objects <url>', 's3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment, or a folder (default: in --data)')
+    .addOption(
+      new Option('--database <url>', 'a PostgreSQL database, such as postgres://user:password@host/stemma (without it: one in --data)').env(
+        'STEMMA_DATABASE',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--objects <url>',
+        's3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment, or a folder (without it: in --data)',
+      ).env('STEMMA_OBJECTS'),
+    )
+    .option('--tls-cert <file>', 'the certificate chain as PEM, to serve TLS; new files are read by themselves and on SIGHUP')
+    .option('--tls-key <file>', 'the private key of the certificate as PEM')
     .option('--oidc-issuer <url>', 'also accept people who signed in at this OpenID Connect issuer')
     .option('--oidc-audience <id>', 'the audience that their tokens must be for')
     .option('--oidc-client <id>', 'the client id for `stemma login`, if it is not the audience')
@@ -238,13 +249,19 @@ interface ServeOptions {
   oidcIssuer?: string;
   oidcAudience?: string;
   oidcClient?: string;
+  tlsCert?: string;
+  tlsKey?: string;
 }
 
-async function serve({ oidcIssuer, oidcAudience, oidcClient, ...options }: ServeOptions): Promise<void> {
+async function serve({ oidcIssuer, oidcAudience, oidcClient, tlsCert, tlsKey, ...options }: ServeOptions): Promise<void> {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new UsageError('Give --tls-cert and --tls-key together.');
+  const tls = tlsCert === undefined ? undefined : { cert: resolve(tlsCert), key: resolve(tlsKey ?? '') };
   if ((oidcIssuer === undefined) !== (oidcAudience === undefined)) throw new UsageError('Give --oidc-issuer and --oidc-audience together.');
   const oidc = oidcIssuer === undefined ? undefined : { issuer: oidcIssuer, audience: oidcAudience ?? '', client: oidcClient };
   const { startHub } = await import('../hub/index.js');
-  const hub = await startHub({ ...options, oidc, data: resolve(options.data), onRequest: (entry) => say(JSON.stringify(entry)) });
+  const log = (entry: object): void => say(JSON.stringify(entry));
+  const onCertificate = (problem: string | undefined): void => log({ at: new Date().toISOString(), certificate: problem ?? 'read again' });
+  const hub = await startHub({ ...options, oidc, tls, data: resolve(options.data), onRequest: log, onCertificate });
   printText(`The hub answers at ${hub.address}`);
   if (hub.token !== undefined) printText(`Admin token, shown once: ${hub.token}`);
   await hub.ended;

@@ -2,6 +2,7 @@ import { type Generated, Kysely, PostgresDialect, sql, type Transaction } from '
 import pg from 'pg';
 import { StemmaError } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
+import type { PoolUse } from './metrics.js';
 import { migrate } from './migrate.js';
 import { migrations } from './migrations/index.js';
 
@@ -48,6 +49,7 @@ export type InProject = Transaction<Tables>;
 export interface HubDatabase {
   readonly all: Kysely<Tables>;
   inProject<T>(project: number, work: (tx: InProject) => Promise<T>): Promise<T>;
+  pool(): PoolUse;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
         await sql`SELECT set_config('stemma.project', ${String(project)}, true)`.execute(tx);
         return work(tx);
       }),
+    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => all.destroy(),
   };
 }

@@ -4,6 +4,7 @@ import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
 import { type Action, type Holder, holderOf, projectFor } from './access.js';
 import type { HubDatabase, InProject } from './database.js';
+import type { HubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import { requireOpen } from './shares.js';
@@ -16,18 +17,25 @@ export interface HubContext {
   readonly authorization: string | undefined;
   /** The issuer whose tokens are accepted as well. */
   readonly oidc?: Oidc | undefined;
+  readonly metrics?: HubMetrics | undefined;
 }
 
 /** Implements the procedures of the hub. Each knows who calls. */
 export const os = implement(hubContract)
   .$context<HubContext>()
-  .use(async ({ next, path, context: { database, authorization, oidc } }, input) => {
+  .use(async ({ next, path, context: { database, authorization, oidc, metrics } }, input) => {
+    const started = performance.now();
+    const called = (code: string): void => metrics?.called(path.join('.'), code, performance.now() - started);
     try {
       const holder = await holderOf(database, { authorization, oidc, project: stringAt(input, 'project') });
       requireOpen(holder, path.join('.'));
-      return await next({ context: { holder } });
+      const answer = await next({ context: { holder } });
+      called('ok');
+      return answer;
     } catch (error) {
-      throw asRefusal(error, path.join('.'));
+      const refusal = asRefusal(error, path.join('.'));
+      called(stringAt(refusal, 'code') ?? 'INTERNAL_SERVER_ERROR');
+      throw refusal;
     }
   });
 

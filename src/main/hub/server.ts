@@ -1,13 +1,15 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { RPCHandler } from '@orpc/server/node';
 import { sql } from 'kysely';
-import { newToken } from './access.js';
+import { holderOf, newToken } from './access.js';
 import type { HubDatabase } from './database.js';
+import { openHubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import { hubRouter } from './service.js';
 import { openShareRoute } from './shared-web.js';
+import { createTlsServer, type TlsFiles } from './tls.js';
 
 /** A running hub. */
 export interface RunningHub {
@@ -21,8 +23,12 @@ interface HubOptions {
   readonly port: number;
   readonly host: string;
   readonly oidc?: Oidc | undefined;
+  /** Without it, the hub speaks HTTP. */
+  readonly tls?: TlsFiles | undefined;
   /** Called for each answered request. It holds no content. */
   readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
+  /** Called when the certificate was read again, with the problem if there is one. */
+  readonly onCertificate?: ((problem: string | undefined) => void) | undefined;
 }
 
 /** A line of the hub's log. */
@@ -34,13 +40,14 @@ export interface RequestEntry {
 }
 
 /**
- * Serves a hub over HTTP: `/rpc` for clients, `/oidc` for those that sign in, `/health` for balancers. A hub keeps nothing in memory that another would need, so any number
- * of them can serve one database and bucket.
+ * Serves a hub over HTTP, or with TLS: `/rpc` for clients, `/oidc` for those that sign in, `/health` for balancers. A hub keeps nothing in
+ * memory that another would need, so any number of them can serve one database and bucket.
  */
-export async function serveHub({ database, objects, port, host, oidc, onRequest }: HubOptions): Promise<RunningHub> {
+export async function serveHub({ database, objects, port, host, oidc, tls, onRequest, onCertificate = () => {} }: HubOptions): Promise<RunningHub> {
   const handler = new RPCHandler(hubRouter);
+  const metrics = openHubMetrics(database.pool);
   const answerShare = openShareRoute({ database, objects });
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const started = performance.now();
     // The secret of a share link stays out of the log.
     const path = ((request.url ?? '').split('?')[0] ?? '').replace(/^(\/share\/[^/]+\/)[^/]+/, '$1…');
@@ -51,15 +58,22 @@ export async function serveHub({ database, objects, port, host, oidc, onRequest 
       void isHealthy(database).then((ok) => response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify({ ok })));
       return;
     }
+    if (path === '/metrics')
+      return void mayScrape(database, request).then((may) =>
+        may
+          ? metrics.answer(request, response)
+          : response.writeHead(403, { 'content-type': 'text/plain' }).end('Give a token of an admin of the hub.\n'),
+      );
     if (answerShare(request, response)) return;
     if (path === '/oidc' && oidc) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(oidc.about));
     void handler
-      .handle(request, response, { prefix: '/rpc', context: { database, objects, oidc, authorization: request.headers.authorization } })
+      .handle(request, response, { prefix: '/rpc', context: { database, objects, oidc, metrics, authorization: request.headers.authorization } })
       .then(({ matched }) => {
         if (!matched)
           response.writeHead(404, { 'content-type': 'text/plain' }).end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
       });
-  });
+  };
+  const server = tls ? createTlsServer(tls, listener, onCertificate) : createServer(listener);
   // Clients close idle connections first, so that none is closed while a request is on its way.
   server.keepAliveTimeout = idleMs;
   await listening(server, port, host);
@@ -67,7 +81,7 @@ export async function serveHub({ database, objects, port, host, oidc, onRequest 
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        server.close(() => void metrics.close().then(resolve));
         server.closeIdleConnections();
       }),
   };
@@ -76,11 +90,23 @@ export async function serveHub({ database, objects, port, host, oidc, onRequest 
 /** Milliseconds after which an idle connection is closed. */
 const idleMs = 75_000;
 
-const listening = (server: Server, port: number, host: string): Promise<void> =>
+const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: string): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve());
   });
+
+/** Programs on this machine, and admins of the whole hub. A request that a proxy passes on comes from elsewhere. */
+async function mayScrape(database: HubDatabase, { socket, headers }: IncomingMessage): Promise<boolean> {
+  const isPassedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
+  if (!isPassedOn && /^(?:127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')) return true;
+  try {
+    const { role, project } = await holderOf(database, { authorization: headers.authorization, project: undefined, oidc: undefined });
+    return role === 'admin' && project === null;
+  } catch {
+    return false;
+  }
+}
 
 async function isHealthy({ all }: HubDatabase): Promise<boolean> {
   try {

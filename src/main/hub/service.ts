@@ -137,6 +137,7 @@ const sync = {
     return within(context, input.project, undefined, 'push', async (tx, { no }) => {
       if (written) await context.objects.record(tx, no, written);
       const { seq, stored } = await storeItems(tx, no, context.holder, items);
+      context.metrics?.stored({ items: stored, objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + bytes.length, 0) });
       return { result: { seq, stored }, count: stored + objects.length };
     });
   }),

@@ -8,6 +8,7 @@ import { startEmbedded } from './embedded.js';
 import { openHubObjects } from './objects.js';
 import { type OidcOptions, openOidc } from './oidc.js';
 import { firstToken, type RequestEntry, serveHub } from './server.js';
+import type { TlsFiles } from './tls.js';
 
 interface StartOptions {
   readonly port: number;
@@ -17,7 +18,9 @@ interface StartOptions {
   readonly database?: string | undefined;
   readonly objects?: string | undefined;
   readonly oidc?: OidcOptions | undefined;
+  readonly tls?: TlsFiles | undefined;
   readonly onRequest?: (entry: RequestEntry) => void;
+  readonly onCertificate?: (problem: string | undefined) => void;
 }
 
 /** A hub that runs until a signal ends it. */
@@ -29,28 +32,42 @@ export interface StartedHub {
 }
 
 /** Starts a hub with its database and objects. @throws UNAVAILABLE if one of them does not answer; BAD_REQUEST for an address that is none. */
-export async function startHub({ port, host, data, database: given, objects, oidc: issuer, onRequest }: StartOptions): Promise<StartedHub> {
+export async function startHub({
+  port,
+  host,
+  data,
+  database: given,
+  objects,
+  oidc: issuer,
+  tls,
+  onRequest,
+  onCertificate,
+}: StartOptions): Promise<StartedHub> {
   const oidc = issuer && openOidc(issuer);
   const postgres = given === undefined ? await startEmbedded(data) : undefined;
   const database = await openHubDatabase(given ?? postgres?.url ?? '');
   const place = objects === undefined ? folderAt(join(data, 'objects')) : placeOf(objects);
   const store = openStore('hub', place, { from: 'environment' });
   const token = await firstToken(database);
-  const running = await serveHub({ database, objects: openHubObjects(store), port, host, oidc, onRequest });
+  const running = await serveHub({ database, objects: openHubObjects(store), port, host, oidc, tls, onRequest, onCertificate });
   const ended = new Promise<void>((resolve) => {
-    const signals = onEndSignal(() => {
-      void running
-        .close()
-        .then(() => database.close())
-        .then(() => postgres?.stop())
-        .then(() => {
-          store.close();
-          signals.close();
-          resolve();
-        });
-    });
+    // With certificate files, SIGHUP reads them again.
+    const signals = onEndSignal(
+      () => {
+        void running
+          .close()
+          .then(() => database.close())
+          .then(() => postgres?.stop())
+          .then(() => {
+            store.close();
+            signals.close();
+            resolve();
+          });
+      },
+      tls ? ['SIGINT', 'SIGTERM'] : undefined,
+    );
   });
-  return { address: `http://${host.includes(':') ? `[${host}]` : host}:${running.port}`, token, ended };
+  return { address: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${running.port}`, token, ended };
 }
 
 function folderAt(dir: string): ReplicaPlace {

@@ -13,10 +13,10 @@ export interface SignalWatch {
 }
 
 /**
- * Calls `end` at the first signal that asks this process to end. A second signal ends the process at once, and so does the end of the
+ * Calls `end` at the first of the signals that ask this process to end. A second signal ends the process at once, and so does the end of the
  * grace period: a thread may be in the middle of a read that never returns. Needs a main thread that is not blocked itself.
  */
-export function onEndSignal(end: () => void): SignalWatch {
+export function onEndSignal(end: () => void, signals: readonly EndSignal[] = endSignals): SignalWatch {
   let came: EndSignal | undefined;
   let deadline: NodeJS.Timeout | undefined;
   const handle = (signal: EndSignal): void => {
@@ -27,12 +27,12 @@ export function onEndSignal(end: () => void): SignalWatch {
       end();
     }
   };
-  for (const signal of endSignals) process.on(signal, handle);
+  for (const signal of signals) process.on(signal, handle);
   return {
     came: () => came,
     close: () => {
       clearTimeout(deadline);
-      for (const signal of endSignals) process.off(signal, handle);
+      for (const signal of signals) process.off(signal, handle);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
 import { isObject, type Json, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
-import { makeFolders, replaceFile } from '../../core/files/index.js';
+import { makeFolders, readInside, replaceFile } from '../../core/files/index.js';
 import type { Vault } from '../../core/replicas/index.js';
 
 /** The issuer of a hub, as the hub names it. */
@@ -38,6 +39,10 @@ export interface Logins {
 }
 
 const answerMs = 10_000;
+/** How often, and after how many milliseconds, a sign-in that another process renews is looked for. */
+const looks = { most: 10, ms: 200 };
+/** Bytes of a stored sign-in. */
+const largestFile = 1024 * 1024;
 /** Milliseconds before its end at which a token is renewed. */
 const marginMs = 60_000;
 
@@ -48,31 +53,45 @@ const openid = () => import('openid-client');
 export function openLogins(dataDir: string, vault?: Vault): Logins {
   const folder = join(dataDir, 'logins');
   const fileOf = (hub: string): string => join(folder, `${createHash('sha256').update(originOf(hub)).digest('hex')}.json`);
+  const stored = (hub: string): Json | undefined =>
+    existsSync(fileOf(hub)) ? parseJson(readInside(folder, fileOf(hub), { limit: largestFile }).toString('utf8')) : undefined;
   const read = async (hub: string): Promise<Login | undefined> => {
-    const stored = existsSync(fileOf(hub)) ? parseJson(readFileSync(fileOf(hub), 'utf8')) : undefined;
-    const sealed = stringAt(stored, 'sealed');
-    const login = sealed === undefined ? stored : parseJson((await vault?.unseal(sealed)) ?? '');
+    const found = stored(hub);
+    const sealed = stringAt(found, 'sealed');
+    const login = sealed === undefined ? found : parseJson((await vault?.unseal(sealed)) ?? '');
     return isLogin(login) && login.hub === originOf(hub) ? login : undefined;
   };
   const save = async (login: Login): Promise<void> => {
     // A command line without a keyring must be able to read what it stored, so a renewed login stays as it was.
-    const isPlain = existsSync(fileOf(login.hub)) && stringAt(parseJson(readFileSync(fileOf(login.hub), 'utf8')), 'bearer') !== undefined;
+    const isPlain = stringAt(stored(login.hub), 'bearer') !== undefined;
     const sealed = isPlain ? undefined : await vault?.seal(JSON.stringify(login)).catch(() => undefined);
     makeFolders(folder);
     replaceFile(fileOf(login.hub), `${JSON.stringify(sealed === undefined ? login : { sealed }, null, 2)}\n`);
+  };
+  /** Renewals under way: an issuer takes a refresh token once. */
+  const renewing = new Map<string, Promise<string>>();
+  const renew = async (login: Login): Promise<string> => {
+    try {
+      return await renewed(login, save);
+    } catch {
+      // Another process may have used the refresh token a moment ago, and stores what it got.
+      for (let look = 0; look < looks.most; look++) {
+        const now = await read(login.hub);
+        if (now && now.bearer !== login.bearer) return now.bearer;
+        if (login.endsAt > Date.now()) return login.bearer;
+        await wait(looks.ms);
+      }
+      throw signInFirst(login.hub, 'The sign-in has ended at');
+    }
   };
   return {
     bearer: async (hub) => {
       const login = await read(hub);
       if (!login) throw signInFirst(hub, 'This machine is not signed in at');
       if (login.endsAt - marginMs > Date.now()) return login.bearer;
-      return renewed(login, save).catch(async () => {
-        // Another process may have used the refresh token a moment ago.
-        const now = await read(hub);
-        if (now && now.bearer !== login.bearer) return now.bearer;
-        if (login.endsAt > Date.now()) return login.bearer;
-        throw signInFirst(hub, 'The sign-in has ended at');
-      });
+      const running = renewing.get(login.hub) ?? renew(login).finally(() => renewing.delete(login.hub));
+      renewing.set(login.hub, running);
+      return running;
     },
     signIn: async (hub, tell) => {
       const issuer = await issuerOf(hub);

@@ -1,11 +1,21 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Command } from 'commander';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresDialect, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { openStore } from '../../../src/core/replicas/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
-import { migrate, migrations, openHubDatabase } from '../../../src/main/hub/index.js';
+import { addTeamCommands } from '../../../src/main/cli/team.js';
+import { firstToken, migrate, migrations, openHubDatabase, openHubObjects, serveHub } from '../../../src/main/hub/index.js';
+import { hubAt, hubClient } from '../../../src/main/team/index.js';
 import { startTestHub, type TestHub } from '../../support/hub.js';
-import { emptyChain } from '../../support/project.js';
+import { emptyChain, scratch } from '../../support/project.js';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -27,6 +37,46 @@ const commit = (chain: Chain, text: string): void => {
     tokenCount: 1,
   });
 };
+
+/** The folder of Debian's PostgreSQL programs. Undefined where it is not installed: then its test is skipped. */
+const debian = [18, 17, 16, 15, 14]
+  .map((version) => `/usr/lib/postgresql/${version}/bin`)
+  .find((dir) => existsSync(join(dir, 'initdb')) && existsSync(join(dir, 'pg_dump')));
+
+/** Starts Debian's PostgreSQL, as the user `postgres` where this process is root, which the server refuses. */
+async function startDebian(): Promise<{ readonly dir: string; url(database: string): string }> {
+  const dir = mkdtempSync('/tmp/stemma-debian-');
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const owner = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {};
+  if (owner.uid !== undefined) chownSync(dir, owner.uid, owner.gid);
+  const [data, port] = [join(dir, 'data'), await freePort()];
+  execFileSync(join(debian ?? '', 'initdb'), ['-D', data, '-A', 'trust', '-U', 'stemma', '--no-sync'], { stdio: 'ignore', cwd: dir, ...owner });
+  const words = ['-D', data, '-p', String(port), '-k', dir, '-c', 'listen_addresses=127.0.0.1', '-F'];
+  const server = spawn(join(debian ?? '', 'postgres'), words, { cwd: dir, ...owner });
+  onTestFinished(async () => {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGINT');
+    await ended;
+    rmSync(dir, { recursive: true, force: true });
+  });
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    server.once('exit', () => reject(new Error(log)));
+    server.stderr.on('data', (text: Buffer) => {
+      log += text.toString();
+      if (log.includes('ready to accept connections')) resolve();
+    });
+  });
+  return { dir, url: (database) => `postgres://stemma@127.0.0.1:${port}/${database}` };
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
 
 describe('keeping a hub running', () => {
   test('[E30] an older hub works beside a newer schema, and steps run whatever their number', async () => {
@@ -63,4 +113,137 @@ describe('keeping a hub running', () => {
     expect(statements.filter((each) => breaks.test(each))).toEqual([]);
     expect(breaks.test('ALTER TABLE item ADD COLUMN size bigint NOT NULL')).toBe(true);
   });
+
+  test.skipIf(!has('openssl'))('[E33] certificate files are read again; files that do not fit change nothing', async () => {
+    const dir = scratch();
+    const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
+    certify(dir, 'one');
+    certify(dir, 'two');
+    copyFileSync(join(dir, 'one.pem'), cert);
+    copyFileSync(join(dir, 'one.key'), key);
+    const database = await openHubDatabase(hub.databaseUrl);
+    const told: (string | undefined)[] = [];
+    const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
+    const options = { database, objects, port: 0, host: '127.0.0.1', onCertificate: (problem: string | undefined) => void told.push(problem) };
+    const running = await serveHub({ ...options, tls: { cert, key } });
+    onTestFinished(() => running.close().then(database.close));
+    expect(await nameOfCertificate(running.port)).toBe('one');
+    copyFileSync(join(dir, 'two.pem'), cert);
+    hangUp();
+    expect(told[0]).toContain(cert);
+    expect(told[0]).not.toContain('PRIVATE');
+    expect(await nameOfCertificate(running.port)).toBe('one');
+    copyFileSync(join(dir, 'two.key'), key);
+    hangUp();
+    expect(told[1]).toBeUndefined();
+    expect(await nameOfCertificate(running.port)).toBe('two');
+    await expect(serveHub({ ...options, tls: { cert, key: join(dir, 'none') } })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  test('[E34] metrics count calls by result, answer this machine and admins, and name nobody', async () => {
+    await hub.client().projects.create({ project: 'measured-project' });
+    const mine = emptyChain();
+    commit(mine, 'measured');
+    await push(mine, await hub.project('measured-project'));
+    await expect(hub.client('stm_false').projects.list({})).rejects.toThrow();
+    const text = await (await fetch(`${hub.address}/metrics`)).text();
+    expect(text).toMatch(/stemma_hub_requests_total\{procedure="sync\.send",code="ok"[^}]*\} [1-9]/);
+    expect(text).toMatch(/stemma_hub_requests_total\{procedure="projects\.list",code="UNAUTHORIZED"[^}]*\} [1-9]/);
+    expect(text).toMatch(/stemma_hub_request_seconds_bucket\{procedure="sync\.send"/);
+    expect(text).toMatch(/stemma_hub_stored_objects_total(\{[^}]*\})? [1-9]/);
+    expect(text).toMatch(/stemma_hub_database_connections\{state="idle"/);
+    expect(text).not.toContain('measured-project');
+    // A request that a proxy passed on comes from elsewhere.
+    const passedOn = { 'x-forwarded-for': '192.0.2.1' };
+    const { token } = await hub.client().members.add({ project: 'measured-project', name: 'a', role: 'admin' });
+    const status = async (headers: Record<string, string>) =>
+      (await fetch(`${hub.address}/metrics`, { headers: { ...passedOn, ...headers } })).status;
+    expect(await status({})).toBe(403);
+    expect(await status({ authorization: `Bearer ${token}` })).toBe(403);
+    expect(await status({ authorization: `Bearer ${hub.admin}` })).toBe(200);
+  });
+
+  test('[E35] the compose file and the unit name options and variables that the hub has', () => {
+    const docs = join(import.meta.dirname, '../../../docs/hub');
+    const program = new Command();
+    addTeamCommands(program);
+    const options = program.commands.find((each) => each.name() === 'hub')?.options ?? [];
+    const compose = parse(readFileSync(join(docs, 'compose.yaml'), 'utf8')) as {
+      services: Record<string, { command?: string[]; environment?: object }>;
+    };
+    expect(Object.keys(compose.services)).toEqual(['hub', 'postgres', 'objects']);
+    const unit = readFileSync(join(docs, 'stemma-hub.service'), 'utf8');
+    const words = [...(compose.services.hub?.command ?? []), ...(/ExecStart=(.*)/.exec(unit)?.[1]?.split(' ') ?? [])];
+    const used = words.filter((word) => word.startsWith('--')).map((word) => word.split('=')[0]);
+    expect(used.length).toBeGreaterThan(4);
+    expect(used.filter((each) => !options.some(({ long }) => long === each))).toEqual([]);
+    const named = [...Object.keys(compose.services.hub?.environment ?? {}), ...[...unit.matchAll(/^# +(STEMMA_\w+)=/gm)].map((found) => found[1])];
+    const variables = named.filter((each) => each?.startsWith('STEMMA_'));
+    expect(variables.length).toBe(4);
+    expect(variables.filter((each) => !options.some(({ envVar }) => envVar === each))).toEqual([]);
+  });
+
+  test.skipIf(!has('systemd-analyze'))('[E35] systemd accepts the unit', () => {
+    const file = join(scratch(), 'stemma-hub.service');
+    const unit = readFileSync(join(import.meta.dirname, '../../../docs/hub/stemma-hub.service'), 'utf8');
+    writeFileSync(file, unit.replace('/usr/local/bin/stemma', '/bin/true'));
+    expect(execFileSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })).toBe('');
+  });
+
+  test.skipIf(!debian)("[E16] pg_dump and pg_restore of Debian's PostgreSQL give the same digests", async () => {
+    const server = await startDebian();
+    const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: join(server.dir, 'objects') }));
+    const serve = async (url: string) => {
+      const database = await openHubDatabase(url);
+      const token = await firstToken(database);
+      const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1' });
+      return { hub: `http://127.0.0.1:${running.port}`, token, close: () => running.close().then(database.close) };
+    };
+    mkdirSync(join(server.dir, 'objects'));
+    const first = await serve(server.url('postgres'));
+    const token = first.token ?? '';
+    await hubClient({ hub: first.hub, token }).projects.create({ project: 'backup' });
+    const mine = emptyChain();
+    commit(mine, 'one');
+    commit(mine, 'two');
+    await push(mine, hubAt({ hub: first.hub, project: 'backup', token }));
+    await first.close();
+    const dump = join(server.dir, 'hub.dump');
+    execFileSync('pg_dump', ['--format=custom', `--file=${dump}`, server.url('postgres')]);
+    execFileSync('createdb', [`--maintenance-db=${server.url('postgres')}`, 'restored']);
+    execFileSync('pg_restore', [`--dbname=${server.url('restored')}`, dump]);
+    const second = await serve(server.url('restored'));
+    const theirs = emptyChain();
+    await pull(theirs, hubAt({ hub: second.hub, project: 'backup', token }));
+    await second.close();
+    expect(digests(theirs)).toEqual(digests(mine));
+  });
 });
+
+/** Calls the newest listener only: the embedded PostgreSQL has one that ends the process. */
+const hangUp = (): void => process.listeners('SIGHUP').at(-1)?.('SIGHUP');
+
+/** Whether a program is installed. */
+function has(program: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Makes a certificate that signs itself, as NAME.pem and NAME.key. */
+function certify(dir: string, name: string): void {
+  const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', `/CN=${name}`];
+  execFileSync('openssl', [...words, '-keyout', join(dir, `${name}.key`), '-out', join(dir, `${name}.pem`)], { stdio: 'ignore' });
+}
+
+const nameOfCertificate = (port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const request = get({ host: '127.0.0.1', port, path: '/health', rejectUnauthorized: false, agent: false }, (response) => {
+      const { subject } = (response.socket as import('node:tls').TLSSocket).getPeerCertificate();
+      response.resume().on('end', () => resolve(String(subject.CN)));
+    });
+    request.on('error', reject);
+  });

@@ -65,25 +65,7 @@ export function Members() {
           </ul>
         )}
       </Answer>
-      <form className="storage-new" aria-label="Give access" onSubmit={submit}>
-        <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />
-        <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
-        <label>
-          <span className="muted">Role</span>
-          <select className="field" name="role" defaultValue="writer">
-            {Object.entries(roles).map(([role, words]) => (
-              <option key={role} value={role}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-        <div className="storage-actions">
-          <Button type="submit" icon={UserPlus}>
-            Give access
-          </Button>
-        </div>
-      </form>
+      <GiveAccess onSubmit={submit} />
       <div aria-live="polite">
         {invited.state === 'done' && (
           <p>
@@ -100,5 +82,29 @@ export function Members() {
         <TaskProblem task={revoked} />
       </div>
     </section>
+  );
+}
+
+function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void }) {
+  return (
+    <form className="storage-new" aria-label="Give access" onSubmit={onSubmit}>
+      <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />
+      <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
+      <label>
+        <span className="muted">Role</span>
+        <select className="field" name="role" defaultValue="writer">
+          {Object.entries(roles).map(([role, words]) => (
+            <option key={role} value={role}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div className="storage-actions">
+        <Button type="submit" icon={UserPlus}>
+          Give access
+        </Button>
+      </div>
+    </form>
   );
 }
