@@ -93,7 +93,7 @@ export function machine(): Machine {
     follow(...words) {
       const child = start(words);
       const out = collected(child.stdout);
-      return { lines: () => out().split('\n').slice(0, -1), [Symbol.asyncDispose]: () => kill(child) };
+      return { lines: () => out().split('\n').slice(0, -1), [Symbol.asyncDispose]: () => end(child) };
     },
     start: (environment, ...words) => served(begin(join(root, 'src', 'main', 'start', 'index.ts'), words, environment)),
     web(...words) {
@@ -109,7 +109,17 @@ export function machine(): Machine {
   return own;
 }
 
-/** Ends a process of a test, and waits until it has ended. */
+/** Asks a process of a test to end, as Ctrl+C does, so that it ends what it started itself. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  await exited;
+  clearTimeout(late);
+}
+
+/** Kills a process of a test, and waits until it has ended. */
 export function kill(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());

@@ -6,6 +6,21 @@ const projectName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
   .describe('The name of the project on the hub.');
+/** A project on a hub; of a share link with its token. */
+export interface HubPlace {
+  readonly hub: string;
+  readonly project: string;
+  readonly token?: string;
+}
+
+/** Reads `https://hub.example/web-shop`, or a share link `https://hub.example/share/web-shop/TOKEN`. Undefined for anything else. */
+export function hubPlaceOf(text: string): HubPlace | undefined {
+  const [, ofLink, shared, token] = /^(https?:\/\/[^?#]+)\/share\/([^/?#]+)\/([^/?#]+)$/.exec(text) ?? [];
+  if (ofLink !== undefined && shared !== undefined && token !== undefined) return { hub: ofLink, project: shared, token };
+  const [, hub, project] = /^(https?:\/\/[^?#]*[^/?#])\/([^/?#]+)\/*$/.exec(text) ?? [];
+  return hub === undefined || project === undefined || hub.endsWith('/') || /^https?:\/?$/.test(hub) ? undefined : { hub, project };
+}
+
 const token = z
   .string()
   .min(1)

@@ -2,6 +2,7 @@ import { basename, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import { type Command, Option } from 'commander';
+import { type HubPlace, hubPlaceOf } from '../../core/contract/index.js';
 import { type ContractClient, dataDirOf } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
 import {
@@ -101,13 +102,11 @@ export function addTeamCommands(program: Command): void {
     .action(showStatus);
 }
 
-/** Splits `https://hub.example/web-shop` into the hub and the project. */
-function placeOf(text: string): { hub: string; project: string } {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const parts = url?.pathname.split('/').filter((part) => part !== '') ?? [];
-  const project = parts.pop();
-  if (!url || project === undefined) throw new UsageError(`${text} is not a hub and a project, such as https://hub.example/web-shop.`);
-  return { hub: `${url.origin}${parts.map((part) => `/${part}`).join('')}`, project };
+/** @throws UsageError for an address that is none. */
+function placeOf(text: string): HubPlace {
+  const place = hubPlaceOf(text);
+  if (!place) throw new UsageError(`${text} is not a hub and a project, such as https://hub.example/web-shop.`);
+  return place;
 }
 
 const tokenOf = ({ token }: HubOptions): string | undefined => token ?? process.env.STEMMA_TOKEN;
@@ -144,14 +143,8 @@ const numbers = (items: Readonly<Record<string, number>>): string =>
 const manyOf = (word: string): string =>
   word.startsWith('start ') ? word.replace('start', 'starts') : /[xh]$/.test(word) ? `${word}es` : `${word}s`;
 
-/** A share link, `https://hub.example/share/PROJECT/TOKEN`, in its parts. Undefined for another address. */
-function linkOf(text: string): { hub: string; project: string; token: string } | undefined {
-  const [, hub, project, token] = /^(https?:\/\/.+)\/share\/([^/]+)\/([^/?#]+)$/.exec(text) ?? [];
-  return hub === undefined || project === undefined || token === undefined ? undefined : { hub, project, token };
-}
-
 async function clone(from: string, dir: string, options: HubOptions): Promise<void> {
-  const { token = tokenOf(options), ...place } = linkOf(from) ?? { ...placeOf(from), token: undefined };
+  const { token = tokenOf(options), ...place } = placeOf(from);
   await withEngine(async ({ client }) => {
     const name = basename(resolve(dir)).replace(/\.stemma$/, '');
     const info = await client.project.create({ dir: resolve(dir), name });

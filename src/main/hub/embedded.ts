@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
 
@@ -40,11 +42,32 @@ export async function startEmbedded(dir: string): Promise<Embedded> {
     onLog: () => {},
     onError: () => {},
   });
+  await endLeftOver(databaseDir);
   const isNew = !existsSync(join(databaseDir, 'PG_VERSION'));
   if (isNew) await server.initialise();
   await server.start();
   if (isNew) await server.createDatabase(databaseName);
   return { url: `postgres://stemma:${password}@127.0.0.1:${port}/${databaseName}`, stop: () => server.stop() };
+}
+
+/** Ends the server of a hub that was killed: it works on in the same folder, and a second one cannot start there. */
+async function endLeftOver(databaseDir: string): Promise<void> {
+  const file = join(databaseDir, 'postmaster.pid');
+  const [pid, folder] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  // The number may belong to another process by now: only a server that works in this folder is ended.
+  const command = pid === undefined ? undefined : commandOf(Number(pid));
+  if (folder !== databaseDir || command === undefined || !command.includes(databaseDir)) return;
+  process.kill(Number(pid), 'SIGINT');
+  for (let i = 0; i < 100 && existsSync(file); i++) await sleep(100);
+}
+
+/** The command line of a running process; undefined if there is none. */
+function commandOf(pid: number): string | undefined {
+  try {
+    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  } catch {
+    return undefined;
+  }
 }
 
 /**

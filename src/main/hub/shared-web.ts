@@ -22,8 +22,8 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
     const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
     await hub.hello();
     if (isPage) return pages.page(token, hub);
-    const scheme = String(request.headers['x-forwarded-proto'] ?? ('encrypted' in request.socket ? 'https' : 'http')).split(',')[0];
-    return frameOf({ project, link: `${scheme}://${request.headers.host ?? 'hub'}/share/${project}/${token}`, role, expiresAt });
+    const isSecure = 'encrypted' in request.socket || request.headers['x-forwarded-proto'] === 'https';
+    return frameOf({ project, link: `${isSecure ? 'https' : 'http'}://${request.headers.host ?? 'hub'}/share/${project}/${token}`, role, expiresAt });
   };
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     const [path = ''] = (request.url ?? '').split('?');

@@ -1,7 +1,8 @@
-import { Braces, ChevronDown, FilePlus2, FolderInput, FolderOpen, Sparkles } from 'lucide-react';
+import { Braces, ChevronDown, CloudDownload, FilePlus2, FolderInput, FolderOpen, Sparkles } from 'lucide-react';
 import { api } from '../client';
+import { cloneForm } from '../forms';
 import { MenuButton, type MenuEntry } from '../parts';
-import { addressOf, go, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
+import { addressOf, ask, go, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
 import { openSample, showProject } from '../views/sessions';
 import { CaptureControl } from './Capture';
 import { Mark } from './Mark';
@@ -73,6 +74,7 @@ export function useProjectItems(): readonly MenuEntry[] {
     ...others.map((one) => ({ name: one.name, icon: FolderOpen, act: () => showProject(one.dir) })),
     ...(others.length > 0 ? (['line'] as const) : []),
     { name: 'New project…', icon: FilePlus2, act: () => show({ kind: 'newProject' }) },
+    { name: 'Clone from a hub…', icon: CloudDownload, act: () => ask(cloneForm()) },
     { name: 'Open or import a path…', icon: FolderInput, act: () => show({ kind: 'openPath' }) },
     { name: 'Import with a mapping…', icon: Braces, act: () => show({ kind: 'mapping' }) },
     { name: 'Sample project', icon: Sparkles, act: () => void openSample() },

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import { openStore } from '../../../src/core/replicas/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
-import { openHubDatabase, openHubObjects, serveHub } from '../../../src/main/hub/index.js';
+import { openHubDatabase, openHubObjects, serveHub, startEmbedded } from '../../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../../src/main/team/index.js';
 import { startTestHub, type TestHub } from '../../support/hub.js';
 import { importInto } from '../../support/imports.js';
@@ -126,6 +126,21 @@ describe('running a hub', () => {
     const fresh = emptyChain();
     await pull(fresh, remote);
     expect(digests(fresh)).toEqual(digests(mine));
+  });
+
+  test('[E25] a hub starts again on the data of one that was killed, with everything in it', async () => {
+    const dir = scratch();
+    const left = await startEmbedded(dir);
+    const hold = new pg.Client({ connectionString: left.url });
+    await hold.connect();
+    hold.on('error', () => {});
+    await hold.query('CREATE TABLE kept AS SELECT 7 AS n');
+    const again = await startEmbedded(dir);
+    onTestFinished(() => again.stop());
+    const client = new pg.Client({ connectionString: again.url });
+    await client.connect();
+    expect((await client.query('SELECT n FROM kept')).rows).toEqual([{ n: 7 }]);
+    await client.end();
   });
 });
 
