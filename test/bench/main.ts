@@ -15,6 +15,7 @@ import { memoryParts } from './rows/memory.js';
 import { readingParts } from './rows/reading.js';
 import { replayParts } from './rows/replay.js';
 import { requestParts } from './rows/requests.js';
+import { runnerParts } from './rows/runner.js';
 import { searchParts } from './rows/search.js';
 import { storageParts } from './rows/storage.js';
 import { ticketParts } from './rows/tickets.js';
@@ -40,6 +41,7 @@ const parts = [
   ...readingParts,
   ...cardParts,
   ...requestParts,
+  ...runnerParts,
   ...replayParts,
   ...captureParts,
   ...ticketParts,

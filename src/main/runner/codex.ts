@@ -40,6 +40,9 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
     ...(order.mcp && { config: { mcp_servers: { stemma: mcpServer(machine, order.mcp) } } }),
   };
   let said = '';
+  // The turn begins when Stemma's tools are ready, because Codex would offer the model none before.
+  let isServed = order.mcp === undefined;
+  let begin: (() => void) | undefined;
   for await (const message of program.messages()) {
     const error = objectAt(message, 'error');
     if (error && message.id !== undefined)
@@ -56,7 +59,7 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
       const thread = objectAt(objectAt(message, 'result'), 'thread');
       const threadId = stringAt(thread, 'id') ?? '';
       yield { kind: 'session', sessionId: threadId, path: stringAt(thread, 'path') ?? order.resume?.path };
-      send(3, 'turn/start', { threadId, input: [{ type: 'text', text: order.prompt, text_elements: [] }] });
+      begin = () => send(3, 'turn/start', { threadId, input: [{ type: 'text', text: order.prompt, text_elements: [] }] });
     } else if (message.id !== undefined && message.method !== undefined) {
       yield* requestIn(message, program);
     } else {
@@ -64,12 +67,17 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
       if (message.method === 'item/completed' && objectAt(params, 'item')?.type === 'agentMessage')
         said = stringAt(objectAt(params, 'item'), 'text') ?? said;
       yield* notified(stringAt(message, 'method') ?? '', params);
-      if (message.method !== 'turn/completed') continue;
-      const turn = objectAt(params, 'turn');
-      const failure = stringAt(objectAt(turn, 'error'), 'message');
-      yield { kind: 'end', text: failure ?? said, isError: turn?.status !== 'completed' };
-      return;
+      isServed ||= message.method === 'mcpServer/startupStatus/updated' && params.name === 'stemma' && params.status !== 'starting';
+      if (message.method === 'turn/completed') {
+        const turn = objectAt(params, 'turn');
+        const failure = stringAt(objectAt(turn, 'error'), 'message');
+        yield { kind: 'end', text: failure ?? said, isError: turn?.status !== 'completed' };
+        return;
+      }
     }
+    if (!(isServed && begin)) continue;
+    begin();
+    begin = undefined;
   }
 }
 

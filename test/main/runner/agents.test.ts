@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,8 @@ import { createEngine, createSession } from '../../../src/core/project/index.js'
 import { router } from '../../../src/core/router/index.js';
 import { openAgents } from '../../../src/main/runner/index.js';
 import { filesOf, hasAgent, tools, unlessHere } from '../../support/agents.js';
+import { ensureBuilt } from '../../support/built.js';
+import { built, node } from '../../support/machine.js';
 
 interface Said {
   readonly text?: string;
@@ -20,12 +22,22 @@ interface StandIn {
   standIn(http: unknown, reply: (text: string, body: unknown) => Said, seen: unknown[]): import('node:http').Server;
 }
 
+/** Codex names the tools of a server in two parts, which the stand-in does not know. */
+const named =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    const write = response.write.bind(response);
+    if (request.url?.includes('/responses'))
+      response.write = ((text: string) => write(text.replaceAll('"name":"mcp__stemma__', '"namespace":"mcp__stemma","name":"'))) as typeof write;
+    listener(request, response);
+  };
+
 /** The stand-in model of ../shared/tools on a free port. */
 async function standIn(reply: (text: string, body: unknown) => Said) {
   const { standIn: serve } = createRequire(import.meta.url)(join(tools, 'lib/agents.cjs')) as StandIn;
   const seen: { readonly messages?: unknown; readonly input?: unknown }[] = [];
   // It listens on a port of its own choice; this one takes any free port.
-  const anyPort = { createServer: (listener: never) => ({ listen: () => createServer(listener).listen(0, '127.0.0.1') }) };
+  const anyPort = { createServer: (listener: RequestListener) => ({ listen: () => createServer(named(listener)).listen(0, '127.0.0.1') }) };
   const server = serve(anyPort, reply, seen);
   await new Promise((resolve) => server.on('listening', resolve));
   onTestFinished(() => void server.close());
@@ -62,6 +74,7 @@ async function agentWorld(agent: keyof typeof programs, reply: (text: string, bo
     GEMINI_API_KEY: 'of-another',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     [`STEMMA_${name.toUpperCase()}`]: executable,
+    STEMMA_HOME: join(home, 'data'),
   };
   const engine = createEngine({
     dataDir: join(home, 'data'),
@@ -69,7 +82,7 @@ async function agentWorld(agent: keyof typeof programs, reply: (text: string, bo
     sampleDir: home,
     startup: { paths: [], project: null },
     platform: 'linux',
-    agents: openAgents({ env, stemma: ['false'] }),
+    agents: openAgents({ env, stemma: [node, built('cli', 'stemma.js')] }),
   });
   onTestFinished(() => engine.close());
   const session = createSession(engine);
@@ -100,6 +113,27 @@ const sessionsIn = (root: string): string[] =>
   readdirSync(root, { recursive: true })
     .map(String)
     .filter((name) => name.endsWith('.jsonl'));
+
+/** Lets a real agent ask Sarah over Stemma's MCP server, wait, and go on with her reply. */
+async function waitsForSarah(agent: keyof typeof programs): Promise<void> {
+  await ensureBuilt();
+  const wait = { tools: [{ name: 'mcp__stemma__run_send', input: { text: 'Which branch?', wait: { for: 'Sarah' } } }] };
+  const { client, run, model } = await agentWorld(agent, (_text, body) =>
+    JSON.stringify(body).includes('Which branch?') ? { text: 'Understood.' } : wait,
+  );
+  await client.space.addEntity({ entityId: 'sarah', name: 'Sarah', type: 'human' });
+  await client.space.addEntity({ entityId: 'bot', name: 'Bot', type: 'agent' });
+  await client.space.create({ spaceId: 'team', members: ['sarah', 'bot'] });
+  await client.space.post({ spaceId: 'team', senderId: 'sarah', text: 'Deploy, please.' });
+  const runId = (await client.run.list({}))[0]?.runId ?? '';
+  expect((await run(true, { runId })).result.status).toBe('success');
+  expect((await client.run.get({ runId })).status).toBe('waiting_reply');
+  await client.space.post({ spaceId: 'team', senderId: 'sarah', text: 'main' });
+  expect((await run(true, { runId })).result.status).toBe('success');
+  expect((await client.run.get({ runId })).status).toBe('completed');
+  expect((await client.space.messages({ spaceId: 'team' })).messages.map(({ text }) => text)).toEqual(['Deploy, please.', 'Which branch?', 'main']);
+  expect(JSON.stringify(model.seen.at(-1))).toContain('RESUME: Sarah replied');
+}
 
 describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () => {
   const bash = (_text: string, body: unknown): Said =>
@@ -143,6 +177,8 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
     ]);
     expect((await client.project.check({})).problems).toEqual([]);
   });
+
+  test('[U5, U6] waits for Sarah, and her reply starts it again', { timeout: 120_000 }, () => waitsForSarah('claude-code'));
 });
 
 describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
@@ -162,4 +198,6 @@ describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
     expect(existsSync(join(folder, 'made.txt'))).toBe(true);
     expect(sessionsIn(root)).toEqual([]);
   });
+
+  test('[U5, U6] waits for Sarah, and her reply starts it again', { timeout: 120_000 }, () => waitsForSarah('codex'));
 });
