@@ -3,13 +3,11 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium as playwright } from '@playwright/test';
 
-const commands = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** The headless shell first: it draws no window of its own, which takes half the time of a full browser. */
+const commands = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 const installed = (): string | undefined =>
-  (process.env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((dir) => commands.map((command) => join(dir, command)))
-    .find((path) => existsSync(path));
+  commands.flatMap((command) => (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, command))).find((path) => existsSync(path));
 
 const ofPlaywright = (): string | undefined => {
   const path = playwright.executablePath();

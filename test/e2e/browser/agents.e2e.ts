@@ -1,14 +1,9 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { agentsWindow, bothThemes, complaints, entries, importAll, openAgents, place, sheet } from '../../support/window.js';
+import { agentsWindow, complaints, entries, importAll, openAgents, place, sheet } from '../../support/window.js';
 
-/** Checks a part of the page in both themes. */
-const accessible = (page: Page, part: string): Promise<void> =>
-  bothThemes(page, async (theme) => {
-    expect((await new AxeBuilder({ page }).include(part).analyze()).violations, `${part}, ${theme}`).toEqual([]);
-  });
 const send = (page: Page, name: string): Promise<void> => sheet(page).getByRole('button', { name, exact: true }).click();
 const fill = (page: Page, name: string, text: string): Promise<void> => sheet(page).getByRole('textbox', { name }).fill(text);
 
@@ -20,7 +15,7 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   await page.getByRole('button', { name: 'New profile' }).first().click();
   await fill(page, 'Name (required)', 'Writer');
   await fill(page, 'System prompt', 'You write.');
-  await accessible(page, '.sheet');
+  await expectAccessible(page, '.sheet');
   await send(page, 'Create profile');
   const profile = page.getByRole('article', { name: 'Profile' });
   await expect(profile).toContainText('You write.');
@@ -28,7 +23,7 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   await fill(page, 'System prompt', 'You write briefly.');
   await send(page, 'Save version');
   await expect(profile).toContainText('2 versions');
-  await accessible(page, '.profiles');
+  await expectAccessible(page, '.profiles');
   await profile.getByRole('button', { name: 'Restore' }).click();
   await expect(profile).toContainText('3 versions');
   await expect(profile.getByRole('region', { name: 'System prompt' })).toContainText('You write.');
@@ -53,7 +48,7 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   await template.getByRole('button', { name: 'Start an agent…' }).click();
   await send(page, 'Build');
   await expect(template.getByRole('region', { name: 'What the agent starts from' })).toContainText('fresh, without a context');
-  await accessible(page, '.profiles');
+  await expectAccessible(page, '.profiles');
 
   // Launch an agent, and carry its turn out by hand.
   await page.getByRole('radio', { name: 'Profiles' }).click();
@@ -79,7 +74,7 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   await fill(page, 'Text', 'Two orders');
   await send(page, 'Answer');
   await expect(console).toContainText('The turn is open');
-  await accessible(page, '.handover');
+  await expectAccessible(page, '.handover');
   await console.getByRole('button', { name: 'End…', exact: true }).click();
   await send(page, 'End turn');
   await expect(pane).toContainText('success');
@@ -99,7 +94,7 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   await expect(second.getByRole('alert')).toContainText('Instruction is required.');
   await expect(second.getByRole('textbox', { name: 'Instruction' })).toBeFocused();
   await second.getByRole('textbox', { name: 'Instruction' }).fill('Describe the retry');
-  await accessible(page, '.sheet');
+  await expectAccessible(page, '.sheet');
   await send(page, 'Dispatch tasks');
   await expect(console.getByText('Joined results')).toBeVisible();
   await expect(page.getByRole('option', { name: /Describe the retry/ })).toBeVisible();
@@ -145,7 +140,7 @@ test('[W64] a reply ends a wait in a space, and an agent gets goals, memories an
   await box.fill('For how long?');
   await box.press('Enter');
   await expect(chat.getByText(/Waiting for Me until/)).toBeVisible();
-  await accessible(page, '.timeline');
+  await expectAccessible(page, '.timeline');
   await page.getByLabel('Write as').selectOption({ label: 'Me (human)' });
   await chat.getByRole('article').last().hover();
   await chat.getByRole('article').last().getByRole('button', { name: 'Reply' }).click();
@@ -195,7 +190,7 @@ test('[W64] a reply ends a wait in a space, and an agent gets goals, memories an
   await fill(page, 'Service', 'build');
   await send(page, 'Start run');
   await expect(mind.getByRole('region', { name: 'Runs' }).getByRole('listitem')).toHaveCount(2);
-  await accessible(page, '.timeline');
+  await expectAccessible(page, '.timeline');
 
   // A member joins and leaves.
   await page.getByRole('radio', { name: 'Members' }).click();
@@ -227,7 +222,7 @@ test('[W65][W67] a composition goes to a model, and a commit gets tags and a ret
   await fill(page, 'Name of the block', 'Short');
   await send(page, 'Save block');
   await expect(sheet(page).getByRole('combobox', { name: 'Saved block' })).toHaveValue('Short');
-  await accessible(page, '.sheet');
+  await expectAccessible(page, '.sheet');
   await send(page, 'Cancel');
   await page.getByRole('button', { name: 'Edit Framework' }).click();
   await sheet(page).getByRole('combobox', { name: 'Saved block' }).selectOption('Short');
@@ -238,14 +233,14 @@ test('[W65][W67] a composition goes to a model, and a commit gets tags and a ret
   await send(page, 'Send');
   await expect(sheet(page).getByRole('alert')).toContainText('Provider is required.');
   await sheet(page).getByRole('combobox', { name: 'Provider' }).selectOption('anthropic');
-  await accessible(page, '.sheet');
+  await expectAccessible(page, '.sheet');
   await send(page, 'Send');
   const reply = page.getByRole('region', { name: 'Reply of the model' });
   await expect(reply).toContainText('It was the time zone.');
   const body = JSON.stringify(server.asked.filter((asked) => asked.body.stream).at(-1)?.body);
   expect(body).toContain('Answer in one sentence.');
   expect(body.match(/What was the cause\?/g)).toHaveLength(1);
-  await accessible(page, '.compose');
+  await expectAccessible(page, '.compose');
   await reply.getByRole('button', { name: 'Open in Context' }).click();
   await expect(entries(page)).toContainText('It was the time zone.');
 
@@ -260,7 +255,7 @@ test('[W65][W67] a composition goes to a model, and a commit gets tags and a ret
   await expect(page.getByRole('region', { name: 'Commit' })).toContainText('cause, zone');
   await choose('Keep its content…');
   await sheet(page).getByRole('combobox', { name: 'Keep it' }).selectOption('pin');
-  await accessible(page, '.sheet');
+  await expectAccessible(page, '.sheet');
   await send(page, 'Save');
   await expect(page.getByText('The object is kept: always')).toBeVisible();
   await choose('Find a context by time…');
@@ -296,7 +291,7 @@ test('[W66] a job asks, is answered and is stopped, and a rule allows what may s
   const { call } = await agentsWindow(page, machine);
   await openAgents(page, 'Jobs');
   await expect(page.getByText('No jobs yet')).toBeVisible();
-  await accessible(page, '.jobs');
+  await expectAccessible(page, '.jobs');
   await call('profile.put', { name: 'Ops', card: { content: { kind: 'json', data: { name: 'Ops', system_prompt_template: 'You deploy.' } } } });
   await call('handover.launchPrincipal', { profileName: 'Ops', instruction: 'Deploy the queue' });
   await openAgents(page, 'Handovers');
@@ -305,7 +300,7 @@ test('[W66] a job asks, is answered and is stopped, and a rule allows what may s
   await sheet(page).getByRole('combobox', { name: 'Provider' }).selectOption('anthropic');
   await fill(page, 'Most model calls', '3');
   await sheet(page).getByRole('textbox', { name: 'Model', exact: true }).fill('m');
-  await accessible(page, '.sheet');
+  await expectAccessible(page, '.sheet');
   await send(page, 'Run');
 
   // The question of the job, and its answer.
@@ -313,7 +308,7 @@ test('[W66] a job asks, is answered and is stopped, and a rule allows what may s
   await expect(list.getByRole('region', { name: 'Needs an answer, 1 job' })).toContainText('Deploy the queue');
   const question = page.getByRole('region', { name: /asks$/ });
   await expect(question).toContainText('make deploy');
-  await accessible(page, '.jobs');
+  await expectAccessible(page, '.jobs');
   await question.getByRole('textbox').fill('deployed at 10:42');
   await question.getByRole('button', { name: 'Send the result' }).click();
   await expect(list.getByRole('region', { name: 'Running, 1 job' })).toBeVisible();
@@ -341,7 +336,7 @@ test('[W66] a job asks, is answered and is stopped, and a rule allows what may s
   await fill(page, 'Most minutes', '5');
   await send(page, 'Save');
   await expect(rules).toContainText('5 minutes');
-  await accessible(page, '.jobs');
+  await expectAccessible(page, '.jobs');
   await rules.getByRole('button', { name: 'Remove the rule for Ops' }).click();
   await expect(page.getByText('Nothing starts by itself')).toBeVisible();
   await page.getByRole('button', { name: 'Undo' }).click();

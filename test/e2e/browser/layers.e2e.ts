@@ -1,12 +1,7 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { complaints, entries, importAll, openAgents, sheet } from '../../support/window.js';
-
-async function barriers(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
-}
 
 /** The window on an imported history, with one commit selected. */
 async function selected(page: Page, machine: { giveHistory(): string; web(): Promise<{ url: string }> }): Promise<void> {
@@ -17,37 +12,34 @@ async function selected(page: Page, machine: { giveHistory(): string; web(): Pro
   await page.getByRole('option', { name: /^Fix it, please/ }).click();
 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`compose: layers and messages of another process, ${colorScheme}`, async ({ page, machine }) => {
-    const met = complaints(page);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await selected(page, machine);
-    await openAgents(page, 'Composition');
-    const layers = page.getByRole('list', { name: 'Layers in the order sent' });
-    const messages = page.getByRole('region', { name: 'Messages' });
-    await expect(layers.getByText('Memory', { exact: true })).toBeVisible();
-    await expect(messages.getByText('The agent did not record its system prompt')).toBeVisible();
-    expect(await barriers(page), 'as recorded').toEqual([]);
+test('compose: layers and messages of another process', async ({ page, machine }) => {
+  const met = complaints(page);
+  await selected(page, machine);
+  await openAgents(page, 'Composition');
+  const layers = page.getByRole('list', { name: 'Layers in the order sent' });
+  const messages = page.getByRole('region', { name: 'Messages' });
+  await expect(layers.getByText('Memory', { exact: true })).toBeVisible();
+  await expect(messages.getByText('The agent did not record its system prompt')).toBeVisible();
+  await expectAccessible(page);
 
-    await page.getByLabel('Process').selectOption('mapreduce-worker');
-    await expect(layers.getByText(/Not sent: mapreduce-worker does not get memory/)).toBeVisible();
-    await expect(page.getByText(/compared with the recording/)).toBeVisible();
-    await expect(page.getByText('+1', { exact: true })).toBeVisible();
-    await expect(messages.getByText('Removed: ').first()).toBeAttached();
-    expect(await barriers(page), 'as a worker').toEqual([]);
+  await page.getByLabel('Process').selectOption('mapreduce-worker');
+  await expect(layers.getByText(/Not sent: mapreduce-worker does not get memory/)).toBeVisible();
+  await expect(page.getByText(/compared with the recording/)).toBeVisible();
+  await expect(page.getByText('+1', { exact: true })).toBeVisible();
+  await expect(messages.getByText('Removed: ').first()).toBeAttached();
+  await expectAccessible(page);
 
-    await page.getByRole('button', { name: 'Reset to the recorded context' }).click();
-    await page.getByRole('button', { name: 'Edit Framework' }).click();
-    await sheet(page).getByRole('textbox', { name: 'Framework' }).fill('Answer in one sentence.');
-    await sheet(page).getByRole('button', { name: 'Show the changes' }).click();
-    await expect(messages.getByText('Answer in one sentence.')).toBeVisible();
+  await page.getByRole('button', { name: 'Reset to the recorded context' }).click();
+  await page.getByRole('button', { name: 'Edit Framework' }).click();
+  await sheet(page).getByRole('textbox', { name: 'Framework' }).fill('Answer in one sentence.');
+  await sheet(page).getByRole('button', { name: 'Show the changes' }).click();
+  await expect(messages.getByText('Answer in one sentence.')).toBeVisible();
 
-    // A message leads to its entry.
-    await messages.getByRole('button', { name: 'Show in Context' }).first().click();
-    await expect(entries(page)).toBeVisible();
-    expect(met).toEqual([]);
-  });
-}
+  // A message leads to its entry.
+  await messages.getByRole('button', { name: 'Show in Context' }).first().click();
+  await expect(entries(page)).toBeVisible();
+  expect(met).toEqual([]);
+});
 
 test('compose: a context is compacted with extracts, on a new branch', async ({ page, machine }) => {
   await selected(page, machine);
@@ -67,7 +59,7 @@ test('timeline: a context and a space as chat, triggered runs, and the text an a
   const reader = page.getByRole('region', { name: 'Timeline text' });
   await expect(chat.getByRole('article').last()).toBeVisible();
   await expect(reader.getByText('IDENTITY:')).toBeVisible();
-  expect(await barriers(page), 'a context').toEqual([]);
+  await expectAccessible(page);
 
   await page.getByRole('button', { name: 'Create a space' }).click();
   await sheet(page).getByRole('textbox', { name: 'Name', exact: true }).fill('Project Alpha');
@@ -89,7 +81,7 @@ test('timeline: a context and a space as chat, triggered runs, and the text an a
   await expect(reader.locator('[data-pointed="true"]')).toHaveCount(1);
   await line.hover();
   await expect(chat.locator('[data-pointed="true"]')).toHaveCount(1);
-  expect(await barriers(page), 'a space').toEqual([]);
+  await expectAccessible(page);
 
   // The agent replies from its run and waits. The next message resumes it and starts no other agent.
   await page.getByLabel('Write as').selectOption({ label: 'Designer (agent)' });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
 import { completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
@@ -81,21 +81,13 @@ const card = (page: Page, title: string) => page.getByRole('button', { name: new
 /** The main button of a sheet is its last one. */
 const finish = (page: Page) => sheet(page).getByRole('button').last();
 
-async function isAccessible(page: Page, part: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
-    expect((await new AxeBuilder({ page }).include(part).analyze()).violations, colorScheme).toEqual([]);
-  }
-}
-
 test('[K3] [K6] a finding is discussed with the reviewer and resolved before closing', async ({ page, machine }) => {
   const met = complaints(page);
   const { call, understood, open } = await review(machine);
   await open(page);
   const inReview = page.getByRole('region', { name: 'In review, 1 ticket' });
   await expect(inReview).toContainText('2 of 2');
-  await isAccessible(page, '.reviews');
+  await expectAccessible(page, '.reviews');
   await inReview.getByRole('button', { name: /Retry failed jobs/ }).click();
 
   // Closing is refused with the reasons.
@@ -104,7 +96,7 @@ test('[K3] [K6] a finding is discussed with the reviewer and resolved before clo
   await moves.getByRole('button', { name: 'Close' }).click();
   await expect(sheet(page)).toContainText('2 findings are open; @rev has not approved');
   await expect(sheet(page).getByRole('button', { name: 'Close anyway' })).toBeDisabled();
-  await isAccessible(page, '[role=dialog]');
+  await expectAccessible(page, '[role=dialog]');
   await sheet(page).getByRole('button', { name: 'Cancel' }).click();
 
   const findings = page.getByRole('region', { name: 'Findings' });
@@ -131,7 +123,7 @@ test('[K3] [K6] a finding is discussed with the reviewer and resolved before clo
   await question.press('Enter');
   await expect(messages.filter({ hasText: 'so a job is called four times' })).toContainText('@rev');
   await expect(messages).toHaveCount(2);
-  await isAccessible(page, '.ticket-page');
+  await expectAccessible(page, '.ticket-page');
   await messages
     .nth(1)
     .getByRole('button', { name: /^[0-9a-f]/ })
@@ -180,7 +172,7 @@ test('[K3] [K6] a finding is discussed with the reviewer and resolved before clo
   await moves.getByRole('button', { name: 'Close' }).click();
   await finish(page).click();
   await expect(moves.getByRole('button', { name: 'Open again' })).toBeVisible();
-  await isAccessible(page, '.ticket-page');
+  await expectAccessible(page, '.ticket-page');
 
   await place(page, 'Chain').click();
   await expect(commits(page).filter({ hasText: 'Review the retries' })).toContainText(/\d tickets/);
@@ -205,7 +197,7 @@ test('a ticket is handed over with its text and context, and the filter stays', 
   await expect(instruction).toHaveValue('Retry failed jobs');
   await form.getByRole('button', { name: 'Add its context' }).click();
   await expect(form.getByRole('button', { name: 'Remove box' })).toBeVisible();
-  await isAccessible(page, '.handover');
+  await expectAccessible(page, '.handover');
   await page.reload();
   await expect(instruction).toHaveValue('Retry failed jobs');
   await page.goBack();
@@ -265,7 +257,7 @@ test('[K6] providers answer a question, and the resolution is verified from its 
   expect(askedOf(local)).toContain('export function retry');
   await resolution.getByRole('button', { name: 'Verified' }).click();
   await expect(resolution).toContainText('Verified by @author');
-  await isAccessible(page, '.ticket-page');
+  await expectAccessible(page, '.ticket-page');
   const [finding] = (await call('ticket.list', { type: 'review_finding' })) as { ticketId: string }[];
   expect(await call('ticket.events', { ticketId: finding?.ticketId, state: 'done' })).toMatchObject([
     { task: 'verify_resolution', answeredBy: '@author' },
@@ -320,7 +312,7 @@ test('[K1] cards move by mouse, key and menu, and changes of others appear', asy
   await page.getByRole('radio', { name: /^Waiting/ }).click();
   const starts = page.getByRole('list', { name: 'Requested starts' }).getByRole('listitem');
   await expect(starts).toHaveText([/@rev should review/]);
-  await isAccessible(page, '.reviews');
+  await expectAccessible(page, '.reviews');
   const [waiting] = await call('ticket.events', { state: 'waiting' });
   await call('ticket.acknowledge', { event: waiting.event, by: '@runner', as: 'taken' });
   await expect(starts).toHaveText([/taken by @runner/]);

@@ -1,0 +1,32 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+import { bothThemes } from './window.js';
+
+const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'];
+
+/**
+ * The accessibility rules that the page violates, with the first elements of each: all rules for a part (a CSS selector), WCAG for the page.
+ * A change of colors can break only the rule `color-contrast`, so check all rules once, and only the colors of further themes.
+ *
+ * The window has no frames, and only violations are wanted. Saying so (legacy mode, result types) makes a check four times as fast.
+ */
+export async function violations(page: Page, { part, only }: { part?: string; only?: 'colors' } = {}): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+  if (part !== undefined) axe.include(part);
+  if (only) axe.withRules(['color-contrast']);
+  else if (part === undefined) axe.withTags(wcag);
+  const found = await axe.analyze();
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160))}`);
+}
+
+/** Expects that a part of the page, or all of it, violates no accessibility rule in either theme. */
+export async function expectAccessible(page: Page, part?: string): Promise<void> {
+  await bothThemes(page, async (theme) => {
+    // The window applies the theme one frame after the system changes it.
+    await expect(page.locator('html')).toHaveAttribute('data-theme', theme);
+    expect(
+      await violations(page, { ...(part !== undefined && { part }), ...(theme === 'light' && { only: 'colors' }) }),
+      `${part ?? 'page'}, ${theme}`,
+    ).toEqual([]);
+  });
+}
