@@ -47,19 +47,44 @@ test('from the sessions to a fork with the keyboard only, in accessible sheets',
   await expect(page.getByRole('combobox').or(page.getByRole('dialog')).first()).toBeVisible();
 });
 
-test('[W49] a chain too long to load in full folds, filters and scrolls to its ends, and so does its context', async ({ page, machine }) => {
+test('a session of 20,000 entries opens and scrolls, with few entries drawn', async ({ page, machine }) => {
+  const turns = Array.from({ length: 2_000 }, (_, turn) => ({
+    prompt: `Question ${turn}`,
+    answers: Array.from({ length: 9 }, (_, part) => `Answer ${part} of turn ${turn}: ${'words '.repeat(12)}`),
+  }));
+  const file = machine.path('work', 'long.jsonl');
+  writeFileSync(file, transcript('long', turns));
+  const { url } = await machine.web(file);
+  await page.goto(url);
+  await expect(commits(page).first()).toBeVisible();
+  await openContext(page, page.getByRole('option', { name: /^Question 1999/ }));
+  await expect(page.getByText(/20,000 entries/).first()).toBeVisible();
+  for (const [place, words] of [
+    ['end', 'Answer 8 of turn 1999'],
+    ['start', 'Question 0'],
+    ['end', 'Answer 8 of turn 1999'],
+  ] as const) {
+    await entries(page).evaluate((list, to) => list.scrollTo({ top: to === 'end' ? list.scrollHeight : 0 }), place);
+    await expect(async () => {
+      await entries(page).evaluate((list, to) => list.scrollTo({ top: to === 'end' ? list.scrollHeight : 0 }), place);
+      await expect(entries(page).getByText(words).first()).toBeInViewport({ timeout: 500 });
+    }).toPass();
+    expect(await entries(page).getByRole('article').count()).toBeLessThan(100);
+  }
+});
+
+test('[W49] a chain too long to load in full folds, filters, and scrolls to its ends', async ({ page, machine }) => {
   const file = machine.path('work', 'endless.jsonl');
   writeFileSync(
     file,
     transcript(
       'endless',
-      Array.from({ length: 20_100 }, (_, turn) => ({ prompt: `Question ${turn}`, answers: [`Answer ${turn}.`] })),
+      Array.from({ length: 20_100 }, (_, turn) => ({ prompt: `Question ${turn}`, answers: ['Yes.'] })),
     ),
   );
   const { url } = await machine.web(file);
   await page.goto(url);
-  // The import takes long on a busy machine.
-  await expect(page.getByText('20,100 commits').first()).toBeVisible({ timeout: 180_000 });
+  await expect(page.getByText('20,100 commits').first()).toBeVisible();
   const list = page.getByRole('listbox', { name: 'Commits, newest first' });
   await expect(list.getByText('20,087 commits without branches')).toBeVisible();
   await page.getByRole('searchbox', { name: 'Filter commits' }).fill('Question 1234');
@@ -76,21 +101,6 @@ test('[W49] a chain too long to load in full folds, filters and scrolls to its e
   await expect(list.getByRole('option', { name: /^Question 10040 / })).toBeInViewport();
   await list.press('Home');
   await expect(list.getByRole('option', { name: /^Question 20099 / })).toHaveAttribute('aria-selected', 'true');
-
-  // Its context has twice as many entries; few are drawn.
-  await list.press('Enter');
-  await expect(page.getByText(/40,200 entries/).first()).toBeVisible();
-  for (const [place, words] of [
-    ['end', 'Answer 20099.'],
-    ['start', 'Question 0'],
-    ['end', 'Answer 20099.'],
-  ] as const) {
-    await expect(async () => {
-      await entries(page).evaluate((feed, to) => feed.scrollTo({ top: to === 'end' ? feed.scrollHeight : 0 }), place);
-      await expect(entries(page).getByText(words, { exact: true }).first()).toBeInViewport({ timeout: 500 });
-    }).toPass();
-    expect(await entries(page).getByRole('article').count()).toBeLessThan(100);
-  }
 });
 
 test('showing and hiding panes keeps the state of the view', async ({ page, machine }) => {

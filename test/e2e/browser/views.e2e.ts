@@ -73,7 +73,7 @@ const sizes = [
   { name: '200 %', width: 720, height: 450 },
 ] as const;
 
-test('[W47] every view fits at 760 px and at 200 %: nothing is cut off or needs sideways scrolling', async ({ page, machine }) => {
+test('[W47] every view fits at 760 px and at 200 %, without scrolling sideways', async ({ page, machine }) => {
   await page.setViewportSize(sizes[0]);
   const found: string[] = [];
   await eachView(page, machine, views, async (one) => {
