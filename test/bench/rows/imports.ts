@@ -39,7 +39,7 @@ function fileOf(format: ImportableFormat, bytes: number, seed: number): Uint8Arr
   const newId = (): string => `00000000-0000-4000-8000-${String(number++).padStart(12, '0')}`;
   const options = { newId, now: '2026-02-03T00:00:00.000Z' as Timestamp, sessionId: newId(), cwd: '/work' };
   const delta = format.write(entries.map(writable), options);
-  return format.session?.(delta, options) ?? delta;
+  return format.session?.(delta, options) ?? (format.database ? format.pack?.(delta, options) : undefined) ?? delta;
 }
 
 /** Import and re-import of one format, each compared with its floor. */
