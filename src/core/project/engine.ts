@@ -47,7 +47,7 @@ export interface EngineOptions {
   readonly vault?: Vault | undefined;
   /** Whether an agent of this format runs in the folder; undefined if that cannot be known. */
   readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
-  /** Opens a terminal that runs a command in a folder. Returns the terminal's name, or undefined if there is none. */
+  /** Opens a terminal that runs a command in a folder. Returns the terminal's name, or undefined if the machine has no terminal. */
   readonly openTerminal?: (cwd: string, command: string) => Promise<string | undefined>;
   /** Reaches a hub of a team. Without it, the engine knows none. */
   readonly reachHub?: (address: HubAddress) => ManagedHub;

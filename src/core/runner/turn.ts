@@ -64,7 +64,7 @@ export async function performTurn(parts: TurnParts, agentTurnId: string): Promis
   return turn;
 }
 
-/** The model of the job, of the agent's profile, or the first one of the provider. @throws BAD_REQUEST if there is none */
+/** The model of the job, of the agent's profile, or the first one of the provider. @throws BAD_REQUEST if the provider has no model */
 async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: string): Promise<string> {
   const named = model ?? stringAt(inputOf(chain, turnNamed(chain, agentTurnId), {}).input.parameters, 'model');
   if (named !== undefined) return named;

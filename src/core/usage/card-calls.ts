@@ -10,7 +10,7 @@ export const cardCallPrefix = 'card:';
 
 /**
  * The calls of a card turn, as they were recorded while it ran, for the commit that ends it. Its other commits have none, and no commit of a
- * card turn has calls beside these: who wrote a card is an agent, not a model. Undefined for a commit of no card turn.
+ * card turn has calls beside these: the writer of a card is an agent, not a model. Undefined for a commit of no card turn.
  */
 export function callsOfCards(chain: Chain, seq: CommitSeq): CallCount[] | undefined {
   const row = turnsOfCommits(chain, [seq]).get(seq);

@@ -102,7 +102,7 @@ export function addTeamCommands(program: Command): void {
     .action(showStatus);
 }
 
-/** @throws UsageError for an address that is none. */
+/** @throws UsageError for an invalid address. */
 function placeOf(text: string): HubPlace {
   const place = hubPlaceOf(text);
   if (!place) throw new UsageError(`${text} is not a hub and a project, such as https://hub.example/web-shop.`);

@@ -53,7 +53,7 @@ export function terminalFor(
   return found && { program: found.program, args: found.args(script) };
 }
 
-/** Opens a terminal that runs a command in a folder. Returns its name; undefined if there is none or it does not start. */
+/** Opens a terminal that runs a command in a folder. Returns its name; undefined if the machine has no terminal or it does not start. */
 export async function openTerminal(
   cwd: string,
   command: string,

@@ -61,7 +61,7 @@ async function endLeftOver(databaseDir: string): Promise<void> {
   for (let i = 0; i < 100 && existsSync(file); i++) await sleep(100);
 }
 
-/** The command line of a running process; undefined if there is none. */
+/** The command line of a running process; undefined if it has ended. */
 function commandOf(pid: number): string | undefined {
   try {
     return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });

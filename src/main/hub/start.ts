@@ -31,7 +31,7 @@ export interface StartedHub {
   readonly ended: Promise<void>;
 }
 
-/** Starts a hub with its database and objects. @throws UNAVAILABLE if one of them does not answer; BAD_REQUEST for an address that is none. */
+/** Starts a hub with its database and objects. @throws UNAVAILABLE if one of them does not answer; BAD_REQUEST for an invalid address. */
 export async function startHub({
   port,
   host,

@@ -55,7 +55,7 @@ test('[E1, E17, E24] a team shares a project through a hub that one command star
     token,
   );
   expect(code).toBe(1);
-  // A wrong token, a hub that does not answer, and a name that is none.
+  // A wrong token, a hub that does not answer, and an invalid name.
   for (const [place, secret, words] of [
     [`${address}/web-shop`, 'stm_wrong', 'does not accept this token'],
     ['http://127.0.0.1:9/web-shop', token, 'does not answer'],

@@ -77,7 +77,7 @@ test('[F42] protobuf and JSON of the same spans become the same session', async 
   expect(both[0]).toEqual(both[1]);
 });
 
-test('[F42] a conversation grows by turns, and attributes that nobody knows are kept', async () => {
+test('[F42] a conversation grows by turns, and unknown attributes are kept', async () => {
   const receiver = await receiving();
   const { chain, folder } = receiver;
   await send(receiver, gzipSync(fixture('turn-1.pb')), { ...protobuf, 'content-encoding': 'gzip' });

@@ -139,7 +139,7 @@ function withThinking(sent: JsonObject, thinking: ReadonlyMap<string, string>): 
 const withoutHead = (body: JsonObject, { head }: WireBody): JsonObject =>
   head.length > 0 && Array.isArray(body.system) ? { ...body, system: body.system.slice(head.length) } : body;
 
-/** The transcript's record with this digest: the one with this reply, else the nearest in time. A retried call stands there twice. */
+/** The transcript's record with this digest: the one with this reply, else the nearest in time. The transcript holds a retried call twice. */
 function takeRecord(known: Known, digest: string, at: number, { messageId }: WireReply): { readonly messageId: string | null } | undefined {
   const same = known.records.get(digest) ?? [];
   const found =

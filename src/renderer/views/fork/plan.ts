@@ -117,7 +117,7 @@ export function withoutChanges(changes: Changes, key: EntryKey): Changes {
 export const packChanges = ({ cut, dropped, replaced, inserted, appended }: Changes): string =>
   JSON.stringify({ cut, dropped: [...dropped], replaced: [...replaced], inserted: [...inserted], appended });
 
-/** The changes of a kept draft; undefined if the text is none, or if the context has fewer entries than its cut. */
+/** The changes of a kept draft; undefined if the text is not a draft, or if the context has fewer entries than its cut. */
 export function unpackChanges(text: string | undefined, entries: number): Changes | undefined {
   if (text === undefined) return undefined;
   try {
