@@ -110,7 +110,7 @@ export const sessionContract = {
     .input(z.strictObject({ sessionId, tags: tags.describe('The tags, in place of the present ones.') }))
     .output(session),
   delete: procedure(
-    "Deletes a session from the project with its subagents and branches. The agent's own file is never touched. Until the next collection (`artifact.gc`), `deleted: false` brings it back.",
+    "Deletes a session from the project with its subagents and branches. The agent's own file is never touched. Its content stays in the project, and `deleted: false` brings it back.",
   )
     .input(z.strictObject({ sessionId, deleted: z.boolean().default(true).describe('False brings it back.') }))
     .output(z.object({ sessionId: z.string(), title: z.string(), deleted: z.boolean(), commits: count })),
@@ -124,7 +124,7 @@ export const branchContract = {
     .input(z.strictObject({ ...branch, archived: z.boolean().default(true).describe('False brings it back.') }))
     .output(branchState),
   delete: procedure(
-    'Deletes a branch and the branches that start from it. The main branch of a session is deleted with its session. Until the next collection (`artifact.gc`), `deleted: false` brings it back.',
+    'Deletes a branch and the branches that start from it. The main branch of a session is deleted with its session. Its content stays in the project, and `deleted: false` brings it back.',
   )
     .input(z.strictObject({ ...branch, deleted: z.boolean().default(true).describe('False brings it back.') }))
     .output(branchState),
