@@ -14,6 +14,15 @@ const seq = z.number().int().nonnegative();
 const kind = z.string().regex(/^[a-zA-Z]{1,64}$/, 'a kind has at most 64 letters');
 const key = z.string().min(1).max(4_096);
 const parcel = z.instanceof(Blob);
+/** PostgreSQL's texts hold no NUL. */
+const text = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .refine((value) => !value.includes('\0'), 'a name holds no NUL');
+/** The number of a token. */
+const id = z.number().int().min(1).max(2_147_483_647);
 const role = z.enum(roles);
 const mostAsked = 5_000;
 
@@ -34,7 +43,7 @@ const member = z.object({
 
 const newMember = z.strictObject({
   project: projectName.nullable(),
-  name: z.string().min(1).max(200),
+  name: text(200),
   role,
   expiresAt: timestamp.optional(),
 });
@@ -68,18 +77,18 @@ export const hubContract = {
   members: {
     list: oc.input(project).output(z.array(member)),
     add: oc.input(newMember).output(z.object({ id: z.number().int(), token: z.string() })),
-    grant: oc.input(newMember.extend({ identity: z.string().min(1).max(320) })).output(z.object({ id: z.number().int() })),
+    grant: oc.input(newMember.extend({ identity: text(320) })).output(z.object({ id: z.number().int() })),
     share: oc
       .input(
         project.extend({
           commit: hash,
-          name: z.string().min(1).max(200),
+          name: text(200),
           role: z.enum(['reader', 'reviewer']),
           expiresAt: timestamp.optional(),
         }),
       )
       .output(z.object({ id: z.number().int(), token: z.string() })),
-    revoke: oc.input(z.strictObject({ id: z.number().int() })).output(z.object({ id: z.number().int() })),
+    revoke: oc.input(z.strictObject({ id })).output(z.object({ id: z.number().int() })),
   },
   audit: {
     list: oc

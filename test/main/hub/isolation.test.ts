@@ -1,0 +1,160 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { isContractProcedure } from '@orpc/contract';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { packParcel, push } from '../../../src/core/sync/index.js';
+import { hubContract } from '../../../src/main/team/index.js';
+import { startTestHub, type TestHub } from '../../support/hub.js';
+import { emptyChain } from '../../support/project.js';
+
+/** A procedure of the hub and the names of the fields of its input. */
+interface Procedure {
+  readonly path: string;
+  readonly fields: readonly string[];
+}
+
+const listed = (node: object, path: string[] = []): Procedure[] => {
+  if (!isContractProcedure(node)) return Object.entries(node).flatMap(([name, below]) => listed(below as object, [...path, name]));
+  const { shape = {} } = node['~orpc'].inputSchema as unknown as { readonly shape?: object };
+  return [{ path: path.join('.'), fields: Object.keys(shape) }];
+};
+const procedures = listed(hubContract);
+
+let hub: TestHub;
+let objects: string[] = [];
+let commits: string[] = [];
+let tokens: number[] = [];
+beforeAll(async () => {
+  hub = await startTestHub();
+});
+beforeEach(async () => {
+  if (tokens.length > 0) return;
+  for (const name of ['open', 'secret']) await push(chainWith(`what ${name} knows`), await hub.project(name));
+  await hub.client().members.add({ project: 'secret', name: 'a secret person', role: 'reader' });
+  const of = (table: string, column: string) =>
+    `SELECT ${column} AS value FROM ${table} t JOIN project p ON p.no = t.project WHERE p.name = 'secret'`;
+  objects = await query(of('object', "encode(hash, 'hex')"));
+  commits = await query(`${of('item', "encode(digest, 'hex')")} AND kind = 'context'`);
+  tokens = await query(of('token', 't.no'));
+});
+afterAll(() => hub?.close());
+
+async function query<T>(sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: hub.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<{ value: T }>(sql)).rows.map(({ value }) => value);
+  } finally {
+    await client.end();
+  }
+}
+
+function chainWith(text: string): Chain {
+  const chain = emptyChain();
+  const counts = { messageCount: 1, tokenCount: 1 };
+  checkpoint(chain, { parent: null, type: 'delta', format: 'raw-text', template: 'test', checkpoint: 'turn_boundary', text, ...counts });
+  return chain;
+}
+
+/** A value for every field of every procedure, aimed at the private project. A field without one fails the test. */
+const aimed = (): Readonly<Record<string, unknown>> => ({
+  project: 'secret',
+  items: [['context', commits[0], commits[0]]],
+  objects,
+  hashes: objects,
+  after: 0,
+  parcel: new Blob([packParcel({ items: [], objects: [] }) as Uint8Array<ArrayBuffer>]),
+  id: tokens[0],
+  commit: commits[0],
+  name: 'me',
+  identity: 'me@example.com',
+  role: 'reader',
+  limit: 100,
+});
+const optional = ['expiresAt', 'before'];
+
+const inputFor = ({ path, fields }: Procedure, values: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const without = fields.filter((field) => values[field] === undefined && !optional.includes(field));
+  expect(without, `${path} has new fields: give them values here`).toEqual([]);
+  return Object.fromEntries(fields.filter((field) => field in values).map((field) => [field, values[field]]));
+};
+
+async function call(token: string, path: string, input: object): Promise<{ readonly code: string; readonly answer?: unknown }> {
+  const [namespace = '', name = ''] = path.split('.');
+  const client = hub.client(token) as unknown as Record<string, Record<string, (input: object) => Promise<unknown>>>;
+  try {
+    return { code: 'ok', answer: await client[namespace]?.[name]?.(input) };
+  } catch (error) {
+    return { code: (error as { code: string }).code };
+  }
+}
+
+/** All bytes of an answer as text, parcels unpacked. */
+async function textOf(answer: unknown): Promise<string> {
+  if (answer instanceof Blob) return zstdDecompressSync(Buffer.from(await answer.arrayBuffer())).toString('latin1');
+  if (typeof answer !== 'object' || answer === null) return JSON.stringify(answer) ?? '';
+  return (await Promise.all(Object.entries(answer).map(async ([key, value]) => key + (await textOf(value))))).join('\n');
+}
+
+const roles = ['reader', 'reviewer', 'writer', 'admin', 'pusher'] as const;
+const tokenOf = async (role: (typeof roles)[number]): Promise<string> =>
+  (await hub.client().members.add({ project: 'open', name: role, role })).token;
+
+describe('isolation of projects', () => {
+  test('[E7] no procedure opens another project by its name, ids or hashes, for any role', async () => {
+    expect(procedures.length).toBeGreaterThan(10);
+    for (const role of roles) {
+      const token = await tokenOf(role);
+      for (const procedure of procedures) {
+        const where = `${procedure.path} as ${role}`;
+        const elsewhere = await call(token, procedure.path, inputFor(procedure, aimed()));
+        if (procedure.fields.length > 0) expect(['NOT_FOUND', 'UNAUTHORIZED'], where).toContain(elsewhere.code);
+        // The own project does not answer with what the other one holds either.
+        const own =
+          procedure.path === 'projects.create' ? elsewhere : await call(token, procedure.path, inputFor(procedure, { ...aimed(), project: 'open' }));
+        expect(['ok', 'NOT_FOUND', 'UNAUTHORIZED'], where).toContain(own.code);
+        const text = await textOf(own.answer);
+        expect(text, where).not.toMatch(/secret/);
+        if (procedure.path === 'sync.lack' && own.code === 'ok') expect(own.answer, where).toEqual({ items: [0], objects: objects.map((_, i) => i) });
+        for (const hash of [...objects, ...commits]) expect(text, where).not.toContain(hash);
+      }
+      if (role === 'admin') expect((await call(token, 'members.add', { project: null, name: 'me', role: 'admin' })).code).toBe('UNAUTHORIZED');
+    }
+    expect(await query(`SELECT no AS value FROM token WHERE no = ${tokens[0]} AND revoked_at IS NULL`)).toHaveLength(1);
+  });
+
+  test('[E14] no field of any procedure carries SQL or a path, and none makes the hub fail', async () => {
+    const counts = 'SELECT (SELECT count(*) FROM item) + (SELECT count(*) FROM object) + (SELECT count(*) FROM project) AS value';
+    const before = await query(counts);
+    const tricks = [
+      "x'; DROP TABLE item; --",
+      "' OR '1'='1",
+      '../../../etc/passwd',
+      '..\\..\\x',
+      '%00',
+      'a\0b',
+      '\ud800',
+      '$1',
+      'a'.repeat(400),
+      -1,
+      1e300,
+    ];
+    const token = await tokenOf('admin');
+    const open = { ...aimed(), project: 'open', id: 2_000_000_000 };
+    for (const procedure of procedures) {
+      for (const field of procedure.fields)
+        for (const trick of tricks) {
+          const listed = Array.isArray(aimed()[field]);
+          const values = listed ? [[trick], [[trick, trick, trick]], [['context', trick, commits[0]]]] : [trick];
+          for (const value of values) {
+            const { code } = await call(token, procedure.path, { ...inputFor(procedure, open), [field]: value });
+            expect(['ok', 'BAD_REQUEST', 'NOT_FOUND', 'UNAUTHORIZED'], `${procedure.path} ${field} ${JSON.stringify(value).slice(0, 60)}`).toContain(
+              code,
+            );
+          }
+        }
+    }
+    expect(await query(counts)).toEqual(before);
+  });
+});
