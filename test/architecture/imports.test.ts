@@ -149,7 +149,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/runner',
     folders: [core('base'), core('files'), core('project')],
-    packages: ['node:child_process', 'node:fs', 'node:path', 'node:readline'],
+    packages: ['node:child_process', 'node:fs', 'node:fs/promises', 'node:path', 'node:readline', 'node:util'],
   },
   {
     folder: 'src/main/engine',

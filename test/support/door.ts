@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { onTestFinished } from 'vitest';
-import { type AgentProgram, createEngine, createSession } from '../../src/core/project/index.js';
+import { type AgentProgram, createEngine, createSession, type Workshop } from '../../src/core/project/index.js';
 import { router } from '../../src/core/router/index.js';
 import type { ModelProvider } from '../../src/core/turns/index.js';
 import { type HeldClock, heldClock, scratch } from './project.js';
@@ -12,12 +12,14 @@ export function door({
   providers = [],
   agents = [],
   agentRoots = [],
+  workshop,
   projectId,
   machine,
 }: {
   clock?: HeldClock;
   providers?: readonly ModelProvider[];
   agents?: readonly AgentProgram[];
+  workshop?: Workshop;
   agentRoots?: Parameters<typeof createEngine>[0]['agentRoots'];
   projectId?: string;
   machine?: string;
@@ -27,6 +29,7 @@ export function door({
     dataDir: join(folder, 'data'),
     agentRoots,
     agents,
+    workshop,
     sampleDir: folder,
     startup: { paths: [], project: null },
     platform: 'linux',

@@ -180,12 +180,50 @@ export type JobEvent = z.output<typeof jobEvent>;
 const jobResult = z.object({ jobId: name, status: z.enum(jobStatuses), commits: z.array(contextId) });
 export type JobResult = z.output<typeof jobResult>;
 
+const tried = z.object({
+  number: count,
+  jobId: name,
+  status: z.enum(jobStatuses),
+  /** The end of its branch; null if it made none. */
+  commit: contextId.nullable(),
+  /** Where the agent worked. It is removed when the branch is deleted. */
+  folder: z.string().nullable(),
+  /** 1 if the check passed, 0 if it failed; null without a check. It is a tag of the commit too. */
+  score: z.union([z.literal(0), z.literal(1)]).nullable(),
+  /** The end of what the check printed. */
+  output: z.string().nullable(),
+});
+export type Try = z.output<typeof tried>;
+
 export const runnerContract = {
   start: procedure(
     "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams what happens. The job goes on when nobody reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
   )
     .input(z.strictObject({ what: work, performer, limits: runLimits.optional(), otherTools: rule.shape.otherTools, tools: rule.shape.tools }))
     .output(eventIterator(jobEvent, jobResult)),
+  repeat: procedure(
+    'Lets a performer answer a context several times: each try is a job and a branch. A command-line agent works in a Git worktree of its folder for each try, or in a copy of it. Streams what happens in all jobs. Ending the stream starts no further try.',
+  )
+    .input(
+      z.strictObject({
+        commit: contextPrefix.describe('A context that ends with a message, which the performer answers.'),
+        times: z.number().int().min(1).max(100).describe('The number of tries.'),
+        performer,
+        limits: runLimits.optional().describe('The limits of each try.'),
+        parallel: parallel.describe('The most tries at the same time. The default is 4.'),
+        check: z
+          .string()
+          .min(1)
+          .max(10_000)
+          .optional()
+          .describe(
+            'A command that you typed: the shell runs it in the folder of each try with the last message as its input. Exit code 0 is a pass.',
+          ),
+        otherTools: rule.shape.otherTools,
+        tools: rule.shape.tools,
+      }),
+    )
+    .output(eventIterator(jobEvent, z.object({ tries: z.array(tried) }))),
   stop: procedure('Stops a job at once. What was finished stays, and the chain is valid.').input(z.strictObject({ jobId })).output(job),
   list: procedure('Lists the newest jobs of the project.')
     .input(z.strictObject({ status: z.enum(jobStatuses).optional().describe('Only jobs with this status.') }))

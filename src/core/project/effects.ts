@@ -148,6 +148,7 @@ export const effects: Effects = {
   },
   runner: {
     start: 'writes',
+    repeat: 'writes',
     stop: 'writes',
     list: 'reads',
     log: 'reads',

@@ -6,7 +6,7 @@ import type { RecentProject } from '../contract/index.js';
 import { absolutePath, fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
-import { type AgentProgram, type LiveJobs, openLiveJobs, pulse, type RunnerParts } from '../runner/index.js';
+import { type AgentProgram, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs } from '../sync/index.js';
 import { openTrustedProjects } from '../trust/index.js';
@@ -39,6 +39,8 @@ export interface EngineOptions {
   readonly providers?: readonly ModelProvider[];
   /** Command-line agents that can carry out work. */
   readonly agents?: readonly AgentProgram[];
+  /** Makes folders for tries, and runs the checks of a person. */
+  readonly workshop?: Workshop;
   /** Does what is due and starts what policies allow, while projects are open. Only the app and `stemma serve` do. */
   readonly performs?: boolean;
   /** Settings of the providers. */
@@ -193,6 +195,7 @@ const runnerOf = ({ options, jobs }: Engine, { chain, dir }: Project): RunnerPar
   live: jobs,
   providers: options.providers ?? [],
   agents: options.agents ?? [],
+  workshop: options.workshop,
   agentRoots: options.agentRoots,
 });
 

@@ -1,4 +1,4 @@
-import { answerQuestion, followJob, listJobs, logOf, type RunnerParts, startJob, stopJob } from '../runner/index.js';
+import { answerQuestion, followJob, listJobs, logOf, type RunnerParts, repeatWork, startJob, stopJob } from '../runner/index.js';
 import { chainOf, os, type RouterContext } from './procedure.js';
 
 const partsOf = ({ session }: RouterContext): RunnerParts => session.engine.runner(session.project());
@@ -9,6 +9,7 @@ export const runnerRouter = {
     const parts = partsOf(context);
     return followJob(parts, startJob(parts, input).jobId, signal);
   }),
+  repeat: os.runner.repeat.handler(({ input, context, signal }) => repeatWork(partsOf(context), input, signal)),
   stop: os.runner.stop.handler(({ input, context }) => stopJob(partsOf(context), input.jobId)),
   list: os.runner.list.handler(({ input, context }) =>
     listJobs(chainOf(context), input.status, context.session.project().access.mode === 'read-write'),

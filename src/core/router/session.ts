@@ -1,3 +1,4 @@
+import { removeDiscarded } from '../runner/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions, placeOf, type SessionFacts } from '../sessions/index.js';
 import { loadPrices } from '../usage/index.js';
 import { chainOf, os, type RouterContext } from './procedure.js';
@@ -24,12 +25,20 @@ export const sessionRouter = {
   archive: os.session.archive.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
   pin: os.session.pin.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
   tag: os.session.tag.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
-  delete: os.session.delete.handler(({ input, context }) => deleteSession(chainOf(context), input)),
+  delete: os.session.delete.handler(async ({ input, context }) => {
+    const deleted = deleteSession(chainOf(context), input);
+    await removeDiscarded(context.session.engine.runner(context.session.project()));
+    return deleted;
+  }),
 };
 
 /** The procedures of `branch`. */
 export const branchRouter = {
   rename: os.branch.rename.handler(({ input, context }) => changeBranch(chainOf(context), input)),
   archive: os.branch.archive.handler(({ input, context }) => changeBranch(chainOf(context), input)),
-  delete: os.branch.delete.handler(({ input, context }) => changeBranch(chainOf(context), input)),
+  delete: os.branch.delete.handler(async ({ input, context }) => {
+    const deleted = changeBranch(chainOf(context), input);
+    await removeDiscarded(context.session.engine.runner(context.session.project()));
+    return deleted;
+  }),
 };

@@ -5,5 +5,6 @@
 export { listJobs, logOf } from './jobs.js';
 export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
 export type { LiveJobs, RunnerParts } from './parts.js';
-export type { AgentOrder, AgentPiece, AgentProgram } from './programs.js';
+export type { AgentOrder, AgentPiece, AgentProgram, Workshop } from './programs.js';
 export { pulse } from './pulse.js';
+export { removeDiscarded, repeatWork } from './repeat.js';

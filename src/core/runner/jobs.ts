@@ -180,6 +180,10 @@ export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: 
     .map((row) => toJob(chain, row));
 }
 
+/** All jobs, oldest first. */
+export const allJobs = (chain: Chain): Job[] =>
+  chain.db.all<JobRow>(`SELECT ${columns} FROM job WHERE project = ? ORDER BY no`, chain.project).map((row) => toJob(chain, row));
+
 /** An event before it has its job, number and time. */
 export type Happening = Omit<JobEvent, 'jobId' | 'number' | 'at'>;
 

@@ -3,7 +3,7 @@ import type { Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
 import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
-import { endJob, jobNamed, lookMs, renewLease, renewMs, takeJob } from './jobs.js';
+import { endJob, jobNamed, lookMs, renewLease, renewMs, type Target, takeJob } from './jobs.js';
 import { LimitReached } from './limits.js';
 import type { LiveJob, LiveJobs, Performing, RunnerParts, StartInput } from './parts.js';
 import { perform, performerOf } from './perform.js';
@@ -29,7 +29,7 @@ const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stop
 export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { chain, live } = parts;
   const { what, performer, limits = {}, rule = null } = input;
-  const target = targetOf(chain, what);
+  const target = tried(targetOf(chain, what), input.try);
   const chosen = performerOf(parts, what, performer);
   const job = takeJob(chain, { ...target, what, performer, limits, rule });
   const abort = new AbortController();
@@ -55,6 +55,12 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   live.jobs.set(job.jobId, { abort, listeners, done, look, interrupt });
   return job;
 }
+
+/** The target of a try: work of its own. */
+const tried = (target: Target, number: number | undefined): Target =>
+  number === undefined
+    ? target
+    : { ...target, holds: `${target.holds}#${number}`, work: `${target.work}#${number}`, title: `Try ${number}: ${target.title}`.slice(0, 200) };
 
 /** Carries out a job to its end, and stores how it ended. Never rejects. */
 async function carryOut(parts: RunnerParts, work: Performing, abort: AbortController, listeners: LiveJob['listeners']): Promise<void> {

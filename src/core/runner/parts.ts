@@ -4,7 +4,7 @@ import type { AgentRoot } from '../import/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import type { Diary } from './diary.js';
 import type { Target } from './jobs.js';
-import type { AgentProgram } from './programs.js';
+import type { AgentProgram, Workshop } from './programs.js';
 
 /** A job of this process. */
 export interface LiveJob {
@@ -36,6 +36,8 @@ export interface RunnerParts {
   readonly agentRoots: readonly AgentRoot[];
   /** The folder of the project, for the MCP server of an agent. */
   readonly dir: string;
+  /** Without it, this process repeats no work of agents and runs no checks. */
+  readonly workshop?: Workshop | undefined;
 }
 
 export interface StartInput {
@@ -50,6 +52,8 @@ export interface StartInput {
   readonly rule?: string | undefined;
   /** Who acts where the work names nobody. */
   readonly who?: string | undefined;
+  /** The number of this try, where work is repeated. Tries of one context do not wait for each other. */
+  readonly try?: number | undefined;
 }
 
 /** The performer of a job: a model, an agent, or neither for the recording. */

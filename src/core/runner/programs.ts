@@ -34,6 +34,16 @@ export interface AgentOrder {
     | undefined;
 }
 
+/** Folders for tries, and checks that a person typed. Core starts no process, so a process outside of it does both. */
+export interface Workshop {
+  /** Makes a folder for one try: a Git worktree of the folder, else a copy of it. Returns its path. */
+  make(folder: string, name: string): Promise<string>;
+  /** Runs a command in the folder of a try. It reads `input`. */
+  check(command: string, folder: string | undefined, input: string): Promise<{ readonly passed: boolean; readonly output: string }>;
+  /** Removes a folder that `make` made. Other folders stay. */
+  remove(folder: string): Promise<void>;
+}
+
 /** A command-line agent that a process outside of core can run. Core starts no process. */
 export interface AgentProgram extends Omit<AgentAbility, 'agent' | 'problem'> {
   readonly agent: Runtime;

@@ -12,6 +12,7 @@ import {
   type RunLimits,
   type Runtime,
   runtimes,
+  type Try,
   type Work,
 } from '../../core/contract/index.js';
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
@@ -39,6 +40,8 @@ export function addJobCommands(program: Command): void {
     .option('--tokens <count>', 'at most this many tokens', positive)
     .option('--cost <dollars>', 'at most this cost in US dollars', positive)
     .option('--minutes <count>', 'at most this long (default: 30)', positive)
+    .option('--times <count>', 'with --commit: the number of tries, each in a folder and a branch of its own', positive)
+    .option('--check <command>', 'with --times: a command of yours that tells by its exit code whether a try passes')
     .action(startJob);
   addProjectCommand(job, 'stop <job>', 'stop a job; what was finished stays').action(stopJob);
   addProjectCommand(job, 'log <job>', 'print what happened in a job').action(showLog);
@@ -68,6 +71,8 @@ interface StartOptions extends ProjectOptions, RunLimits {
   readonly folder?: string;
   readonly permissions?: PermissionMode;
   readonly model?: string;
+  readonly times?: number;
+  readonly check?: string;
 }
 
 /** The work of a command. @throws UsageError unless exactly one is named */
@@ -92,6 +97,7 @@ function performerIn({ provider, agent, folder, permissions, model }: StartOptio
 async function startJob(turn: string | undefined, options: StartOptions): Promise<void> {
   const { calls, tokens, cost, minutes } = options;
   const [what, performer] = [workOf(turn, options), performerIn(options)];
+  if (options.times !== undefined || options.check !== undefined) return repeatJob(what, performer, options);
   await withStoppableProject(options, async ({ client, signal }) => {
     const stream = await client.runner.start({ what, performer, limits: { calls, tokens, cost, minutes } });
     let jobId = '';
@@ -104,6 +110,18 @@ async function startJob(turn: string | undefined, options: StartOptions): Promis
     if (result.status !== 'success') process.exitCode = 1;
     if (options.json) return printJson(result);
     printText(line`${result.jobId}  ${colored(result.status)}  ${result.commits.join(' ')}`);
+  });
+}
+
+function repeatJob(what: Work, performer: Performer, { times = 1, check, calls, tokens, cost, minutes, ...options }: StartOptions): Promise<void> {
+  if (!('commit' in what)) throw new UsageError('--times and --check need --commit.');
+  return withStoppableProject(options, async ({ client }) => {
+    const stream = await client.runner.repeat({ commit: what.commit, times, performer, limits: { calls, tokens, cost, minutes }, check });
+    const { tries } = (await drain(stream, () => {})) as { tries: Try[] };
+    if (tries.some(({ status, score }) => status !== 'success' || score === 0)) process.exitCode = 1;
+    if (options.json) return printJson({ tries });
+    for (const { jobId, status, commit, folder, score } of tries)
+      printText(line`${jobId}  ${colored(status)}  ${score === null ? '' : score === 1 ? 'pass  ' : 'fail  '}${commit ?? ''}  ${folder ?? ''}`);
   });
 }
 

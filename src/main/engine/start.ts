@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { createEngine, type Engine, type EngineOptions, type Vault } from '../../core/project/index.js';
 import { built } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
-import { openAgents } from '../runner/index.js';
+import { openAgents, openWorkshop } from '../runner/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
 import { openTerminal } from './terminal.js';
@@ -12,6 +12,7 @@ import { openTerminal } from './terminal.js';
  * stay in the process that uses them.
  */
 export function startEngine(options: EngineOptions, vault?: Vault): Engine {
+  const machine = { env: process.env, stemma: [process.execPath, built('cli', 'stemma.js')] } as const;
   const accounts = openAccounts({ dataDir: options.dataDir, env: process.env, vault });
   const logins = openLogins(options.dataDir, vault);
   return createEngine({
@@ -23,7 +24,8 @@ export function startEngine(options: EngineOptions, vault?: Vault): Engine {
     get providers() {
       return accounts.providers();
     },
-    agents: options.agents ?? openAgents({ env: process.env, stemma: [process.execPath, built('cli', 'stemma.js')] }),
+    agents: options.agents ?? openAgents(machine),
+    workshop: openWorkshop(machine, options.dataDir),
     isRunning: agentIsRunning,
     reachHub: (address) => hubAt(address, logins),
     openTerminal: (cwd, command) => openTerminal(cwd, command),

@@ -2,3 +2,4 @@
 // Each file translates one agent's protocol.
 // Nothing here decides what runs: core/runner does, and calls these programs.
 export { openAgents } from './agents.js';
+export { openWorkshop } from './workshop.js';

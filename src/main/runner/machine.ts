@@ -37,8 +37,8 @@ const keys: Readonly<Record<'anthropic' | 'openai' | 'others', RegExp>> = {
 };
 
 /** The environment of an agent: that of this process without the keys of other providers and without what is Stemma's own. */
-export function environmentFor({ env }: Machine, own: 'anthropic' | 'openai'): Record<string, string> {
-  const refused = [keys.others, own === 'anthropic' ? keys.openai : keys.anthropic, /^STEMMA_/];
+export function environmentFor({ env }: Machine, own: 'anthropic' | 'openai' | 'none'): Record<string, string> {
+  const refused = [keys.others, /^STEMMA_/, ...(own === 'openai' ? [] : [keys.openai]), ...(own === 'anthropic' ? [] : [keys.anthropic])];
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined || refused.some((pattern) => pattern.test(name)) ? [] : [[name, value]])),
   );

@@ -1,6 +1,6 @@
 import type { PermissionMode, Runtime, Work } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type FormField, type FormOption, type FormSpec, type FormValues, givenIn, numberIn, startJob, textIn } from '../state';
+import { type FormField, type FormOption, type FormSpec, type FormValues, givenIn, numberIn, repeatJob, startJob, textIn } from '../state';
 import { providerOptions } from './options';
 
 const byAgent = ({ by }: FormValues): boolean => by === 'agent';
@@ -126,12 +126,28 @@ export function limitsIn(values: FormValues) {
   };
 }
 
+/** Only a context can be answered several times. */
+const repeatFields: readonly FormField[] = [
+  { name: 'times', label: 'Times', kind: 'number', placeholder: '1', hint: 'Each try is a branch. An agent works in a copy of its folder for each.' },
+  {
+    name: 'check',
+    label: 'Check command',
+    field: 'check',
+    shown: (values) => (numberIn(values, 'times') ?? 1) > 1,
+    hint: 'The shell runs it in the folder of each try, with the last message as its input. Exit code 0 is a pass, and the branch is tagged with the score.',
+  },
+];
+
 /** Runs a turn, a run of a space, a start of a ticket or a context here. */
 export const runForm = (what: Work, title: string): FormSpec => ({
   title,
   intro: 'The job runs within these limits and stops at the first that it reaches. You can stop it at any time.',
-  fields: performerFields(),
-  start: usualPerformer,
+  fields: [...performerFields(), ...('commit' in what ? repeatFields : [])],
+  start: { ...usualPerformer, ...('commit' in what && { times: '', check: '' }) },
   action: 'Run',
-  submit: (values) => startJob({ what, performer: performerIn(values), limits: limitsIn(values) }),
+  submit: (values) => {
+    const [performer, limits, times] = [performerIn(values), limitsIn(values), numberIn(values, 'times') ?? 1];
+    if (!('commit' in what) || times === 1) return startJob({ what, performer, limits });
+    return repeatJob({ commit: what.commit, times, performer, limits, check: givenIn(values, 'check') });
+  },
 });

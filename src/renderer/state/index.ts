@@ -29,7 +29,7 @@ export {
   timeIn,
 } from './forms';
 export { type ImportJob, runImport, useImports } from './imports';
-export { type JobInput, type JobLine, linesOfJob, startJob } from './jobs';
+export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
 export { addressOf, go, move, route, useNavigation } from './navigation';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';

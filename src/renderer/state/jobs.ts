@@ -22,6 +22,28 @@ export async function startJob(input: JobInput): Promise<void> {
   notify('The job runs. You can leave this page.');
 }
 
+/** What `runner.repeat` needs. */
+type RepeatInput = Parameters<typeof api.runner.repeat>[0];
+
+/** Starts the tries of a context, and shows the first. A notice tells their scores when all have ended. */
+export async function repeatJob(input: RepeatInput): Promise<void> {
+  const stream = await api.runner.repeat(input);
+  const first = await stream.next();
+  if (first.done) return;
+  void (async () => {
+    let step = await stream.next();
+    while (!step.done) step = await stream.next();
+    const { tries } = step.value;
+    const scored = tries.filter(({ score }) => score !== null);
+    const ended = `${tries.filter(({ status }) => status === 'success').length} of ${tries.length} tries ended with a reply.`;
+    notify(scored.length === 0 ? ended : `${ended} ${scored.filter(({ score }) => score === 1).length} of ${scored.length} passed the check.`);
+    await refreshProject();
+  })().catch(() => notify('The tries were stopped. See Jobs.'));
+  await refreshProject();
+  go({ view: 'jobs', job: first.value.jobId });
+  notify('The tries run. You can leave this page.');
+}
+
 /** A line of a job's stream: pieces of one text are joined. */
 export interface JobLine {
   readonly number: number;

@@ -1,0 +1,90 @@
+import { type ContextId, StemmaError } from '../base/index.js';
+import { commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
+import { type JobEvent, type Performer, type RunLimits, type Try, usualParallel } from '../contract/index.js';
+import { allJobs, jobNamed } from './jobs.js';
+import { followJob, startJob } from './live.js';
+import { isAgent, type RunnerParts, type StartInput } from './parts.js';
+import { performerOf } from './perform.js';
+import type { Workshop } from './programs.js';
+
+export interface RepeatInput extends Pick<StartInput, 'tools' | 'otherTools'> {
+  readonly commit: ContextId;
+  readonly times: number;
+  readonly performer: Performer;
+  readonly limits?: RunLimits | undefined;
+  readonly parallel?: number | undefined;
+  /** What a person typed. It never comes from a transcript. */
+  readonly check?: string | undefined;
+}
+
+/**
+ * Lets a performer answer a context several times, at the same time within `parallel`. Each try is a job and a branch. A command-line agent
+ * works in a folder of its own. The check gives each successful try its score, which is a tag of its branch.
+ * @throws what `startJob` throws; UNAVAILABLE where this process cannot make folders or run commands
+ */
+export async function* repeatWork(parts: RunnerParts, input: RepeatInput, signal?: AbortSignal): AsyncGenerator<JobEvent, { tries: Try[] }> {
+  const { times, parallel = usualParallel } = input;
+  commitOf(parts.chain, input.commit, 'commit');
+  performerOf(parts, { commit: input.commit }, input.performer);
+  if (isAgent(input.performer) || input.check !== undefined) workshopOf(parts);
+  const queue: JobEvent[] = [];
+  let wake: () => void = () => {};
+  const tell = (event: JobEvent): void => {
+    queue.push(event);
+    wake();
+  };
+  const tries: Try[] = [];
+  let next = 1;
+  const work = async (): Promise<void> => {
+    for (let number = next++; number <= times && !signal?.aborted; number = next++) tries[number - 1] = await attempt(parts, input, number, tell);
+  };
+  let isDone = false;
+  const all = Promise.allSettled(Array.from({ length: Math.min(parallel, times) }, work)).then((ends) => {
+    isDone = true;
+    wake();
+    return ends.find((end) => end.status === 'rejected');
+  });
+  while (!isDone || queue.length > 0) {
+    yield* queue.splice(0);
+    if (!isDone && queue.length === 0)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  }
+  const failed = await all;
+  if (failed) throw failed.reason;
+  return { tries: tries.filter((each) => each !== undefined) };
+}
+
+function workshopOf({ workshop }: RunnerParts): Workshop {
+  if (!workshop) throw new StemmaError('UNAVAILABLE', 'This process cannot make folders for tries, and runs no commands.');
+  return workshop;
+}
+
+async function attempt(parts: RunnerParts, input: RepeatInput, number: number, tell: (event: JobEvent) => void): Promise<Try> {
+  const { chain } = parts;
+  const { commit, limits, tools, otherTools, check } = input;
+  const own = isAgent(input.performer) ? await workshopOf(parts).make(input.performer.folder, chain.newId()) : undefined;
+  const performer = own === undefined ? input.performer : { ...input.performer, folder: own };
+  const { jobId } = startJob(parts, { what: { commit }, performer, limits, tools, otherTools, try: number });
+  for await (const event of followJob(parts, jobId)) tell(event);
+  const { status, commits } = jobNamed(chain, jobId);
+  const tip = commits.at(-1) ?? null;
+  const tried = { number, jobId, status, commit: tip, folder: own ?? null };
+  if (check === undefined || tip === null || status !== 'success') return { ...tried, score: null, output: null };
+  const said = contextEntries(chain, { id: tip }).findLast(({ entry }) => entry.role === 'assistant' && entry.kind === 'text')?.entry.text ?? '';
+  const { passed, output } = await workshopOf(parts).check(check, own, said);
+  const score = passed ? 1 : 0;
+  update(chain, tip, { tags: [...show(chain, tip).tags, `score:${score}`] });
+  return { ...tried, score, output };
+}
+
+/** Removes the folders of tries whose branch was deleted. */
+export async function removeDiscarded({ chain, workshop }: Pick<RunnerParts, 'chain' | 'workshop'>): Promise<void> {
+  if (!workshop) return;
+  const hidden = hiddenCommits(chain, { archived: true });
+  for (const { status, performer, commits } of allJobs(chain)) {
+    const tip = commits.at(-1);
+    if (status !== 'running' && 'agent' in performer && tip && hidden.has(commitOf(chain, tip).seq)) await workshop.remove(performer.folder);
+  }
+}

@@ -1,0 +1,110 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { AgentProgram, Workshop } from '../../../src/core/project/index.js';
+import { answer } from '../../support/claude-lines.js';
+import { door } from '../../support/door.js';
+import { scratch } from '../../support/project.js';
+import { refusalOf } from '../handover/world.js';
+import { model, says } from './model.js';
+
+const asking = { op: 'append', entry: { role: 'user', kind: 'text', text: 'Fix it.' } };
+const prompted = (client: ReturnType<typeof door>['client']) => client.context.fork({ id: null, edits: [asking] as never });
+
+/** A workshop that only notes what it is asked to do. */
+function noted(passes: (input: string) => boolean) {
+  const [made, removed, checked]: [string[], string[], string[]] = [[], [], []];
+  const place = scratch();
+  const workshop: Workshop = {
+    async make(folder) {
+      const own = join(place, String(made.push(folder)));
+      mkdirSync(own);
+      return own;
+    },
+    async check(command, folder, input) {
+      checked.push(`${command} in ${folder}`);
+      return { passed: passes(input), output: `read ${input}` };
+    },
+    async remove(folder) {
+      removed.push(basename(folder));
+    },
+  };
+  return { workshop, made, removed, checked };
+}
+
+async function tried(
+  stream: AsyncIterator<unknown, { tries: { number: number; commit: string | null; score: number | null; status: string; folder: string | null }[] }>,
+) {
+  for (;;) {
+    const next = await stream.next();
+    if (next.done) return next.value.tries;
+  }
+}
+
+test('[U7] a model answers a context several times: each try is a branch with its score', async () => {
+  let [running, most] = [0, 0];
+  const provider = model(
+    (_body, number) =>
+      async function* () {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        yield* says(number === 1 ? 'wrong' : `right ${number}`);
+        running--;
+      },
+  );
+  const { workshop, checked } = noted((input) => input.startsWith('right'));
+  const { client } = door({ providers: [provider], workshop });
+  const asked = await prompted(client);
+  const tries = await tried(
+    await client.runner.repeat({
+      commit: asked.id,
+      times: 5,
+      parallel: 2,
+      performer: { provider: 'model' },
+      limits: { calls: 1 },
+      check: 'npm test',
+    }),
+  );
+  expect(tries.map(({ number, status, score }) => [number, status, score])).toEqual(
+    [1, 2, 3, 4, 5].map((number) => [number, 'success', number === 2 ? 0 : 1]),
+  );
+  expect(most).toBe(2);
+  expect(checked).toHaveLength(5);
+  const { children } = await client.context.show({ id: asked.id });
+  expect(new Set(tries.map(({ commit }) => commit))).toEqual(new Set(children));
+  const { tags } = await client.context.show({ id: tries[1]?.commit as never });
+  expect(tags).toContain('score:0');
+});
+
+test('[U7] each try of an agent has a folder of its own, which is removed with its branch', async () => {
+  const root = scratch();
+  const folders: string[] = [];
+  const program: AgentProgram = {
+    ...{ agent: 'claude-code', title: 'Claude Code', resume: true, permissions: true, mcp: true, problem: () => null },
+    async *run({ folder }) {
+      const path = join(root, `${folders.push(folder)}.jsonl`);
+      yield { kind: 'session', sessionId: path, path };
+      writeFileSync(path, answer(folder, 'Fixed.'));
+      yield { kind: 'end', text: 'Fixed.', isError: false };
+    },
+  };
+  const { workshop, made, removed } = noted(() => true);
+  const { client } = door({ agents: [program], agentRoots: [{ agent: 'claude-code', root }], workshop });
+  const asked = await prompted(client);
+  const tries = await tried(await client.runner.repeat({ commit: asked.id, times: 2, performer: { agent: 'claude-code', folder: '/' } }));
+  expect(made).toEqual(['/', '/']);
+  expect(tries.map(({ score }) => score)).toEqual([null, null]);
+  expect((await client.runner.list({})).map(({ title }) => title.slice(0, 6)).toSorted()).toEqual(['Try 1:', 'Try 2:']);
+  expect(folders.map((folder) => basename(folder)).toSorted()).toEqual(['1', '2']);
+  const discarded = tries.find(({ folder }) => folder?.endsWith('2'));
+  await client.branch.delete({ commit: discarded?.commit as never, deleted: true });
+  expect(removed).toEqual(['2']);
+});
+
+test('[U7] a process without a workshop repeats no agent and runs no check', async () => {
+  const { client } = door({ providers: [model(() => says('Hi.'))] });
+  const { id } = await prompted(client);
+  const stream = await client.runner.repeat({ commit: id, times: 2, performer: { provider: 'model' }, check: 'true' });
+  expect(await refusalOf(stream.next())).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await client.runner.list({})).toEqual([]);
+});
