@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { type Asked, completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { commits, complaints, openRunAgain, place } from '../../support/window.js';
+import { commits, complaints, entries, openRunAgain, place } from '../../support/window.js';
 
 const prompt = /^Fix it, please\. Test first\./;
 const reply = (page: Page) => page.getByRole('article', { name: 'Reply', exact: true }).first();
@@ -177,6 +177,8 @@ test('what-if: later turns run on a branch one by one and stop where replies div
   // A reload forgets the runs of this window but no turn: the branch continues from its tip.
   await page.getByRole('region', { name: 'What-if run with openai' }).nth(1).getByRole('button', { name: 'Open branch' }).click();
   await page.reload();
+  // Keys pressed before the window has loaded are lost.
+  await expect(entries(page)).toBeVisible();
   await openRunAgain(page);
   await expect(next.getByRole('listitem')).toHaveCount(2);
   await page.getByRole('combobox', { name: 'Provider' }).selectOption('recorded');
