@@ -69,6 +69,7 @@ export const mapping = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9-]{0,60}$/, 'a name has lower-case letters, digits and hyphens')
     .describe('A short name of the tool. It becomes part of the template of its commits.'),
   testedOn: z.string().max(400).optional().describe('What the mapping was tested on. Without it, the mapping counts as experimental.'),
+  experimental: z.boolean().optional().describe('The mapping met no file that the tool itself wrote.'),
   recognize: path.optional().describe('A file belongs to this mapping if the path selects something in it. The lines of JSONL are a list.'),
   sessions: path.optional().describe('The sessions in the file. The default is `$`: the file is one.'),
   records: path.optional().describe('The records of a session in their order. The default is `$[*]`.'),

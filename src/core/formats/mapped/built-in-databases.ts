@@ -37,6 +37,7 @@ const gooseMapping: Mapping = {
   stemmaMapping: 1,
   name: 'goose',
   testedOn: 'a database that was made from the published schema 16',
+  experimental: true,
   record: {
     call: '$.id',
     usage: { input: '$.usage.input', output: '$.usage.output', cacheRead: '$.usage.cacheRead', cacheWrite: '$.usage.cacheWrite' },
@@ -156,6 +157,7 @@ const openAiAgentsMapping: Mapping = {
   stemmaMapping: 1,
   name: 'openai-agents',
   testedOn: 'a database with a branch that was made from the published schema',
+  experimental: true,
   record: { call: '$.call' },
   entries: [
     { when: '@.item.role', kind: 'text', role: { path: '$.item.role', map: { developer: 'system' } }, text: { path: '$.item.content', texts: true } },

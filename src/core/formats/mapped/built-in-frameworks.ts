@@ -67,6 +67,7 @@ export const pydanticAi: Mapping = {
   stemmaMapping: 1,
   name: 'pydantic-ai',
   testedOn: 'a file that was made from the published schema (test/fixtures/mapped)',
+  experimental: true,
   recognize: "$[?@.kind == 'request' || @.kind == 'response']",
   record: { at: '$.timestamp' },
   entries: [
@@ -114,6 +115,7 @@ export const vercelAi: Mapping = {
   stemmaMapping: 1,
   name: 'vercel-ai',
   testedOn: 'a file that was made from the published types (test/fixtures/mapped)',
+  experimental: true,
   recognize: '$[?@.role && @.parts[?@.type]]',
   record: { id: '$.id', at: '$.metadata.createdAt' },
   entries: [

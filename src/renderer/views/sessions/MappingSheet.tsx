@@ -102,9 +102,9 @@ function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
       }}
     >
       <option value="">Begin with…</option>
-      {patterns.map(({ name, testedOn }, at) => (
-        <option key={`${name} ${testedOn ?? ''}`} value={at} title={testedOn ?? 'Experimental'}>
-          {testedOn === undefined ? `${name} (experimental)` : name}
+      {patterns.map(({ name, testedOn, experimental }, at) => (
+        <option key={`${name} ${testedOn ?? ''}`} value={at} title={testedOn === undefined ? 'Experimental' : `Tested on ${testedOn}`}>
+          {testedOn === undefined || experimental ? `${name} (experimental)` : name}
         </option>
       ))}
     </select>
