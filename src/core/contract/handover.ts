@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
-import { roles } from './kinds.js';
+import { endStatuses, openStatuses, roles } from './kinds.js';
 import { contextId, contextPrefix, count, name, procedure, timestamp } from './scalars.js';
 
 const data = z.record(z.string(), z.unknown());
@@ -33,12 +33,8 @@ export type PlannedCard = z.output<typeof plannedCard>;
 export const strategies = ['new', 'reuse', 'clone'] as const;
 export type Strategy = (typeof strategies)[number];
 
-/** The states of an agent turn: waiting in the queue, dispatched, running, waiting for tools; then how it ended. */
-export const openStatuses = ['queued', 'dispatched', 'running', 'suspended'] as const;
-export const endStatuses = ['success', 'failed', 'canceled', 'timeout', 'partial'] as const;
 const turnStatus = z.enum([...openStatuses, ...endStatuses]);
 export type TurnStatus = z.output<typeof turnStatus>;
-export type EndStatus = (typeof endStatuses)[number];
 
 export const agentTurn = z.object({
   agentTurnId: z.string(),

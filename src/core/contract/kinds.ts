@@ -21,3 +21,8 @@ export const tiers = ['native', 'translated', 'rendered', 'raw'] as const;
 export type CommitType = (typeof commitTypes)[number];
 export type Checkpoint = (typeof checkpoints)[number];
 export type Tier = (typeof tiers)[number];
+
+/** The states of an agent turn: waiting in the queue, dispatched, running, waiting for tools; then how it ended. */
+export const openStatuses = ['queued', 'dispatched', 'running', 'suspended'] as const;
+export const endStatuses = ['success', 'failed', 'canceled', 'timeout', 'partial'] as const;
+export type EndStatus = (typeof endStatuses)[number];

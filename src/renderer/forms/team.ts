@@ -51,8 +51,8 @@ export const shareForm = (commit: ContextId): FormSpec => ({
       label: 'They may',
       kind: 'choice',
       options: [
-        { value: 'reader', name: 'Read' },
-        { value: 'reviewer', name: 'Read, and send tickets' },
+        { value: 'reader', name: 'Read it' },
+        { value: 'reviewer', name: 'Read it, and send tickets' },
       ],
     },
     {
