@@ -28,7 +28,8 @@ export default defineConfig({
   timeout: 300_000,
   expect: { timeout: 60_000 },
   use: { actionTimeout: 60_000, navigationTimeout: 60_000 },
-  workers: 2,
+  // A test waits for about half of its time: two of them leave two cores half idle.
+  workers: 3,
   fullyParallel: true,
   reporter: 'list',
   projects: [
