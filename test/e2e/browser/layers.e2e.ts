@@ -51,6 +51,44 @@ test('compose: a context is compacted with extracts, on a new branch', async ({ 
   await expect(page.getByRole('region', { name: 'Messages' }).getByText(/Extracts of \d+ earlier messages/)).toBeVisible();
 });
 
+test('[A-24, A-36, W65] the project shares blocks or not, and a state is saved and used again', async ({ page, machine }) => {
+  const met = complaints(page);
+  await selected(page, machine);
+  await openAgents(page, 'Composition');
+  const layers = page.getByRole('list', { name: 'Layers in the order sent' });
+  const edit = async (layer: string, text: string): Promise<void> => {
+    await page.getByRole('button', { name: `Edit ${layer}` }).click();
+    await sheet(page).getByRole('textbox', { name: layer }).fill(text);
+    await sheet(page).getByRole('button', { name: 'Show the changes' }).click();
+  };
+  const notSent = layers.getByText(/^Not sent: .*shar/i);
+  await edit('Knowledge', 'Pumps have valves.');
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Pumps have valves.')).toBeVisible();
+  await page.getByRole('button', { name: 'State…' }).click();
+  await expect(sheet(page).getByText('Nothing has been saved with this commit or before it.')).toBeVisible();
+  await expectAccessible(page);
+  await sheet(page).getByRole('button', { name: 'Save with this commit' }).click();
+  await expect(sheet(page)).toHaveCount(0);
+
+  // After a reset, the saved block is used again.
+  await page.getByRole('button', { name: 'Reset to the recorded context' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Pumps have valves.')).toHaveCount(0);
+  await page.getByRole('button', { name: 'State…' }).click();
+  await expect(sheet(page).getByRole('region', { name: 'Blocks' })).toContainText('Pumps have valves.');
+  await sheet(page).getByRole('button', { name: 'Use the saved blocks' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Pumps have valves.')).toBeVisible();
+
+  // A choice for this composition becomes the setting of the project, and stays after a reload.
+  await expect(notSent).toHaveCount(0);
+  await page.getByText('Sharing off').click();
+  await expect(notSent.first()).toBeVisible();
+  await page.getByRole('button', { name: 'Use for the project' }).click();
+  await expect(page.getByRole('button', { name: 'Use for the project' })).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByRole('radio', { name: 'Sharing off' })).toBeChecked();
+  expect(met).toEqual([]);
+});
+
 test('timeline: a context and a space as chat, triggered runs, and the text an agent reads', async ({ page, machine }) => {
   const met = complaints(page);
   await selected(page, machine);

@@ -3,13 +3,14 @@ import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, notifyProblem, ProblemLine, problemOf } from '../../parts';
-import { ask, useNavigation, useQuery } from '../../state';
+import { ask, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
 import { ComposeTools } from './ComposeTools';
 import { EditLayer } from './EditLayer';
 import { LayerStack } from './LayerStack';
 import { ComposedReply } from './Reply';
+import { SavedStateSheet } from './SavedState';
 import { sendForm } from './sendForm';
 import { asRecorded, type Composition, inputOf, longestText, pageSize, type Trial, textToEdit, withText } from './trial';
 import { useSending } from './useSending';
@@ -33,11 +34,19 @@ const firstPage = (commit: ContextId, trial: Trial, signal: AbortSignal): Promis
 function ComposeContext({ project, commit }: { project: string; commit: ContextId }) {
   const [trial, setTrial] = useState(asRecorded);
   const [edited, setEdited] = useState<string>();
+  const [stateOpen, setStateOpen] = useState(false);
   const { sending, send, stop } = useSending();
   const settled = useDeferredValue(trial);
-  const recorded = useQuery(`${project} ${commit}`, (signal) => firstPage(commit, asRecorded, signal));
+  const revision = useProject((state) => state.revision);
+  const settings = useKept(
+    useQuery(`${project} settings ${revision}`, (signal) => api.project.settings({}, { signal })),
+    project,
+  );
+  const ofProject = settings.status === 'done' ? settings.data.enableShareContext : undefined;
+  const key = settings.status === 'loading' || settings.status === 'idle' ? null : `${project} ${commit} ${ofProject}`;
+  const recorded = useQuery(key, (signal) => firstPage(commit, asRecorded, signal));
   const changed = settled !== asRecorded;
-  const tried = useQuery(changed ? `${project} ${commit} ${JSON.stringify(settled)}` : null, (signal) => firstPage(commit, settled, signal));
+  const tried = useQuery(changed && key ? `${key} ${JSON.stringify(settled)}` : null, (signal) => firstPage(commit, settled, signal));
   // While a trial is computed, the previous one stays in view.
   const last = useRef<{ readonly page: Composition; readonly trial: Trial }>(undefined);
   if (!changed) last.current = undefined;
@@ -56,13 +65,32 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
         const { page: now, trial: shown } = last.current ?? { page: base, trial: asRecorded };
         return (
           <section className="compose" aria-label="Compose">
-            <ComposeTools trial={trial} onChange={setTrial} commit={commit} onSend={() => void sendTrial().catch(notifyProblem)} />
+            <ComposeTools
+              ofProject={ofProject}
+              trial={trial}
+              onChange={setTrial}
+              commit={commit}
+              onSend={() => void sendTrial().catch(notifyProblem)}
+              onState={() => setStateOpen(true)}
+            />
             {tried.status === 'failed' && <ProblemLine>{problemOf(tried.error).message}</ProblemLine>}
             <div className="compose-body">
               <LayerStack now={now} trial={trial} onEdit={setEdited} />
               <ComposedMessages key={JSON.stringify(shown)} input={inputOf(commit, shown)} first={now} />
             </div>
             {sending && <ComposedReply sending={sending} onStop={stop} />}
+            {stateOpen && (
+              <SavedStateSheet
+                project={project}
+                commit={commit}
+                blocks={now.texts?.now ?? {}}
+                onClose={() => setStateOpen(false)}
+                onUse={(contexts) => {
+                  setTrial({ ...trial, contexts: { ...trial.contexts, ...contexts } });
+                  setStateOpen(false);
+                }}
+              />
+            )}
             {edited !== undefined && (
               <EditLayer
                 project={project}

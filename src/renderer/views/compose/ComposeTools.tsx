@@ -1,20 +1,20 @@
-import { Braces, RotateCcw, Scissors, Send } from 'lucide-react';
+import { Archive, Braces, RotateCcw, Scissors, Send } from 'lucide-react';
 import { type ContextId, type Process, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, MenuButton, notifyProblem, Switch, say } from '../../parts';
+import { Button, IconButton, MenuButton, notifyProblem, say } from '../../parts';
 import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
+import { Sharing, type SharingProps } from './Sharing';
 import { asRecorded, inputOf, type Trial } from './trial';
 
-interface ComposeToolsProps {
-  readonly trial: Trial;
-  readonly onChange: (trial: Trial) => void;
+interface ComposeToolsProps extends SharingProps {
   readonly commit: ContextId;
   readonly onSend: () => void;
+  readonly onState: () => void;
 }
 
 /** The process, sharing and query of a trial, and the actions Copy and Compact. */
-export function ComposeTools({ trial, onChange, commit, onSend }: ComposeToolsProps) {
+export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onState }: ComposeToolsProps) {
   const providers = useQuery('providers', () => api.turn.providers({}));
   const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
   return (
@@ -31,15 +31,7 @@ export function ComposeTools({ trial, onChange, commit, onSend }: ComposeToolsPr
           </option>
         ))}
       </select>
-      <Switch
-        label="Shared context"
-        value={trial.sharing ? 'on' : 'off'}
-        onChange={(value) => onChange({ ...trial, sharing: value === 'on' })}
-        options={[
-          { value: 'on', name: 'Sharing on', hint: 'The model receives the blocks that agents share' },
-          { value: 'off', name: 'Sharing off', hint: 'The agent receives only its own prompt and memory' },
-        ]}
-      />
+      <Sharing ofProject={ofProject} trial={trial} onChange={onChange} />
       <input
         className="field compose-query"
         aria-label="Query"
@@ -48,6 +40,9 @@ export function ComposeTools({ trial, onChange, commit, onSend }: ComposeToolsPr
         onChange={(event) => onChange({ ...trial, query: event.target.value })}
       />
       <IconButton icon={RotateCcw} label="Reset to the recorded context" disabled={trial === asRecorded} onClick={() => onChange(asRecorded)} />
+      <Button icon={Archive} title="Save the shared state of the agents with this commit, or use a saved one" onClick={onState}>
+        State…
+      </Button>
       <Button icon={Send} look="primary" title="Send these messages to a model, on a new chain" onClick={onSend}>
         Send…
       </Button>

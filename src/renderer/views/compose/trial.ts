@@ -12,20 +12,21 @@ export const longestText = 4_000;
 /** The changes that a person tries out. */
 export interface Trial {
   readonly process: Process;
-  readonly sharing: boolean;
+  /** Undefined follows the setting of the project. */
+  readonly sharing: boolean | undefined;
   readonly query: string;
   readonly systemPrompt: string | undefined;
   readonly contexts: Readonly<Record<string, string>>;
 }
 
 /** No changes: the context as recorded. */
-export const asRecorded: Trial = { process: 'sequential', sharing: true, query: '', systemPrompt: undefined, contexts: {} };
+export const asRecorded: Trial = { process: 'sequential', sharing: undefined, query: '', systemPrompt: undefined, contexts: {} };
 
 /** The input of `compose.preview` and `compose.rows` for a trial. */
 export const inputOf = (id: ContextId, trial: Trial) => ({
   id,
   process: trial.process,
-  enableShareContext: trial.sharing,
+  ...(trial.sharing !== undefined && { enableShareContext: trial.sharing }),
   ...(trial.query.trim() !== '' && { query: trial.query }),
   ...(trial.systemPrompt !== undefined && { systemPrompt: trial.systemPrompt }),
   ...(Object.keys(trial.contexts).length > 0 && { contexts: trial.contexts }),

@@ -1,0 +1,92 @@
+import { Save } from 'lucide-react';
+import type { ContextId } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, notifyProblem, Sheet, say } from '../../parts';
+import { notify, useQuery } from '../../state';
+import { layerName } from './layers';
+
+interface SavedStateProps {
+  readonly project: string;
+  readonly commit: ContextId;
+  /** The texts of the layers as they are shown. */
+  readonly blocks: Readonly<Record<string, string>>;
+  readonly onClose: () => void;
+  /** Receives the saved blocks, to try them. */
+  readonly onUse: (contexts: Readonly<Record<string, string>>) => void;
+}
+
+/** The blocks that services answer anew at each call, and that can be saved to get them as they were. */
+const savable = ['todo__context', 'knowledge__context', 'experience__context'];
+
+/** A sheet with the shared state (the blackboard) that was saved with a commit or before it. */
+export function SavedStateSheet({ project, commit, blocks, onClose, onUse }: SavedStateProps) {
+  const query = useQuery(`${project} ${commit} state`, (signal) => api.compose.restoreState({ id: commit, reproducible: true }, { signal }));
+  const saved = query.status === 'done' ? query.data : undefined;
+  const contexts = Object.fromEntries(savable.flatMap((key) => (blocks[key] ? [[key, blocks[key]]] : [])));
+  const save = async (): Promise<void> => {
+    await api.compose.saveState({ id: commit, state: saved?.state ?? {}, contexts, reproducible: true });
+    notify('Saved with this commit');
+    onClose();
+  };
+  return (
+    <Sheet
+      title="Saved state"
+      kind="side"
+      onClose={onClose}
+      footer={
+        <>
+          <span className="grow" />
+          <Button onClick={onClose}>Close</Button>
+          <Button icon={Save} disabled={saved === undefined} onClick={() => void save().catch(notifyProblem)}>
+            Save with this commit
+          </Button>
+          <Button
+            look="primary"
+            disabled={saved === undefined || Object.keys(saved.contexts).length === 0}
+            onClick={() => saved && onUse(saved.contexts)}
+          >
+            Use the saved blocks
+          </Button>
+        </>
+      }
+    >
+      <p className="muted">
+        Agents of a run share a state: memory, tasks and results. Saved with a commit, it can be continued from there later. The todo, knowledge and
+        experience blocks are saved too, because services answer them anew at each call.
+      </p>
+      <Answer query={query} what="Cannot read the saved state" loading="Reading the saved state" lines={6}>
+        {({ from, at, state, contexts: texts }) =>
+          from === null ? (
+            <p>Nothing has been saved with this commit or before it.</p>
+          ) : (
+            <>
+              <p>
+                Saved {at !== null && say.when(at)} with {from === commit ? 'this commit' : <span className="mono">{from}</span>}.
+              </p>
+              <Fields title="State" fields={state} />
+              <Fields title="Blocks" fields={Object.fromEntries(Object.entries(texts).map(([key, text]) => [layerName(key), text]))} />
+            </>
+          )
+        }
+      </Answer>
+    </Sheet>
+  );
+}
+
+function Fields({ title, fields }: { title: string; fields: Readonly<Record<string, unknown>> }) {
+  const all = Object.entries(fields);
+  return (
+    <section className="compose-state-part" aria-label={title}>
+      <h3>{title}</h3>
+      {all.length === 0 && <p className="muted">None</p>}
+      <dl className="compose-state">
+        {all.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
