@@ -15,14 +15,10 @@ export interface Newest {
 }
 
 /**
- * Commits that record the principal's own work (C11). A commit that Stemma made on top of a chain, such as a fork or a rerun, is not the work
- * of the agent whose chain it is, even where an older version wrote the agent's name into it.
+ * Commits that record the principal's own work (C11): captured, imported or checkpointed. A commit that a fork, a rerun, a message in a
+ * thread or the like made in Stemma belongs to its author, but says nothing about what anyone understood.
  */
-const isOwnWork = `(c.forked = 0 OR (
-  WITH RECURSIVE up(parent, principal, forked) AS (
-    SELECT c.parent, c.principal, c.forked
-    UNION ALL SELECT p.parent, p.principal, p.forked FROM up JOIN context p ON p.seq = up.parent WHERE up.forked = 1)
-  SELECT principal FROM up WHERE forked = 0 LIMIT 1) IS NOT c.principal)`;
+const isOwnWork = 'c.forked = 0';
 
 /**
  * The newest commit of a principal at or before an instant (C11, C25). `condition` is a constant SQL condition on the commit `c`.

@@ -56,7 +56,7 @@ function describeRow(row: GraphRow, room: number, now: Date): Text {
     commit.type === 'compaction' ? magenta(`compaction${compacted} `) : '',
     row.forked ? cyan('fork ') : '',
     row.startedBy ? cyan('subagent ') : '',
-    row.errors ? red(`${row.errors} errors `) : '',
+    row.errors ? red(row.errors === 1 ? '1 error ' : `${row.errors} errors `) : '',
   ];
   const title = firstLine(commit.summary ?? commit.principal ?? commit.template, room);
   const tokens = dim(tokensText(row));

@@ -22,7 +22,7 @@ function worked() {
   return { ...made, turn };
 }
 
-test('[C25] what is made in Stemma belongs to its author, and resolve ignores it for the agent', async () => {
+test('[C11, C25] what is made in Stemma belongs to its author, and resolve never answers with it', async () => {
   const { client, turn, clock } = worked();
   const { id } = turn;
   const key = (await client.context.entries({ id })).entries[0]?.key;
@@ -41,11 +41,19 @@ test('[C25] what is made in Stemma belongs to its author, and resolve ignores it
   }
   const at = timestampOf(clock.at + 1);
   expect((await client.context.resolve({ principal: 'agent:coder', at })).id).toBe(id);
-  expect((await client.context.resolve({ principal: 'ann@desk', at })).id).not.toBe(null);
+  expect((await client.context.resolve({ principal: 'ann@desk', at })).id).toBe(null);
   const ticket = await client.ticket.create({ title: 'Check', type: 'task', by: 'agent:coder' });
   expect(ticket).toMatchObject({ contextId: id, contextFound: 'resolved' });
   const { commit } = await client.ticket.discuss({ ticketId: ticket.ticketId, text: 'Why?' });
   expect(commit.principal).toBe('user@desk');
+
+  // Another agent with work of its own asks in the thread, on the chain of the first: its understanding is still its own work.
+  const given = { parent: null, type: 'delta', format: 'claude-code-v1', template: 'coder', checkpoint: 'turn_boundary' } as const;
+  const own = await client.context.checkpoint({ ...given, text: prompt('v1', 'review it'), principal: 'agent:reviewer' });
+  clock.at += 1_000;
+  const asked = await client.ticket.discuss({ ticketId: ticket.ticketId, text: 'Why now?', principal: 'agent:reviewer' });
+  expect(asked.commit.principal).toBe('agent:reviewer');
+  expect((await client.context.resolve({ principal: 'agent:reviewer', at: timestampOf(clock.at + 1) })).id).toBe(own.id);
 });
 
 test('[C25] a fork that an older version signed with the agent is not the work of the agent', () => {
