@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,9 @@ const compiled = built('test-compiled');
 
 /** The Node of the project, whichever Node runs the tests. */
 export const node = join(root, 'node_modules', '.bin', 'node');
+
+/** The time of the files of {@link Machine.giveHistory}, in seconds. Files of one time are imported in the order of their names. */
+const copiedAt = Date.parse('2026-11-21T10:00:00Z') / 1_000;
 
 /** A temporary machine: a home folder with Stemma's data and Claude Code's histories. */
 export interface Machine {
@@ -86,6 +89,9 @@ export function machine(): Machine {
     giveHistory() {
       const place = join(claude, 'projects', '-work-larder');
       cpSync(join(root, 'resources', 'sample', 'larder'), place, { recursive: true });
+      // Files are imported by their times, and two sessions share turns, which belong to the first: without one time for all,
+      // their owner would depend on how fast each file was copied.
+      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' })) utimesSync(join(place, name), copiedAt, copiedAt);
       return place;
     },
     run: (...words) => ended(start(words), ''),

@@ -60,7 +60,11 @@ export function Palette() {
             />
             {needle.length >= 3 && found.sessions.length > 0 && <Chips sessions={found.sessions} narrowing={narrowing} onChange={setNarrowing} />}
             <Command.List>
-              <Command.Empty>Nothing found. To search inside an open context, press /.</Command.Empty>
+              <Command.Empty>
+                {found.entries?.pending
+                  ? `Nothing found yet. ${say.plural(found.entries.pending, 'commit')} left to search.`
+                  : 'Nothing found. To search inside an open context, press /.'}
+              </Command.Empty>
               {needle === '' && <Sessions name="Recent sessions" sessions={found.sessions.slice(0, recentSessions)} />}
               <CommitActions matches={matches} />
               <Places words={words.trim()} matches={matches} />

@@ -6,6 +6,7 @@ import { chainOf, useKept, useNavigation, useOpenDir, useProject, useQuery, useT
 const mostCommits = 30;
 const mostTickets = 8;
 const searchAfterMs = 150;
+const askAgainMs = 300;
 
 /** What the chips of the palette limit hits to. */
 export interface Narrowing {
@@ -43,12 +44,19 @@ export function usePaletteSearch(words: string, mostEntries: number, narrowing: 
   );
   const filter = filterOf(narrowing);
   const asked = `${rested} ${JSON.stringify(filter)}`;
+  const [round, setRound] = useState(0);
   const entries = useKept(
-    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${mostEntries}` : null, (signal) =>
+    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${mostEntries} ${round}` : null, (signal) =>
       api.search.query({ text: rested, limit: mostEntries, filter }, { signal }),
     ),
     `${dir} ${asked}`,
   );
+  // Each search indexes some of the commits that are new.
+  useEffect(() => {
+    if (entries.status !== 'done' || entries.data.pending === 0) return;
+    const timer = setTimeout(() => setRound((n) => n + 1), askAgainMs);
+    return () => clearTimeout(timer);
+  }, [entries]);
   const tickets = useQuery(dir && rested.length >= 2 ? `${dir} tickets ${ticketRevision} ${rested}` : null, (signal) =>
     api.ticket.overview({ text: rested, limit: mostTickets }, { signal }),
   );
