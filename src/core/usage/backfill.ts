@@ -52,7 +52,7 @@ export function backfillBatch(chain: Chain): boolean {
   return chain.db.transaction(() => {
     if (progressOf(chain, versionName) !== readerVersion) {
       chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
-      for (const table of ['usageCall', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
+      for (const table of ['usageCall', 'usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
       setValue(chain, progressName, 0);
       setValue(chain, versionName, readerVersion);
     }

@@ -38,7 +38,8 @@ interface Spent {
 
 const costsBy = <Key>(chain: Chain, column: 'quarter' | 'session'): (Key & Spent)[] =>
   chain.db.all<Key & Spent>(
-    `SELECT ${column}, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole FROM usageSum WHERE project = ? GROUP BY ${column}`,
+    `SELECT ${column}, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole
+       FROM ${column === 'quarter' ? 'usageQuarter' : 'usageSum'} WHERE project = ? GROUP BY ${column}`,
     chain.project,
   );
 

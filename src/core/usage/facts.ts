@@ -82,16 +82,32 @@ const timeOf = (at: string | undefined): number | null => (at === undefined ? nu
 /** A quarter of an hour in milliseconds: time zones differ by multiples of it. */
 export const quarterMs = 900_000;
 
+/** The columns of a sum, after those that name what is summed. */
+export const sums = ['calls', 'input', 'cacheRead', 'cacheWrite', 'output', 'outputs', 'priced', 'cost'] as const;
+
+/** The sums of calls, as columns of a SELECT from `usageCall`. */
+export const sumsOfCalls =
+  'COUNT(*) AS calls, IFNULL(SUM(input), 0) AS input, IFNULL(SUM(cacheRead), 0) AS cacheRead, IFNULL(SUM(cacheWrite), 0) AS cacheWrite, ' +
+  'IFNULL(SUM(output), 0) AS output, COUNT(output) AS outputs, COUNT(cost) AS priced, IFNULL(SUM(cost), 0) AS cost';
+
+/** The sums of sums, as columns of a SELECT from `usageSum` or `usageQuarter`. */
+export const sumsOfSums = sums.map((name) => `SUM(${name}) AS ${name}`).join(', ');
+
+const ofSessions = 'project = :project AND session IN (SELECT value FROM json_each(:sessions))';
+
 /** Computes the sums of sessions anew. A copy of a call in another session may have moved nothing, so only sessions with new calls are given. */
 export function sumSessions(chain: Chain, sessions: readonly string[]): void {
-  const named = JSON.stringify(sessions);
-  chain.db.run('DELETE FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?))', chain.project, named);
+  const named = { project: chain.project, sessions: JSON.stringify(sessions) };
+  for (const table of ['usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE ${ofSessions}`, named);
   chain.db.run(
-    `INSERT INTO usageSum (project, session, agent, subagent, model, quarter, calls, input, cacheRead, cacheWrite, output, outputs, priced, cost)
-     SELECT project, session, agent, subagent, IFNULL(model, ''), at / ${quarterMs}, COUNT(*), IFNULL(SUM(input), 0), IFNULL(SUM(cacheRead), 0),
-            IFNULL(SUM(cacheWrite), 0), IFNULL(SUM(output), 0), COUNT(output), COUNT(cost), IFNULL(SUM(cost), 0)
-       FROM usageCall WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3, 4, 5, 6`,
-    chain.project,
+    `INSERT INTO usageQuarter (project, session, agent, subagent, model, quarter, ${sums.join(', ')})
+     SELECT project, session, agent, subagent, IFNULL(model, ''), at / ${quarterMs}, ${sumsOfCalls}
+       FROM usageCall WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5, 6`,
+    named,
+  );
+  chain.db.run(
+    `INSERT INTO usageSum (project, session, agent, subagent, model, quarter, ${sums.join(', ')})
+     SELECT project, session, agent, subagent, model, MAX(quarter), ${sumsOfSums} FROM usageQuarter WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5`,
     named,
   );
 }

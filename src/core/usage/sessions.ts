@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import type { groupings, UsageFilter, UsageSessions, UsageSums } from '../contract/index.js';
 import { readPending } from './backfill.js';
 import { overBudget } from './budgets.js';
-import { quarterMs } from './facts.js';
+import { quarterMs, sumsOfCalls, sumsOfSums } from './facts.js';
 import { moneyOf } from './prices.js';
 
 export interface SessionsQuery {
@@ -65,27 +65,17 @@ export function usageSessions(chain: Chain, { filter = {}, groupBy = 'session', 
   };
 }
 
-/**
- * The columns by which rows are summed before they are read, for each grouping: the beginning of the table's key, so that SQLite sorts
- * nothing. A session's subagents are shown apart. Days begin at another quarter of an hour in each time zone, so they need every row.
- */
+/** The columns by which rows are summed before they are read, for each grouping. A session's subagents are shown apart. */
 const summedBy = {
   session: ['session', 'agent', 'subagent'],
   repository: ['session'],
   agent: ['session', 'agent'],
-  model: ['session', 'agent', 'subagent', 'model'],
+  model: ['session', 'model'],
+  day: ['quarter', 'session'],
 } as const;
-const sizes = ['calls', 'input', 'cacheRead', 'cacheWrite', 'output', 'outputs', 'priced', 'cost'];
 
-function selectSums(groupBy: SessionsQuery['groupBy'], where: string): string {
-  if (groupBy === 'day') return `SELECT session, quarter, ${sizes.join(', ')} FROM usageSum WHERE ${where}`;
-  const columns = summedBy[groupBy ?? 'repository'].join(', ');
-  const summed = sizes.map((name) => `SUM(${name}) AS ${name}`).join(', ');
-  return `SELECT ${columns}, MAX(quarter) AS quarter, ${summed} FROM usageSum WHERE ${where} GROUP BY ${columns}`;
-}
-
-/** The sums of a filter. Quarters of an hour at its ends are counted call by call. */
-function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: SessionsQuery['groupBy']): Iterable<SumRow> {
+/** The sums of a filter. */
+function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: SessionsQuery['groupBy']): SumRow[] {
   const conditions = ['project = :project'];
   const parameters: Record<string, string | number> = { project: chain.project };
   const add = (condition: string, name: string, value: string | number | undefined): void => {
@@ -97,18 +87,46 @@ function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilte
   add('model = :model', 'model', model);
   add('agent = :agent', 'agent', agent);
   const where = conditions.join(' AND ');
-  if (from === undefined && to === undefined) return chain.db.all<SumRow>(selectSums(groupBy, where), parameters);
-  return chain.db.all<SumRow>(
-    `SELECT session, agent, subagent, IFNULL(model, '') AS model, at / ${quarterMs} AS quarter, COUNT(*) AS calls, IFNULL(SUM(input), 0) AS input,
-            IFNULL(SUM(cacheRead), 0) AS cacheRead, IFNULL(SUM(cacheWrite), 0) AS cacheWrite, IFNULL(SUM(output), 0) AS output,
-            COUNT(output) AS outputs, COUNT(cost) AS priced, IFNULL(SUM(cost), 0) AS cost
-       FROM usageCall WHERE ${where} AND at >= :from AND at < :to GROUP BY 1, 2, 3, 4, 5`,
-    {
-      ...parameters,
-      from: from === undefined ? Number.MIN_SAFE_INTEGER : Date.parse(from),
-      to: to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to),
-    },
-  );
+  const columns = summedBy[groupBy ?? 'repository'];
+  const read = (table: string, condition: string, summed: string, more: Record<string, number>): SumRow[] =>
+    chain.db.all<SumRow>(`SELECT ${summed} FROM ${table} WHERE ${where}${condition} GROUP BY ${columns.join(', ')}`, { ...parameters, ...more });
+  const ofSums = `${columns.join(', ')}${groupBy === 'day' ? '' : ', MAX(quarter) AS quarter'}, ${sumsOfSums}`;
+  if (from === undefined && to === undefined) return read(groupBy === 'day' ? 'usageQuarter' : 'usageSum', '', ofSums, {});
+  const { whole, edges } = quartersOf(from === undefined ? undefined : Date.parse(from), to === undefined ? undefined : Date.parse(to));
+  const ofCalls = `session, agent, subagent, IFNULL(model, '') AS model, at / ${quarterMs} AS quarter, ${sumsOfCalls}`;
+  return [
+    ...read('usageQuarter', ' AND quarter >= :first AND quarter < :end', ofSums, whole),
+    ...edges.flatMap((edge) =>
+      read(
+        'usageCall',
+        ' AND session IN (SELECT session FROM usageQuarter WHERE project = :project AND quarter = :quarter) AND at >= :from AND at < :to',
+        ofCalls,
+        edge,
+      ),
+    ),
+  ];
+}
+
+interface Edge extends Record<string, number> {
+  /** The quarter of an hour, and the part of it in milliseconds. */
+  readonly quarter: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A span of time as whole quarters of an hour, and the parts of quarters at its ends, whose calls are counted one by one. */
+function quartersOf(
+  from = Number.MIN_SAFE_INTEGER,
+  to = Number.MAX_SAFE_INTEGER,
+): { readonly whole: { readonly first: number; readonly end: number }; readonly edges: readonly Edge[] } {
+  const [first, end] = [Math.ceil(from / quarterMs), Math.floor(to / quarterMs)];
+  const edge = (quarter: number): Edge => ({
+    quarter,
+    from: Math.max(from, quarter * quarterMs),
+    to: Math.min(to, (quarter + 1) * quarterMs),
+  });
+  const edges = [...new Set([...(first * quarterMs > from ? [first - 1] : []), ...(end * quarterMs < to ? [end] : [])])].map(edge);
+  return { whole: { first, end }, edges: edges.filter((part) => part.from < part.to) };
 }
 
 /** The folder of each session, from its latest source. */

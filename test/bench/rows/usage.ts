@@ -6,7 +6,7 @@ import { entriesOf } from '../../../src/core/formats/claude-code/parse-entries.j
 import { scanLines } from '../../../src/core/formats/claude-code/parse-lines.js';
 import { joinCalls } from '../../../src/core/formats/shared/calls.js';
 import type { Project } from '../../../src/core/project/index.js';
-import { growthsOf, holdOut, loadPrices, loadTokenizer, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
+import { growthsOf, holdOut, loadPrices, loadTokenizer, sumSessions, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
@@ -121,10 +121,9 @@ function sums(folder: string, { quick }: { readonly quick: boolean }): Row[] {
               CASE WHEN i % 5 = 0 THEN 'claude-haiku-4-5' ELSE 'claude-opus-4-5' END,
               1767225600000 + (i % ${sessions}) * 3600000 + (i / ${sessions}) * 30000, 3, 60000, 900, 250, 0.04, 1 FROM n`,
     );
-    chain.db.run(
-      `INSERT INTO usageSum (project, session, agent, subagent, model, quarter, calls, input, cacheRead, cacheWrite, output, outputs, priced, cost)
-       SELECT project, session, agent, subagent, model, at / 900000, COUNT(*), SUM(input), SUM(cacheRead), SUM(cacheWrite), SUM(output), COUNT(output),
-              COUNT(cost), SUM(cost) FROM usageCall GROUP BY 1, 2, 3, 4, 5, 6`,
+    sumSessions(
+      chain,
+      Array.from({ length: sessions }, (_, n) => `session-${n}`),
     );
   });
   const first = usageSessions(chain, { groupBy: 'session', limit: 100 });
@@ -133,9 +132,12 @@ function sums(folder: string, { quick }: { readonly quick: boolean }): Row[] {
     session: plain(() => usageSessions(chain, { groupBy: 'session', limit: 100 })),
     day: plain(() => usageSessions(chain, { groupBy: 'day', timeZone: 'Europe/Berlin' })),
     model: plain(() => usageSessions(chain, { groupBy: 'model' })),
+    month: plain(() =>
+      usageSessions(chain, { groupBy: 'repository', filter: { from: '2026-02-01T00:10:00Z' as never, to: '2026-03-01T00:00:00Z' as never } }),
+    ),
   });
   discarded(engine);
-  const most = Math.max(ms.session, ms.day, ms.model);
+  const most = Math.max(ms.session, ms.day, ms.model, ms.month);
   const what = `usage.sessions over ${sessions} sessions and ${calls} calls, ms over 100`;
   return [
     {
@@ -145,7 +147,7 @@ function sums(folder: string, { quick }: { readonly quick: boolean }): Row[] {
       must: 1,
       stretch: 0.8,
       better: 'less',
-      figures: { sessionMs: ms.session, dayMs: ms.day, modelMs: ms.model },
+      figures: { sessionMs: ms.session, dayMs: ms.day, modelMs: ms.model, monthMs: ms.month },
     },
   ];
 }

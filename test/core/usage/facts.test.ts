@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Timestamp } from '../../../src/core/base/index.js';
 import { checkpoint, fork, tips } from '../../../src/core/chain/index.js';
+import { groupings } from '../../../src/core/contract/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
 import { backfillBatch, pendingCommits, usageCalls, usageOfContext, usageSessions } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
@@ -192,6 +194,27 @@ describe('sums', () => {
     const { totals } = usageSessions(chain, { filter: { from: '2026-01-02T00:01:00.000Z' as never, to: '2026-01-02T00:02:00.000Z' as never } });
     expect(totals).toMatchObject({ calls: 1, tokens: { output: 21 } });
   });
+
+  test('[N5] a span of time has the same sums as its calls, wherever it begins and ends', () => {
+    const chain = imported(session('a', 40), session('b', 50));
+    const { calls } = usageCalls(chain, {});
+    const first = Date.parse(calls[0]?.at ?? '');
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -2, max: 3_100 }),
+        fc.integer({ min: 0, max: 3_100 }),
+        fc.constantFrom(...groupings),
+        (begin, length, groupBy) => {
+          const [from, to] = [begin, begin + length].map((seconds) => new Date(first + seconds * 1_000).toISOString() as Timestamp);
+          const inside = calls.filter(({ at }) => at >= (from as string) && at < (to as string));
+          const { totals, rows } = usageSessions(chain, { filter: { from, to }, groupBy });
+          expect(totals.calls).toBe(inside.length);
+          expect(totals.tokens.output).toBe(inside.reduce((sum, { tokens }) => sum + (tokens.output ?? 0), 0));
+          expect(rows.reduce((sum, row) => sum + row.calls, 0)).toBe(inside.length);
+        },
+      ),
+    );
+  });
 });
 
 describe('facts', () => {
@@ -199,7 +222,7 @@ describe('facts', () => {
     const chain = imported(session('a', 3), session('b', 2));
     const before = [usageCalls(chain, {}), usageSessions(chain, {})];
     expect(pendingCommits(chain)).toBe(0);
-    for (const table of ['usageCall', 'usageCopy', 'usageSum', 'progress']) chain.db.run(`DELETE FROM ${table}`);
+    for (const table of ['usageCall', 'usageCopy', 'usageQuarter', 'usageSum', 'progress']) chain.db.run(`DELETE FROM ${table}`);
     expect(pendingCommits(chain)).toBeGreaterThan(0);
     while (backfillBatch(chain));
     expect([usageCalls(chain, {}), usageSessions(chain, {})]).toEqual(before);

@@ -36,6 +36,7 @@ import { team } from './032-team.js';
 import { followed } from './033-followed.js';
 import { blackboard } from './034-blackboard.js';
 import { deletedProfiles } from './035-deleted-profiles.js';
+import { usageQuarters } from './036-usage-quarters.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -76,6 +77,7 @@ export const migrations: readonly string[] = [
   followed,
   blackboard,
   deletedProfiles,
+  usageQuarters,
 ];
 
 /** The format version that this Stemma reads and writes. */
