@@ -144,7 +144,8 @@ export function priceCalls(chain: Chain): void {
     });
   let some: string[] = [];
   let pending = 0;
-  const unpriced = 'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? AND priced IS NULL GROUP BY session';
+  // The plus keeps SQLite on the index of calls without a price. The one of sessions would lead through every call.
+  const unpriced = 'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? AND priced IS NULL GROUP BY +session';
   for (const { session, calls } of chain.db.all<{ session: string; calls: number }>(unpriced, chain.project)) {
     some.push(session);
     pending += calls;
