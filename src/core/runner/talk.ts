@@ -1,12 +1,12 @@
 import { badRequest, type ContextId } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, fork } from '../chain/index.js';
-import type { Entry } from '../contract/index.js';
+import type { AgentTurn, Entry } from '../contract/index.js';
 import { handoverMap } from '../handover/index.js';
 import { stepContext } from '../turns/index.js';
 import type { CalledTool } from './call.js';
 import type { Actor } from './tool.js';
-import { answered, conversationTools, type ToolAnswer, waitsFor } from './tools.js';
-import { carryOut, handedBefore, type TurnParts, textOfResult } from './turn.js';
+import { conversationTools, type ToolAnswer, waitsFor } from './tools.js';
+import { carryOut, handedBefore, isOpen, resultOf, type TurnParts, textOfResult } from './turn.js';
 
 /** What a conversation needs beside what a turn needs. */
 export interface TalkParts extends TurnParts {
@@ -33,16 +33,17 @@ export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
   const { chain, signal } = parts;
   const left: Promise<unknown>[] = [];
   try {
+    for (const turn of leftBy(chain, parts.actor.who, from)) left.push(carryOut(parts, { turns: [turn], wait: false }));
     let tip = from;
     for (;;) {
       signal.throwIfAborted();
-      const { open, text } = endOf(chain, tip);
+      const { open, text, system } = readContext(chain, tip);
       if (open.length === 0 && text !== undefined) {
         await Promise.all(left);
         return { tip, text, pauses: false };
       }
       if (open.length === 0) {
-        tip = await reply(parts, tip);
+        tip = await reply(parts, tip, parts.actor.runId === null ? [] : system);
         continue;
       }
       for (const call of open) {
@@ -56,9 +57,9 @@ export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
   }
 }
 
-async function reply(parts: TalkParts, tip: ContextId): Promise<ContextId> {
+async function reply(parts: TalkParts, tip: ContextId, system: readonly string[]): Promise<ContextId> {
   const { chain, provider, model, tools, as, signal, tell } = parts;
-  const step = stepContext(chain, { id: tip, provider, model, tools: conversationTools(tools), as, made: parts.moved }, signal);
+  const step = stepContext(chain, { id: tip, provider, model, tools: conversationTools(tools), system, as, made: parts.moved }, signal);
   for (;;) {
     const { value, done } = await step.next();
     if (done) {
@@ -73,11 +74,21 @@ async function reply(parts: TalkParts, tip: ContextId): Promise<ContextId> {
   }
 }
 
-/** The calls at the end of a context that have no result yet; else the words of its last reply. */
-function endOf(chain: Chain, tip: ContextId): { readonly open: readonly CalledTool[]; readonly text: string | undefined } {
+interface Read {
+  /** The calls at the end of a context that have no result yet. */
+  readonly open: readonly CalledTool[];
+  /** The words of its last reply. */
+  readonly text: string | undefined;
+  /** Its first messages, where the agent of a run reads who it is. Not every provider takes them among the messages. */
+  readonly system: readonly string[];
+}
+
+function readContext(chain: Chain, tip: ContextId): Read {
   const all: readonly Pick<Entry, 'role' | 'kind' | 'text' | 'toolName' | 'toolCallId' | 'arguments'>[] = contextEntries(chain, { id: tip }).map(
     ({ entry }) => entry,
   );
+  const first = all.findIndex(({ role }) => role !== 'system');
+  const system = all.slice(0, Math.max(0, first)).flatMap(({ text }) => text ?? []);
   const asked = all.findLastIndex(({ role }) => role === 'user' || role === 'system');
   const since = all.slice(asked + 1);
   const results = new Set(since.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
@@ -86,7 +97,7 @@ function endOf(chain: Chain, tip: ContextId): { readonly open: readonly CalledTo
   );
   const last = since.findLastIndex(({ role }) => role === 'tool');
   const said = since.slice(last + 1);
-  return { open, text: said.length === 0 ? undefined : said.flatMap(({ kind, text }) => (kind === 'text' ? [text ?? ''] : [])).join('\n\n') };
+  return { open, system, text: said.length === 0 ? undefined : said.flatMap(({ kind, text }) => (kind === 'text' ? [text ?? ''] : [])).join('\n\n') };
 }
 
 /** Answers a call: Stemma at once, together with the commit of the result; the agents of a delegation, or a person, when they have answered. */
@@ -96,29 +107,9 @@ async function answerCall(
   call: CalledTool,
   left: Promise<unknown>[],
 ): Promise<{ readonly tip: ContextId; readonly pauses: boolean }> {
-  const { chain, tell } = parts;
-  const handed = handedSince(chain, parts.actor.who, tip, call.name);
-  let answer: ToolAnswer | undefined = handed;
+  const { chain, tell, actor } = parts;
   let made: ContextId | undefined;
-  if (!answer)
-    chain.artifacts.transaction(() => {
-      answer = answered(chain, parts.actor, call.name, call.arguments);
-      if (answer && !answer.handed) made = store(answer);
-    });
-  if (!answer) {
-    const { allow, note } = await parts.ask(call);
-    answer = allow ? { status: 'success', result: note ?? '' } : { status: 'failed', result: note ?? `${call.name} was refused by a person.` };
-  } else if (answer.handed) {
-    const done = carryOut(parts, answer.handed);
-    if (answer.handed.wait) answer = { status: 'success', result: await done };
-    else left.push(done);
-  }
-  parts.signal.throwIfAborted();
-  const commit = made ?? chain.artifacts.transaction(() => store(answer as ToolAnswer));
-  tell({ kind: 'result', text: textOfResult(answer.result), toolName: call.name });
-  return { tip: commit, pauses: answer.pauses === true };
-
-  function store({ status, result }: ToolAnswer): ContextId {
+  const keep = ({ status, result }: ToolAnswer): ContextId => {
     const entry = { role: 'tool', kind: 'tool_result', toolName: call.name, toolCallId: call.id, text: textOfResult(result) } as const;
     const { id } = fork(chain, {
       id: tip,
@@ -127,18 +118,30 @@ async function answerCall(
       ...parts.as,
     });
     parts.moved(id);
+    made = id;
     return id;
-  }
+  };
+  const handed = (): ToolAnswer | undefined => handedBefore(call.name, handedSince(chain, actor.who, tip), resultsIn(chain, tip).join('\n'));
+  const answer = await resultOf(parts, call, left, { actor, handed, keep });
+  parts.signal.throwIfAborted();
+  const commit = made ?? chain.artifacts.transaction(() => keep(answer));
+  tell({ kind: 'result', text: textOfResult(answer.result), toolName: call.name });
+  return { tip: commit, pauses: answer.pauses === true };
 }
 
-/** The turns that an earlier job handed out for this call. They are not handed out twice. */
-function handedSince(chain: Chain, who: string, tip: ContextId, name: string): ToolAnswer | undefined {
-  if (!(waitsFor(name) || name === 'delegate_async' || name === 'launch_principal')) return undefined;
+/** The open turns that an earlier job handed out without waiting for them: results name them. */
+function leftBy(chain: Chain, who: string, tip: ContextId): AgentTurn[] {
+  const results = resultsIn(chain, tip).filter((text) => text.includes('"agent_turn_id"'));
+  if (results.length === 0) return [];
+  const isNamed = ({ agentTurnId }: AgentTurn): boolean => results.some((text) => text.includes(agentTurnId));
+  return handoverMap(chain).turns.filter((turn) => turn.sourceAgentId === who && !waitsFor(turn.tool) && isOpen(turn) && isNamed(turn));
+}
+
+const resultsIn = (chain: Chain, tip: ContextId): string[] =>
+  contextEntries(chain, { id: tip }).flatMap(({ entry }) => (entry.kind === 'tool_result' ? (entry.text ?? []) : []));
+
+/** The turns that an agent handed out since a commit. */
+function handedSince(chain: Chain, who: string, tip: ContextId): AgentTurn[] {
   const since = commitOf(chain, tip).createdAt;
-  const turns = handoverMap(chain).turns.filter(
-    ({ sourceAgentId, tool, createdAt }) => sourceAgentId === who && tool === name && Date.parse(createdAt) >= since,
-  );
-  const [first] = turns;
-  if (!first) return undefined;
-  return handedBefore({ name }, first.batchId === undefined ? [first] : turns.filter(({ batchId }) => batchId === first.batchId));
+  return handoverMap(chain).turns.filter(({ sourceAgentId, createdAt }) => sourceAgentId === who && Date.parse(createdAt) >= since);
 }

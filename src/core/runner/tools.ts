@@ -134,17 +134,35 @@ export interface ToolAnswer {
   readonly pauses?: boolean | undefined;
 }
 
-/** Answers a call with a tool of Stemma. Undefined if Stemma has no tool of this name. Bugs are thrown. */
-export function answered(chain: Chain, actor: Actor, name: string, given: unknown): ToolAnswer | undefined {
+/**
+ * Answers a call with a tool of Stemma. Undefined if Stemma has no tool of this name. Bugs are thrown.
+ * @param keep stores the answer, in one transaction with what the tool did. A tool that refuses has done nothing.
+ */
+export function answered(
+  chain: Chain,
+  actor: Actor,
+  name: string,
+  given: unknown,
+  keep: (answer: ToolAnswer) => void = () => {},
+): ToolAnswer | undefined {
   const found = byName.get(name);
   if (!found) return undefined;
+  const kept = (work: () => ToolAnswer): ToolAnswer =>
+    chain.artifacts.transaction(() => {
+      const answer = work();
+      keep(answer);
+      return answer;
+    });
+  const refused = (result: string): ToolAnswer => kept(() => ({ status: 'failed', result }));
   const input = found.schema.safeParse(given);
-  if (!input.success) return { status: 'failed', result: `The arguments of ${name} are not valid: ${z.prettifyError(input.error)}` };
+  if (!input.success) return refused(`The arguments of ${name} are not valid: ${z.prettifyError(input.error)}`);
   try {
-    const { result = null, ...more } = found.run(chain, actor, input.data);
-    return { status: 'success', result, ...more };
+    return kept(() => {
+      const { result = null, ...more } = found.run(chain, actor, input.data);
+      return { status: 'success', result, ...more };
+    });
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
-    return { status: 'failed', result: `${error.code}: ${error.message}` };
+    return refused(`${error.code}: ${error.message}`);
   }
 }

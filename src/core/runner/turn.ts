@@ -32,7 +32,8 @@ export interface TurnParts extends CallParts {
   made(turn: AgentTurn): void;
 }
 
-const isOpen = ({ status }: AgentTurn): boolean => ['dispatched', 'running', 'suspended'].includes(status);
+/** Whether a turn has not ended and is not queued. */
+export const isOpen = ({ status }: AgentTurn): boolean => ['dispatched', 'running', 'suspended'].includes(status);
 const read = (chain: Chain, agentTurnId: string): AgentTurn => toTurn(turnNamed(chain, agentTurnId));
 
 /**
@@ -47,7 +48,7 @@ export async function performTurn(parts: TurnParts, agentTurnId: string): Promis
   try {
     const model = await modelOf(parts, agentTurnId);
     if (read(chain, agentTurnId).status === 'dispatched') beginTurn(chain, { agentTurnId });
-    await answerOpenCalls(parts, agentTurnId, left);
+    else await takeOver(parts, agentTurnId, left);
     while (read(chain, agentTurnId).status === 'running') await step(parts, agentTurnId, model, left);
     await Promise.all(left);
   } catch (error) {
@@ -64,6 +65,15 @@ export async function performTurn(parts: TurnParts, agentTurnId: string): Promis
   return turn;
 }
 
+/** Goes on after the last card of an earlier job: its open calls, the turns that it handed out, and its last reply. */
+async function takeOver(parts: TurnParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
+  const { chain } = parts;
+  for (const turn of leftBy(chain, agentTurnId)) left.push(carryOut(parts, { turns: [turn], wait: false }));
+  // Earlier versions of Stemma stored the last reply of a turn before its end.
+  if (outputOf(chain, agentTurnId).at(-1)?.type === 'task.deliverable') finishTurn(chain, { agentTurnId });
+  else await answerOpenCalls(parts, agentTurnId, left);
+}
+
 /** The model of the job, of the agent's profile, or the first one of the provider. @throws BAD_REQUEST if the provider has no model */
 async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: string): Promise<string> {
   const named = model ?? stringAt(inputOf(chain, turnNamed(chain, agentTurnId), {}).input.parameters, 'model');
@@ -73,7 +83,10 @@ async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: strin
   return first;
 }
 
-/** One model call of a running turn, and the answers to its tool calls. */
+/**
+ * One model call of a running turn, and the answers to its tool calls. The reply is stored together with what follows from it: a turn that
+ * has its last reply has ended. So a kill leaves no recorded reply that the turn does not know.
+ */
 async function step(parts: TurnParts, agentTurnId: string, model: string, left: Promise<unknown>[]): Promise<void> {
   const { chain } = parts;
   const row = turnNamed(chain, agentTurnId);
@@ -83,14 +96,14 @@ async function step(parts: TurnParts, agentTurnId: string, model: string, left: 
     return { callNo, call: { messages: request.messages, tools: sent.tools, parameters: sent.parameters, model } };
   });
   const reply = await callModel(parts, call);
-  chain.db.transaction(() => {
+  chain.artifacts.transaction(() => {
     recordReply(chain, callNo, { tokens: reply.tokens, ms: reply.ms, cost: reply.cost, stop: reply.stop });
     writeTurn(chain, { agentTurnId, cards: cardsOf(reply) });
     const others = reply.calls.filter(({ name }) => name !== finalTool);
     if (others.length > 0) suspendTurn(chain, { agentTurnId, toolCallIds: others.map(({ id }) => id) });
+    if (reply.calls.length === 0) finishTurn(chain, { agentTurnId });
   });
-  if (reply.calls.length === 0) finishTurn(chain, { agentTurnId });
-  else await answerCalls(parts, agentTurnId, reply.calls, left);
+  await answerOpenCalls(parts, agentTurnId, left);
 }
 
 /** The cards of a reply. Without tool calls, its text is what the turn delivers. */
@@ -112,40 +125,49 @@ function cardsOf({ text, thinking, calls }: ModelReply): NewCard[] {
   ];
 }
 
-/** Answers the calls that an earlier job left open. */
+/**
+ * Answers the calls of the last reply that have no result yet, in order: those of a reply that just came, or those that an earlier job left
+ * open. `submit_result` comes last, because it may end the turn.
+ */
 async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
-  const turn = read(parts.chain, agentTurnId);
-  if (turn.status !== 'suspended') return;
-  const cards = cardsInOrder(parts.chain, idsAt(parts.chain, boxAt(parts.chain, turn.outputBoxId).no));
-  const calls = (turn.waiting ?? []).map((id) => calledIn(cards, id));
-  const handed = handoverMap(parts.chain).turns.filter(({ parentTurnId, createdAt }) => parentTurnId === agentTurnId && createdAt >= askedAt(cards));
-  await answerCalls(parts, agentTurnId, calls, left, handed);
+  const { chain, tell } = parts;
+  const { status, waiting = [] } = read(chain, agentTurnId);
+  if (status !== 'suspended' && status !== 'running') return;
+  const cards = outputOf(chain, agentTurnId);
+  for (const id of waiting) await answerCall(parts, agentTurnId, calledIn(cards, id), left);
+  for (const call of openResults(cards)) {
+    if (!isOpen(read(chain, agentTurnId))) return;
+    const { complete } = submitTurn(chain, { agentTurnId, toolCallId: call.id, args: isObject(call.arguments) ? call.arguments : {} });
+    tell({ kind: 'result', text: complete ? 'The turn ended with this result.' : 'The result lacks required fields.', toolName: call.name });
+  }
 }
 
-/** When the last reply of a turn came. Turns that were handed out since then belong to its calls. */
-const askedAt = (cards: readonly Card[]): string => cards.findLast((card) => card.toolCalls?.length)?.createdAt ?? '';
+const outputOf = (chain: Chain, agentTurnId: string): readonly Card[] =>
+  cardsInOrder(chain, idsAt(chain, boxAt(chain, read(chain, agentTurnId).outputBoxId).no));
 
+/** A call by its id. Some models use an id again in a later reply: the last call counts. */
 function calledIn(cards: readonly Card[], id: string): CalledTool {
-  const card = cards.find((each) => each.type === 'tool.call' && each.toolCallId === id);
+  const card = cards.findLast((each) => each.type === 'tool.call' && each.toolCallId === id);
   const data = card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};
   return { id, name: stringAt(data, 'tool_name') ?? '', arguments: data.arguments ?? {} };
 }
 
-/** Answers the calls of a reply in order. `submit_result` comes last, because it may end the turn. */
-async function answerCalls(
-  parts: TurnParts,
-  agentTurnId: string,
-  calls: readonly CalledTool[],
-  left: Promise<unknown>[],
-  handed: readonly AgentTurn[] = [],
-): Promise<void> {
-  const { chain, tell } = parts;
-  for (const call of calls.filter(({ name }) => name !== finalTool)) {
-    const first = handed.find(({ tool }) => tool === call.name);
-    const own = first ? handed.filter((turn) => turn === first || (turn.batchId !== undefined && turn.batchId === first.batchId)) : [];
-    handed = handed.filter((turn) => !own.includes(turn));
-    const { status, result } = await resultOf(parts, agentTurnId, call, left, own);
-    parts.signal.throwIfAborted();
+/** The calls of `submit_result` in the last reply that have no result. */
+function openResults(cards: readonly Card[]): CalledTool[] {
+  const since = cards.slice(cards.findLastIndex((card) => card.toolCalls?.length) + 1);
+  const results = new Set(since.flatMap(({ type, toolCallId }) => (type === 'tool.result' ? [toolCallId] : [])));
+  return since
+    .flatMap(({ type, toolCallId }) => (type === 'tool.call' && toolCallId !== undefined && !results.has(toolCallId) ? [toolCallId] : []))
+    .map((id) => calledIn(cards, id))
+    .filter(({ name }) => name === finalTool);
+}
+
+/** Answers a call. What a tool of Stemma does is stored together with its result, so that it is done once. */
+async function answerCall(parts: TurnParts, agentTurnId: string, call: CalledTool, left: Promise<unknown>[]): Promise<void> {
+  const { chain, signal } = parts;
+  signal.throwIfAborted();
+  let isKept = false;
+  const keep = ({ status, result }: ToolAnswer): void => {
     const error = status === 'success' ? null : { code: 'refused', message: String(result) };
     answerTurn(chain, {
       agentTurnId,
@@ -156,13 +178,25 @@ async function answerCalls(
         metadata: { role: 'tool', function_name: call.name },
       },
     });
-    tell({ kind: 'result', text: textOfResult(result), toolName: call.name });
-  }
-  for (const call of calls.filter(({ name }) => name === finalTool)) {
-    if (!isOpen(read(chain, agentTurnId))) return;
-    const { complete } = submitTurn(chain, { agentTurnId, toolCallId: call.id, args: isObject(call.arguments) ? call.arguments : {} });
-    tell({ kind: 'result', text: complete ? 'The turn ended with this result.' : 'The result lacks required fields.', toolName: call.name });
-  }
+    isKept = true;
+  };
+  const answer = await resultOf(parts, call, left, {
+    actor: actorOf(chain, agentTurnId),
+    handed: () => handedBy(chain, agentTurnId, call),
+    keep,
+  });
+  signal.throwIfAborted();
+  if (!isKept) keep(answer);
+  parts.tell({ kind: 'result', text: textOfResult(answer.result), toolName: call.name });
+}
+
+/** The turns that an earlier job handed out for a call of the last reply: no result names them. */
+function handedBy(chain: Chain, agentTurnId: string, { name }: CalledTool): ToolAnswer | undefined {
+  const cards = outputOf(chain, agentTurnId);
+  const since = cards.findLast(({ toolCalls }) => toolCalls?.length)?.createdAt ?? '';
+  const results = JSON.stringify(cards.filter(({ type }) => type === 'tool.result'));
+  const turns = handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && turn.createdAt >= since);
+  return handedBefore(name, turns, results);
 }
 
 /** A value as JSON keeps it. */
@@ -170,30 +204,35 @@ export const plain = (value: unknown): unknown => (value === undefined ? null : 
 /** A result as the model reads it. */
 export const textOfResult = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result ?? null));
 
-interface Result {
-  readonly status: 'success' | 'failed';
-  readonly result: unknown;
+interface Answering {
+  readonly actor: Actor;
+  /** The turns that an earlier job handed out for this call. */
+  handed(): ToolAnswer | undefined;
+  /** Stores the answer. It is called in the transaction of the tool. */
+  keep(answer: ToolAnswer): void;
 }
 
-async function resultOf(
+/**
+ * The answer to a call. Stemma answers its own tools and keeps the answer together with what they did. The agents of a delegation, and a
+ * person, answer later, and the caller keeps the answer.
+ */
+export async function resultOf(
   parts: TurnParts,
-  agentTurnId: string,
   call: CalledTool,
   left: Promise<unknown>[],
-  handed: readonly AgentTurn[],
-): Promise<Result> {
-  const answer = handed.length > 0 ? handedBefore(call, handed) : answered(parts.chain, actorOf(parts.chain, agentTurnId), call.name, call.arguments);
+  { actor, handed, keep }: Answering,
+): Promise<ToolAnswer> {
+  const before = waitsFor(call.name) ? handed() : undefined;
+  const answer = before ?? answered(parts.chain, actor, call.name, call.arguments, (done) => (done.handed?.wait ? undefined : keep(done)));
   if (!answer) {
     const { allow, note } = await parts.ask(call);
     return allow ? { status: 'success', result: note ?? '' } : { status: 'failed', result: note ?? `${call.name} was refused by a person.` };
   }
   if (!answer.handed) return answer;
   const done = carryOut(parts, answer.handed);
-  if (!answer.handed.wait) {
-    left.push(done);
-    return answer;
-  }
-  return { status: 'success', result: await done };
+  if (answer.handed.wait) return { status: 'success', result: await done };
+  left.push(done);
+  return answer;
 }
 
 const actorOf = (chain: Chain, agentTurnId: string): Actor => ({
@@ -202,12 +241,18 @@ const actorOf = (chain: Chain, agentTurnId: string): Actor => ({
   context: () => turnNamed(chain, agentTurnId).tipId ?? undefined,
 });
 
-/** The answer to a call whose turns an earlier job has handed out already. They are not handed out twice. */
-export function handedBefore({ name }: Pick<CalledTool, 'name'>, turns: readonly AgentTurn[]): ToolAnswer {
-  const [first] = turns;
-  const result = { status: 'accepted', agent_id: first?.agentId, agent_turn_id: first?.agentTurnId };
-  return { status: 'success', result, handed: { turns, wait: waitsFor(name), batchId: first?.batchId } };
+/** The turns that a tool handed out and that no result names, with those of the same batch. They are not handed out twice. */
+export function handedBefore(name: string, turns: readonly AgentTurn[], results: string): ToolAnswer | undefined {
+  const first = turns.find(({ tool, agentTurnId }) => tool === name && !results.includes(agentTurnId));
+  if (!first) return undefined;
+  const { batchId } = first;
+  const own = batchId === undefined ? [first] : turns.filter((turn) => turn.batchId === batchId);
+  return { status: 'success', result: null, handed: { turns: own, wait: true, batchId } };
 }
+
+/** The turns that a tool handed out without waiting for them, and that an earlier job left open. */
+const leftBy = (chain: Chain, agentTurnId: string): AgentTurn[] =>
+  handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && !waitsFor(turn.tool) && isOpen(turn));
 
 /** Carries out the turns that a tool handed out, at the same time. Returns what they answered. */
 export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Promise<unknown> {
@@ -250,5 +295,5 @@ function deliveredBy(chain: Chain, agentTurnId: string): Record<string, unknown>
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, outputBoxId).no));
   const content = cards.findLast((card) => card.type === 'task.deliverable')?.content;
   const answer = content?.kind === 'text' ? content.text : content?.kind === 'json' ? content.data : null;
-  return { agent_id: agentId, status, answer, ...(error !== undefined && { error }) };
+  return { agent_id: agentId, agent_turn_id: agentTurnId, status, answer, ...(error !== undefined && { error }) };
 }

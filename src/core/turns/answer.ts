@@ -96,6 +96,8 @@ export interface Step {
   readonly model?: string | undefined;
   /** The tools to offer, in the form of the Messages API. */
   readonly tools: readonly Record<string, unknown>[];
+  /** The system prompt, after that of the template. Without both, that of the last recorded call is sent again. */
+  readonly system?: readonly string[] | undefined;
   readonly as: Answering['as'];
   /** Called in the transaction that commits the reply. */
   readonly made: (commit: ContextId) => void;
@@ -107,9 +109,11 @@ export interface Step {
  */
 export async function* stepContext(chain: Chain, step: Step, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
   const base = commitOf(chain, step.id);
+  const asking = questionOf(chain, base, step.model);
+  const system = [...(asking.request?.system ?? []), ...(step.system ?? [])];
   const question = {
-    ...questionOf(chain, base, step.model),
-    request: { tools: [...step.tools] },
+    ...asking,
+    request: { tools: [...step.tools], ...(system.length > 0 && { system }) },
     recording: [],
     provider: step.provider,
     once: true,

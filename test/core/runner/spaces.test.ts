@@ -18,9 +18,9 @@ async function space(agents: readonly string[], choose: (body: string, number: n
       { for: { plan: 'report' }, performer },
     ],
   });
-  const policy = await client.runner.getPolicy({});
   /** Does what is due until nothing more starts. */
   const settle = async (): Promise<void> => {
+    const policy = await client.runner.getPolicy({});
     for (let pulses = 0; pulses < 50; pulses++) {
       pulse(engine.runner(project), policy);
       const running = [...engine.jobs.jobs.values()];
@@ -67,6 +67,31 @@ test('[U2] a run waits for Sarah, and her reply in the space resumes it', async 
   ]);
   for (const commit of jobs.flatMap(({ commits }) => commits).filter((_, at) => at === 0))
     expect(await client.turn.reproduce({ turnId: commit })).toMatchObject({ identical: true });
+});
+
+test.for(['anthropic', 'openai', 'gemini'] as const)('[U2] the model of a run reads who it is and what started it: %s', async (wire, { expect }) => {
+  const { client, settle, say, provider } = await space(['ada', 'ben'], (_body, number) =>
+    number % 2 === 0 ? calls([`c${number}`, 'read_messages', {}]) : says('Read.'),
+  );
+  Object.assign(provider, { wire });
+  await client.runner.setPolicy({ rules: [{ for: { space: 'team' }, who: 'ada', performer: { provider: 'model' } }] });
+  for (const text of ['First.', 'Second.']) {
+    await say(text);
+    await settle();
+  }
+  // The system prompt is that of the own run in each call, also in the second call and in the second run.
+  const prompts = provider.asked.map((body) => {
+    const { system, systemInstruction, messages = [] } = JSON.parse(body) as Record<string, { role: string }[]>;
+    return JSON.stringify(system ?? systemInstruction ?? messages.filter(({ role }) => role === 'system'));
+  });
+  expect(prompts.map((prompt) => [/entityId: \W*(\w+)/.exec(prompt)?.[1], /First\.|Second\./g.exec(prompt)?.[0]])).toEqual([
+    ['ada', 'First.'],
+    ['ada', 'First.'],
+    ['ada', 'Second.'],
+    ['ada', 'Second.'],
+  ]);
+  const [{ commits = [] } = {}] = await client.runner.list({});
+  expect(await client.turn.reproduce({ turnId: commits[0] as never })).toMatchObject({ identical: true });
 });
 
 test('[U1] the depth limit ends a loop of two agents', async () => {
