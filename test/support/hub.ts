@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-
+import pg from 'pg';
+import { type Chain, checkpoint } from '../../src/core/chain/index.js';
 import { openStore } from '../../src/core/replicas/index.js';
 import type { Hub } from '../../src/core/sync/index.js';
 import { firstToken, openHubDatabase, openHubObjects, type RunningHub, serveHub, startEmbedded } from '../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../src/main/team/index.js';
-import { scratchUntilEnd } from './project.js';
+import { emptyChain, scratchUntilEnd } from './project.js';
 
 /** A hub of a test file, on a real PostgreSQL server. */
 export interface TestHub {
@@ -17,6 +18,8 @@ export interface TestHub {
   /** A project of the hub by its name; created if it does not exist. */
   project(name: string, token?: string): Promise<Hub>;
   client(token?: string): ReturnType<typeof hubClient>;
+  /** The rows of a query on the hub's database. */
+  query<T>(sql: string): Promise<T[]>;
   close(): Promise<void>;
 }
 
@@ -39,6 +42,15 @@ export async function startTestHub(): Promise<TestHub> {
     objectsDir,
     running,
     client,
+    query: async <T>(sql: string) => {
+      const direct = new pg.Client({ connectionString: postgres.url });
+      await direct.connect();
+      try {
+        return (await direct.query(sql)).rows as T[];
+      } finally {
+        await direct.end();
+      }
+    },
     project: async (name, token = admin) => {
       if (token === admin) await client().projects.create({ project: name });
       return hubAt({ hub: address, project: name, token });
@@ -50,3 +62,27 @@ export async function startTestHub(): Promise<TestHub> {
     },
   };
 }
+
+/** Adds a commit with this text to a chain. */
+export const commitText = (chain: Chain, text: string, parent: string | null = null) =>
+  checkpoint(chain, {
+    parent: parent as never,
+    type: 'delta',
+    format: 'raw-text',
+    template: 'test',
+    checkpoint: 'turn_boundary',
+    text,
+    messageCount: 1,
+    tokenCount: 1,
+  });
+
+/** A temporary chain with one commit of this text. */
+export function chainWith(text: string): Chain {
+  const chain = emptyChain();
+  commitText(chain, text);
+  return chain;
+}
+
+/** The digests of all commits of a chain, sorted. */
+export const digestsOf = ({ db, project }: Chain): string[] =>
+  db.all<{ digest: Buffer }>('SELECT digest FROM context WHERE project = ? ORDER BY digest', project).map(({ digest }) => digest.toString('hex'));

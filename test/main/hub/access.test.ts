@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkpoint } from '../../../src/core/chain/index.js';
 import { type Hub, pull, push } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
-import { startTestHub, type TestHub } from '../../support/hub.js';
+import { chainWith, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain } from '../../support/project.js';
 
 let hub: TestHub;
@@ -21,31 +20,6 @@ beforeEach(async () => {
   for (const name of ['open', 'secret']) await push(chainWith(`what ${name} knows`), await hub.project(name));
 });
 afterAll(() => hub?.close());
-
-async function query<T>(sql: string): Promise<T[]> {
-  const client = new pg.Client({ connectionString: hub.databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows as T[];
-  } finally {
-    await client.end();
-  }
-}
-
-function chainWith(text: string) {
-  const chain = emptyChain();
-  checkpoint(chain, {
-    parent: null,
-    type: 'delta',
-    format: 'raw-text',
-    template: 'test',
-    checkpoint: 'turn_boundary',
-    text,
-    messageCount: 1,
-    tokenCount: 1,
-  });
-  return chain;
-}
 
 const tokenFor = async (project: string | null, role: 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher', expiresAt?: string): Promise<string> =>
   (await hub.client().members.add({ project, name: `${role} of ${project}`, role, expiresAt: expiresAt as never })).token;
@@ -88,9 +62,9 @@ describe('access to a hub', () => {
     await hub.client().members.revoke({ id });
     for (const each of ['stm_unknown', expired, token, "' OR 1=1 --"])
       await expect(hub.client(each).projects.list({}), each).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
-    const stored = JSON.stringify(await query("SELECT encode(hash, 'escape') AS hash, name FROM token"));
+    const stored = JSON.stringify(await hub.query("SELECT encode(hash, 'escape') AS hash, name FROM token"));
     expect(stored).not.toContain(token);
-    expect(await query(`SELECT no FROM token WHERE hash = '\\x${createHash('sha256').update(token).digest('hex')}'`)).toHaveLength(1);
+    expect(await hub.query(`SELECT no FROM token WHERE hash = '\\x${createHash('sha256').update(token).digest('hex')}'`)).toHaveLength(1);
   });
 
   test('[E23] who is at work on a project sees who else is; machines see nobody', async () => {
@@ -100,7 +74,7 @@ describe('access to a hub', () => {
     expect((await at('pusher')).people).toEqual([]);
     expect((await hub.client(await tokenFor('secret', 'reader')).sync.hello({ project: 'secret' })).people).not.toContain('writer of open');
     // Who has not been there for a while is gone.
-    await query("UPDATE presence SET at = now() - interval '5 minutes'");
+    await hub.query("UPDATE presence SET at = now() - interval '5 minutes'");
     expect((await at('admin')).people).toEqual([]);
   });
 
@@ -139,7 +113,7 @@ describe('access to a hub', () => {
   test('[E13] an object that the bucket holds changed is refused by name and reaches nobody', async () => {
     const remote = await hub.project('damaged');
     await push(chainWith('will be damaged'), remote);
-    const [pack] = await query<{ hash: string }>(
+    const [pack] = await hub.query<{ hash: string }>(
       "SELECT encode(k.hash, 'hex') AS hash FROM pack k JOIN project p ON p.no = k.project WHERE p.name = 'damaged'",
     );
     const file = readdirSync(hub.objectsDir, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith(pack?.hash ?? '-')) ?? '';

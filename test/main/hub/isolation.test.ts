@@ -1,12 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { isContractProcedure } from '@orpc/contract';
-import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import { packParcel, push } from '../../../src/core/sync/index.js';
 import { hubContract } from '../../../src/main/team/index.js';
-import { startTestHub, type TestHub } from '../../support/hub.js';
-import { emptyChain } from '../../support/project.js';
+import { chainWith, startTestHub, type TestHub } from '../../support/hub.js';
 
 /** A procedure of the hub and the names of the fields of its input. */
 interface Procedure {
@@ -34,28 +31,13 @@ beforeEach(async () => {
   await hub.client().members.add({ project: 'secret', name: 'a secret person', role: 'reader' });
   const of = (table: string, column: string) =>
     `SELECT ${column} AS value FROM ${table} t JOIN project p ON p.no = t.project WHERE p.name = 'secret'`;
-  objects = await query(of('object', "encode(hash, 'hex')"));
-  commits = await query(`${of('item', "encode(digest, 'hex')")} AND kind = 'context'`);
-  tokens = await query(of('token', 't.no'));
+  objects = await valuesOf(of('object', "encode(hash, 'hex')"));
+  commits = await valuesOf(`${of('item', "encode(digest, 'hex')")} AND kind = 'context'`);
+  tokens = await valuesOf(of('token', 't.no'));
 });
 afterAll(() => hub?.close());
 
-async function query<T>(sql: string): Promise<T[]> {
-  const client = new pg.Client({ connectionString: hub.databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query<{ value: T }>(sql)).rows.map(({ value }) => value);
-  } finally {
-    await client.end();
-  }
-}
-
-function chainWith(text: string): Chain {
-  const chain = emptyChain();
-  const counts = { messageCount: 1, tokenCount: 1 };
-  checkpoint(chain, { parent: null, type: 'delta', format: 'raw-text', template: 'test', checkpoint: 'turn_boundary', text, ...counts });
-  return chain;
-}
+const valuesOf = async <T>(sql: string): Promise<T[]> => (await hub.query<{ value: T }>(sql)).map(({ value }) => value);
 
 /** A value for every field of every procedure, aimed at the private project. A field without one fails the test. */
 const aimed = (): Readonly<Record<string, unknown>> => ({
@@ -121,12 +103,12 @@ describe('isolation of projects', () => {
       }
       if (role === 'admin') expect((await call(token, 'members.add', { project: null, name: 'me', role: 'admin' })).code).toBe('UNAUTHORIZED');
     }
-    expect(await query(`SELECT no AS value FROM token WHERE no = ${tokens[0]} AND revoked_at IS NULL`)).toHaveLength(1);
+    expect(await valuesOf(`SELECT no AS value FROM token WHERE no = ${tokens[0]} AND revoked_at IS NULL`)).toHaveLength(1);
   });
 
   test('[E14] no field of any procedure carries SQL or a path, and none makes the hub fail', async () => {
     const counts = 'SELECT (SELECT count(*) FROM item) + (SELECT count(*) FROM object) + (SELECT count(*) FROM project) AS value';
-    const before = await query(counts);
+    const before = await valuesOf(counts);
     const tricks = [
       "x'; DROP TABLE item; --",
       "' OR '1'='1",
@@ -155,6 +137,6 @@ describe('isolation of projects', () => {
           }
         }
     }
-    expect(await query(counts)).toEqual(before);
+    expect(await valuesOf(counts)).toEqual(before);
   });
 });

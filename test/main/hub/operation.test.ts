@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import { openStore } from '../../../src/core/replicas/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
 import { openHubDatabase, openHubObjects, serveHub, startEmbedded } from '../../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../../src/main/team/index.js';
-import { startTestHub, type TestHub } from '../../support/hub.js';
+import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
@@ -18,21 +17,6 @@ beforeAll(async () => {
   hub = await startTestHub();
 });
 afterAll(() => hub?.close());
-
-const digests = ({ db, project }: Chain): string[] =>
-  db.all<{ digest: Buffer }>('SELECT digest FROM context WHERE project = ? ORDER BY digest', project).map(({ digest }) => digest.toString('hex'));
-const commit = (chain: Chain, text: string): void => {
-  checkpoint(chain, {
-    parent: null,
-    type: 'delta',
-    format: 'raw-text',
-    template: 'test',
-    checkpoint: 'turn_boundary',
-    text,
-    messageCount: 1,
-    tokenCount: 1,
-  });
-};
 
 /** Another hub process on the same database, with its own connections and cache. */
 async function second(databaseUrl: string, place: Parameters<typeof openStore>[1], keys?: { accessKeyId: string; secretAccessKey: string }) {
@@ -55,17 +39,17 @@ describe('running a hub', () => {
     await Promise.all(
       clones.map(async (chain, who) => {
         for (let round = 0; round < 4; round++) {
-          commit(chain, `${who} ${round}`);
+          commitText(chain, `${who} ${round}`);
           // Both sides of a race: what every clone makes is one commit.
-          commit(chain, `all ${round}`);
+          commitText(chain, `all ${round}`);
           await push(chain, hubAt({ hub: addresses[(who + round) % 2] as string, project: 'soak', token: hub.admin }));
         }
-        for (const digest of digests(chain)) made.add(digest);
+        for (const digest of digestsOf(chain)) made.add(digest);
       }),
     );
     const all = emptyChain();
     expect((await pull(all, hubAt({ hub: addresses[1] as string, project: 'soak', token: hub.admin }))).refused).toEqual([]);
-    expect(digests(all)).toEqual([...made].sort());
+    expect(digestsOf(all)).toEqual([...made].sort());
     expect(made.size).toBe(12 * 4 + 4);
     const { items } = (await hub.client().projects.list({})).find(({ project }) => project === 'soak') ?? {};
     expect(items).toBe(made.size);
@@ -92,7 +76,7 @@ describe('running a hub', () => {
     importInto(mine, join(fixtures, 'pi'));
     await push(mine, remote);
     await pull(theirs, remote);
-    expect(digests(theirs)).toEqual(digests(mine));
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
   test('[E16] a hub restored from its backup gives the same digests', async () => {
@@ -108,24 +92,24 @@ describe('running a hub', () => {
     const address = await second(restored, { kind: 'folder', dir: objectsDir });
     const theirs = emptyChain();
     await pull(theirs, hubAt({ hub: address, project: 'backup', token: hub.admin }));
-    expect(digests(theirs)).toEqual(digests(mine));
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
   test('[E16] a hub that was restored from an older backup gets again what it lost', async () => {
     const mine = emptyChain();
-    commit(mine, 'before the backup');
+    commitText(mine, 'before the backup');
     const remote = await hub.project('older');
     await push(mine, remote);
     const others = emptyChain();
     await pull(others, remote);
-    commit(mine, 'after the backup');
+    commitText(mine, 'after the backup');
     await push(mine, remote);
     await pull(others, remote);
     await onServer("DELETE FROM item i USING project p WHERE p.no = i.project AND p.name = 'older' AND i.seq > 1", hub.databaseUrl);
     await push(others, remote);
     const fresh = emptyChain();
     await pull(fresh, remote);
-    expect(digests(fresh)).toEqual(digests(mine));
+    expect(digestsOf(fresh)).toEqual(digestsOf(mine));
   });
 
   test('[E25] a hub starts again on the data of one that was killed, with everything in it', async () => {

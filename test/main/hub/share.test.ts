@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { isContractProcedure } from '@orpc/contract';
 import { createRouterClient } from '@orpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Chain, checkpoint, tips } from '../../../src/core/chain/index.js';
+import { tips } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router/index.js';
 import { type Hub, pull, push } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { hubAt, hubContract } from '../../../src/main/team/index.js';
-import { startTestHub, type TestHub } from '../../support/hub.js';
+import { commitText, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 let hub: TestHub;
@@ -17,24 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-const commit = (chain: Chain, text: string, parent: string | null = null) =>
-  checkpoint(chain, {
-    parent: parent as never,
-    type: 'delta',
-    format: 'raw-text',
-    template: 'test',
-    checkpoint: 'turn_boundary',
-    text,
-    messageCount: 1,
-    tokenCount: 1,
-  });
-
 /** A project with two branches and a ticket on the hub. `shared` is the end of one branch, in the order of its texts: first, shared. */
 async function branches(name: string) {
   const chain = emptyChain();
-  const first = commit(chain, 'what came first');
-  const shared = commit(chain, 'what is shared', first.id);
-  const secret = commit(chain, 'what stays private', first.id);
+  const first = commitText(chain, 'what came first');
+  const shared = commitText(chain, 'what is shared', first.id);
+  const secret = commitText(chain, 'what stays private', first.id);
   createTicket(chain, { title: 'not for readers of a link', type: 'task', body: '' });
   const remote = await hub.project(name);
   await push(chain, remote);
@@ -86,7 +74,7 @@ describe('a share link', () => {
     const theirs = emptyChain();
     createTicket(theirs, { title: 'a finding', type: 'task', body: '' });
     expect((await push(theirs, throughLink('narrow', token))).items).toMatchObject({ ticket: 1 });
-    commit(theirs, 'no commit');
+    commitText(theirs, 'no commit');
     await expect(push(theirs, throughLink('narrow', token))).rejects.toThrow(/tickets only/);
     const { token: reading } = await linkTo('narrow', shared);
     await expect(push(theirs, throughLink('narrow', reading))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
@@ -134,7 +122,7 @@ describe('a share link', () => {
     await expect(client.team.share({ commit: 'ctx-00000000', role: 'reader' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
     await client.team.connect({ hub: hub.address, project: 'made-here', token: writer });
     await expect(client.team.share({ commit: 'ctx-00000000', role: 'reader' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    const { id: commitId } = commit(session.project().chain, 'said here');
+    const { id: commitId } = commitText(session.project().chain, 'said here');
     const { id, url, token } = await client.team.share({ commit: commitId, role: 'reader' });
     expect(url).toBe(`${hub.address}/share/made-here/${token}`);
     expect(await (await fetch(`${url}/page`)).text()).toContain('said here');

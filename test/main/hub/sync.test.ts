@@ -3,7 +3,7 @@ import { createRouterClient } from '@orpc/server';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addCard, createBox, getCard, putProfile } from '../../../src/core/cards/index.js';
-import { type Chain, checkpoint, materializedBytes, tips, update } from '../../../src/core/chain/index.js';
+import { type Chain, materializedBytes, tips, update } from '../../../src/core/chain/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
@@ -22,7 +22,7 @@ import {
   unpackParcel,
 } from '../../../src/core/sync/index.js';
 import { createTicket, listTickets, updateTicket } from '../../../src/core/tickets/index.js';
-import { startTestHub, type TestHub } from '../../support/hub.js';
+import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
 import { emptyChain, heldClock, scratch } from '../../support/project.js';
 
@@ -33,8 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-const digests = ({ db, project }: Chain): string[] =>
-  db.all<{ digest: Buffer }>('SELECT digest FROM context WHERE project = ? ORDER BY digest', project).map(({ digest }) => digest.toString('hex'));
 const titles = (chain: Chain): string[] =>
   listTickets(chain, { limit: 100, offset: 0 })
     .map(({ title }) => title)
@@ -45,17 +43,6 @@ const card = (cardId: string, text: string) => ({
   metadata: { role: 'user', type: 'user.text' } as const,
   authorId: 'me',
 });
-const commit = (chain: Chain, text: string, parent: string | null = null) =>
-  checkpoint(chain, {
-    parent: parent as never,
-    type: 'delta',
-    format: 'raw-text',
-    template: 'test',
-    checkpoint: 'turn_boundary',
-    text,
-    messageCount: 1,
-    tokenCount: 1,
-  });
 
 const textAt = (chain: Chain, id: string): string => Buffer.from(materializedBytes(chain, { id } as never).bytes).toString();
 
@@ -83,7 +70,7 @@ describe('sync with a hub', () => {
     expect(pushed.objects).toBeGreaterThan(10);
     const pulled = await pull(theirs, remote);
     expect(pulled.refused).toEqual([]);
-    expect(digests(theirs)).toEqual(digests(mine));
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
     expect(getCard(theirs, 'whole-card').content).toEqual(getCard(mine, 'whole-card').content);
     expect(titles(theirs)).toEqual(['Review it']);
     for (const { sourceId } of listSources(mine)) expect(bytesOfSource(theirs, sourceId).equals(bytesOfSource(mine, sourceId))).toBe(true);
@@ -123,7 +110,7 @@ describe('sync with a hub', () => {
       await pull(theirs, inSmallPages, { isStopped: () => read >= pages });
       expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
     }
-    expect(digests(theirs)).toEqual(digests(mine));
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
   test('[E2] recorded calls arrive with their file and keep their proof', async () => {
@@ -166,7 +153,7 @@ describe('sync with a hub', () => {
   test('[E4] a changed summary of a commit arrives', async () => {
     const [a, b] = [emptyChain(), emptyChain()];
     const remote = await hub.project('summaries');
-    const { id } = commit(a, 'one');
+    const { id } = commitText(a, 'one');
     await push(a, remote);
     await pull(b, remote);
     update(a, id, { summary: 'what it is about', tags: ['kept'] });
@@ -177,16 +164,16 @@ describe('sync with a hub', () => {
 
   test('[E5] a selection sends the selected commits and nothing else', async () => {
     const [mine, theirs] = [emptyChain(), emptyChain()];
-    const shared = commit(mine, 'shared');
-    const tip = commit(mine, 'tip', shared.id);
-    commit(mine, 'private', shared.id);
+    const shared = commitText(mine, 'shared');
+    const tip = commitText(mine, 'tip', shared.id);
+    commitText(mine, 'private', shared.id);
     addCard(mine, card('private-card', 'not for others'));
     const leaves = selected(mine, { branch: tip.id });
     const remote = await hub.project('selected');
     expect(previewPush(mine, (await remote.hello()).id, leaves).items).toEqual({ context: 2 });
     await push(mine, remote, { leaves });
     await pull(theirs, remote);
-    expect(digests(theirs)).toHaveLength(2);
+    expect(digestsOf(theirs)).toHaveLength(2);
     expect(() => getCard(theirs, 'private-card')).toThrow();
     expect(() => selected(mine, { tag: 'no such tag' })).toThrow(/No commit/);
   });
@@ -194,9 +181,9 @@ describe('sync with a hub', () => {
   test('[E22] a redacted push sends copies without secrets, and nothing but commits', async () => {
     const [mine, theirs] = [emptyChain(), emptyChain()];
     const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
-    const clean = commit(mine, 'nothing to hide');
-    const told = commit(mine, `the token is ${secret}`, clean.id);
-    const tip = commit(mine, `again ${secret} in /home/ada/work`, told.id);
+    const clean = commitText(mine, 'nothing to hide');
+    const told = commitText(mine, `the token is ${secret}`, clean.id);
+    const tip = commitText(mine, `again ${secret} in /home/ada/work`, told.id);
     update(mine, told.id, { summary: `uses ${secret}` });
     createTicket(mine, { title: secret, type: 'task', body: '' });
     const remote = await hub.project('redacted');
@@ -215,7 +202,7 @@ describe('sync with a hub', () => {
     for (const text of [secret, '/home/ada']) expect(everything).not.toContain(text);
     expect(everything).toContain('the token is [secret-1]');
     // The clean commit is the same on both sides, and the originals stay as they are.
-    expect(digests(theirs)).toContain(digests(mine).find((digest) => clean.id.endsWith(digest.slice(0, 8))));
+    expect(digestsOf(theirs)).toContain(digestsOf(mine).find((digest) => clean.id.endsWith(digest.slice(0, 8))));
     expect(textAt(mine, told.id)).toContain(secret);
     // The same copies are used again, and only what is new is sent.
     expect((await copyAndPush()).pushed.items).toEqual({});
@@ -246,7 +233,7 @@ describe('sync with a hub', () => {
           const made = new Set<string>();
           for (const [who, what, n] of steps) {
             const chain = clones[who] as Chain;
-            if (what === 'commit') made.add(commit(chain, `${n}`, tips(chain, {})[0]?.id ?? null).id);
+            if (what === 'commit') made.add(commitText(chain, `${n}`, tips(chain, {})[0]?.id ?? null).id);
             if (what === 'card') addCard(chain, card(`model-${round}-${n}`, `${who}`));
             if (what === 'profile')
               putProfile(chain, `profile-${n}`, {
@@ -260,7 +247,7 @@ describe('sync with a hub', () => {
           }
           for (let i = 0; i < 2; i++) for (const chain of clones) await push(chain, whole).then(() => pull(chain, whole));
           for (const chain of clones) await pull(chain, whole);
-          const [first, ...others] = clones.map((chain) => [digests(chain), titles(chain), rowsOf(chain)]);
+          const [first, ...others] = clones.map((chain) => [digestsOf(chain), titles(chain), rowsOf(chain)]);
           for (const other of others) expect(other).toEqual(first);
           expect(new Set(first?.[0])).toHaveLength(new Set(first?.[0]).size);
         },

@@ -8,13 +8,12 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresDialect, PostgresIntrospe
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import { openStore } from '../../../src/core/replicas/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
 import { addTeamCommands } from '../../../src/main/cli/team.js';
 import { firstToken, migrate, migrations, openHubDatabase, openHubObjects, serveHub } from '../../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../../src/main/team/index.js';
-import { startTestHub, type TestHub } from '../../support/hub.js';
+import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 let hub: TestHub;
@@ -22,21 +21,6 @@ beforeAll(async () => {
   hub = await startTestHub();
 });
 afterAll(() => hub?.close());
-
-const digests = ({ db, project }: Chain): string[] =>
-  db.all<{ digest: Buffer }>('SELECT digest FROM context WHERE project = ? ORDER BY digest', project).map(({ digest }) => digest.toString('hex'));
-const commit = (chain: Chain, text: string): void => {
-  checkpoint(chain, {
-    parent: null,
-    type: 'delta',
-    format: 'raw-text',
-    template: 'test',
-    checkpoint: 'turn_boundary',
-    text,
-    messageCount: 1,
-    tokenCount: 1,
-  });
-};
 
 /** The folder of Debian's PostgreSQL programs. Undefined where it is not installed: then its test is skipped. */
 const debian = [18, 17, 16, 15, 14]
@@ -90,10 +74,10 @@ describe('keeping a hub running', () => {
     const again = await openHubDatabase(hub.databaseUrl);
     await again.close();
     const [mine, theirs] = [emptyChain(), emptyChain()];
-    commit(mine, 'beside a newer schema');
+    commitText(mine, 'beside a newer schema');
     await push(mine, await hub.project('newer'));
     await pull(theirs, await hub.project('newer'));
-    expect(digests(theirs)).toEqual(digests(mine));
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
   test('[E30] no step removes, renames or tightens what an older hub uses', async () => {
@@ -143,7 +127,7 @@ describe('keeping a hub running', () => {
   test('[E34] metrics count calls by result, answer this machine and admins, and name nobody', async () => {
     await hub.client().projects.create({ project: 'measured-project' });
     const mine = emptyChain();
-    commit(mine, 'measured');
+    commitText(mine, 'measured');
     await push(mine, await hub.project('measured-project'));
     await expect(hub.client('stm_false').projects.list({})).rejects.toThrow();
     const text = await (await fetch(`${hub.address}/metrics`)).text();
@@ -204,8 +188,8 @@ describe('keeping a hub running', () => {
     const token = first.token ?? '';
     await hubClient({ hub: first.hub, token }).projects.create({ project: 'backup' });
     const mine = emptyChain();
-    commit(mine, 'one');
-    commit(mine, 'two');
+    commitText(mine, 'one');
+    commitText(mine, 'two');
     await push(mine, hubAt({ hub: first.hub, project: 'backup', token }));
     await first.close();
     const dump = join(server.dir, 'hub.dump');
@@ -216,7 +200,7 @@ describe('keeping a hub running', () => {
     const theirs = emptyChain();
     await pull(theirs, hubAt({ hub: second.hub, project: 'backup', token }));
     await second.close();
-    expect(digests(theirs)).toEqual(digests(mine));
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 });
 
