@@ -4,8 +4,9 @@ import { type Chain, type ContextRow, hashColumn, selectContext, toCommit } from
 import { hiddenCommits, hidingState } from './hidden.js';
 import { type Lanes, layOut, type Node } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
+import { type TurnNumbers, turnNumbers } from './turn-numbers.js';
 
-type GraphNode = Node & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId'>;
+type GraphNode = Node & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId' | 'type' | 'checkpoint'>;
 
 export interface GraphQuery {
   readonly filter?: GraphFilter | undefined;
@@ -19,6 +20,7 @@ export interface GraphQuery {
 interface Picture {
   readonly state: string;
   readonly lanes: Lanes;
+  readonly turns: TurnNumbers;
 }
 const pictures = new WeakMap<Chain, Map<string, Picture>>();
 const picturesKept = 8;
@@ -30,7 +32,7 @@ export interface GraphFilter extends TipFilter {
 
 /** A range of the commit graph, newest first, children before parents. */
 export function graph(chain: Chain, query: GraphQuery): { total: number; rows: GraphRow[] } {
-  const lanes = layoutOf(chain, query.filter ?? {}, query.together ?? false);
+  const { lanes, turns } = pictureOf(chain, query.filter ?? {}, query.together ?? false);
   const page = lanes.rows(query.offset, query.limit);
   if (!page.length) return { total: lanes.total, rows: [] };
   const details = detailsOf(
@@ -40,13 +42,16 @@ export function graph(chain: Chain, query: GraphQuery): { total: number; rows: G
   const rows = page.map((row): GraphRow => {
     const detail = details.get(row.seq);
     if (!detail) throw new Error(`Commit row ${row.seq} does not exist.`);
-    return { ...detail, lane: row.lane, edges: [...row.edges], width: row.width };
+    const turn = turns.of(row.seq);
+    return { ...detail, ...(turn !== undefined && { turn }), lane: row.lane, edges: [...row.edges], width: row.width };
   });
   return { total: lanes.total, rows };
 }
 
 /** The layout of the graph. It is kept until the next commit. */
-export function layoutOf(chain: Chain, { archived, ...filter }: GraphFilter, together: boolean): Lanes {
+export const layoutOf = (chain: Chain, filter: GraphFilter, together: boolean): Lanes => pictureOf(chain, filter, together).lanes;
+
+function pictureOf(chain: Chain, { archived, ...filter }: GraphFilter, together: boolean): Picture {
   const state =
     chain.db.one<{ state: string }>(
       `SELECT MAX(seq) || '/' || COUNT(*) || '/' || ${hidingState} AS state FROM context WHERE project = ?`,
@@ -56,15 +61,23 @@ export function layoutOf(chain: Chain, { archived, ...filter }: GraphFilter, tog
   pictures.set(chain, kept);
   const name = JSON.stringify([filter, archived, together]);
   const known = kept.get(name);
-  if (known?.state === state) return known.lanes;
+  if (known?.state === state) return known;
   const hidden = hiddenCommits(chain, { archived, session: filter.sessionId });
-  const nodes = hidden.size === 0 ? nodesOf(chain) : nodesOf(chain).filter(({ seq }) => !hidden.has(seq));
+  const all = nodesOf(chain);
+  const nodes = hidden.size === 0 ? all : all.filter(({ seq }) => !hidden.has(seq));
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  const lanes = layOut(isFiltered ? families(nodes, filter) : nodes, { together });
+  const subagents = new Set(
+    chain.db.all<{ context: CommitSeq }>('SELECT context FROM started WHERE project = ?', chain.project).map(({ context }) => context),
+  );
+  const picture = {
+    state,
+    lanes: layOut(isFiltered ? families(nodes, filter) : nodes, { together }),
+    turns: turnNumbers(all, subagents),
+  };
   kept.delete(name);
-  kept.set(name, { state, lanes });
+  kept.set(name, picture);
   for (const oldest of [...kept.keys()].slice(0, -picturesKept)) kept.delete(oldest);
-  return lanes;
+  return picture;
 }
 
 /** Every commit of the project, in recorded order. */
@@ -74,7 +87,7 @@ function nodesOf(chain: Chain): GraphNode[] {
   );
   const nodes = chain.db
     .all<Omit<GraphNode, 'forked' | 'current' | 'startedBy'> & { readonly forked: number }>(
-      'SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId FROM context WHERE project = ? ORDER BY seq',
+      'SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context WHERE project = ? ORDER BY seq',
       chain.project,
     )
     .map((row): GraphNode => {

@@ -66,6 +66,8 @@ export const graphRow = z.object({
   /** The number of lanes in use at this row. */
   width: count,
   depth: count,
+  /** The number of its turn, as `session.place` counts it. Absent for a compaction, a snapshot and a part of a turn. */
+  turn: count.optional(),
   children: count,
   /** Tokens of the whole context at this commit. */
   contextTokens: count,

@@ -152,6 +152,3 @@ export function pathTo({ at }: Forest, end: Node): Node[] {
   for (let node: Node | undefined = end; node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
   return path.reverse();
 }
-
-/** Whether a commit is a turn: what follows a prompt, not a compaction or a part of a turn. */
-export const isTurn = ({ type, checkpoint }: Node): boolean => type === 'delta' && checkpoint !== 'tool_call';

@@ -1,8 +1,8 @@
 import { type CommitSeq, notFound, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import { type Chain, isTurn } from '../chain/index.js';
 import { runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { formatOfAgent } from '../import/index.js';
-import { type Forest, forestOf, isTurn, type Node, pathTo, subagentKind } from './forest.js';
+import { type Forest, forestOf, type Node, pathTo, subagentKind } from './forest.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
 import { firstPrompt, writtenTitle } from './titles.js';

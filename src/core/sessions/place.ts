@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { type Chain, commitOf, isTurn } from '../chain/index.js';
 import type { CommitPlace } from '../contract/index.js';
-import { branchStart, type Forest, forestOf, isTurn, type Node, pathTo } from './forest.js';
+import { branchStart, type Forest, forestOf, type Node, pathTo } from './forest.js';
 import { mainTip, sessionOf, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 

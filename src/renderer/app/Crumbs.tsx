@@ -1,9 +1,10 @@
 import { ChevronDown } from 'lucide-react';
 import { MenuButton } from '../parts';
+import { addressOf, go } from '../state';
 import { useTitle } from './keys';
 import { type Crumb, useCrumbs } from './useCrumbs';
 
-/** Where the window is. Each part opens a menu of its siblings. */
+/** Where the window is. Each part is a link, with a menu of its siblings beside it. */
 export function Crumbs() {
   const crumbs = useCrumbs();
   useTitle(crumbs.map(({ name }) => name));
@@ -11,25 +12,41 @@ export function Crumbs() {
     <ol className="crumbs" aria-label="You are here">
       {crumbs.map((crumb, n) => (
         <li key={crumb.kind}>
-          <CrumbButton crumb={crumb} isLast={n === crumbs.length - 1} />
+          <CrumbLink crumb={crumb} isLast={n === crumbs.length - 1} />
         </li>
       ))}
     </ol>
   );
 }
 
-function CrumbButton({ crumb: { kind, name, items }, isLast }: { crumb: Crumb; isLast: boolean }) {
+function CrumbLink({ crumb: { kind, name, to, items }, isLast }: { crumb: Crumb; isLast: boolean }) {
   return (
-    <MenuButton
-      label={`Siblings of ${name}`}
-      align="start"
-      button={
-        <button type="button" title={`${kind}: ${name}`} aria-current={isLast ? 'page' : undefined}>
-          <span className="ellipsis">{name}</span>
-          {items.length > 0 && <ChevronDown size={12} aria-hidden />}
-        </button>
-      }
-      items={items}
-    />
+    <>
+      <a
+        className="ellipsis"
+        href={addressOf(to)}
+        title={`${kind}: ${name}`}
+        aria-current={isLast ? 'page' : undefined}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          go(to);
+        }}
+      >
+        {name}
+      </a>
+      {items.length > 0 && (
+        <MenuButton
+          label={`Siblings of ${name}`}
+          align="start"
+          button={
+            <button type="button" aria-label={`Switch ${kind.toLowerCase()}`} title={`Switch ${kind.toLowerCase()}`}>
+              <ChevronDown size={12} aria-hidden />
+            </button>
+          }
+          items={items}
+        />
+      )}
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { type MenuEntry, repositoryName, say } from '../parts';
-import { go, isPage, useKept, useNavigation, useOpenDir, useProject, useQuery } from '../state';
+import { go, isPage, type Route, useKept, useNavigation, useOpenDir, usePlace, useProject, useQuery } from '../state';
 import { projectName, useProjectItems } from './Rail';
 import { placeOf, places, viewOf, viewsIn } from './views';
 
@@ -9,6 +9,8 @@ import { placeOf, places, viewOf, viewsIn } from './views';
 export interface Crumb {
   readonly kind: 'Project' | 'Place' | 'Repository' | 'Session' | 'Branch' | 'Turn' | 'Page';
   readonly name: string;
+  /** Where its link leads. */
+  readonly to: Partial<Route>;
   /** Its siblings. */
   readonly items: readonly MenuEntry[];
 }
@@ -26,25 +28,23 @@ export function useCrumbs(): readonly Crumb[] {
   const here: Crumb = {
     kind: 'Place',
     name: title,
+    to: { view: viewsIn(place)[0]?.id ?? route.view },
     items: places.flatMap(({ id, title: name, icon }) => {
       const view = viewsIn(id)[0]?.id;
       return view ? [{ name, icon, act: () => go({ view }) }] : [];
     }),
   };
-  const page: Crumb[] = isPage(route.view) ? [{ kind: 'Page', name: viewOf(route.view).title, items: [] }] : [];
+  const page: Crumb[] = isPage(route.view) ? [{ kind: 'Page', name: viewOf(route.view).title, to: {}, items: [] }] : [];
   return ['chain', 'context', 'calls', 'replay'].includes(place) && ofCommit.length > 0
     ? [...ofCommit, ...page]
-    : [{ kind: 'Project', name: projectName(project), items: projects }, here, ...page];
+    : [{ kind: 'Project', name: projectName(project), to: { view: 'sessions' }, items: projects }, here, ...page];
 }
 
 /** Where the selected commit is. */
 function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
-  const found = useKept(
-    useQuery(dir && commit ? `place ${dir} ${commit} ${revision}` : null, (signal) => api.session.place({ id: commit as ContextId }, { signal })),
-    dir,
-  );
+  const found = usePlace(dir, commit);
   const listed = useKept(
     useQuery(dir ? `session list ${dir} ${revision}` : null, () => api.session.list({})),
     dir,
@@ -53,9 +53,9 @@ function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
   return crumbsOf(found.data, listed.status === 'done' ? listed.data.sessions : []);
 }
 
-const openSession = ({ sessionId, tips }: SessionRow): void =>
-  go({ session: sessionId, commit: tips[0], against: undefined, entry: undefined, stop: undefined });
-const openCommit = (commit: ContextId): void => go({ commit, against: undefined, entry: undefined, stop: undefined });
+const atCommit = (commit: ContextId | undefined): Partial<Route> => ({ commit, against: undefined, entry: undefined, stop: undefined });
+const openSession = ({ sessionId, tips }: SessionRow): void => go({ session: sessionId, ...atCommit(tips[0]) });
+const openCommit = (commit: ContextId): void => go(atCommit(commit));
 
 function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly Crumb[] {
   const { sessionId, title, repository, branch, branches, turn, turns } = place;
@@ -71,6 +71,7 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
           {
             kind: 'Repository' as const,
             name: repositoryName(repository),
+            to: { view: 'sessions' as const },
             items: repositories.slice(0, mostSiblings).flatMap((path) => {
               const newest = top.find((one) => one.repository === path);
               return newest ? [{ name: repositoryName(path), act: () => openSession(newest) }] : [];
@@ -83,19 +84,22 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
           {
             kind: 'Session' as const,
             name: say.firstLine(title, 90),
+            to: { view: 'chain' as const, session: sessionId },
             items: near.slice(0, mostSiblings).map((one) => ({ name: say.firstLine(one.title, 70), act: () => openSession(one) })),
           },
         ]),
     {
       kind: 'Branch',
       name: say.firstLine(branch.title, 50),
+      to: atCommit(branch.tip),
       items: branches.slice(0, mostSiblings).map((one) => ({ name: say.firstLine(one.title, 60), act: () => openCommit(one.tip) })),
     },
     ...(turn
       ? [
           {
             kind: 'Turn' as const,
-            name: `Turn ${turn.number}`,
+            name: `Turn ${turn.number} of ${turn.of}`,
+            to: { view: 'context' as const, ...atCommit(turns[at]?.commit) },
             items: turns
               .slice(from, from + mostSiblings)
               .map((one) => ({ name: `Turn ${one.number}: ${say.firstLine(one.title, 60)}`, act: () => openCommit(one.commit) })),

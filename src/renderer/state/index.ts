@@ -32,6 +32,7 @@ export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
 export { addressOf, go, move, route, useNavigation } from './navigation';
+export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
 
 export { type Query, useKept, useQuery } from './query';

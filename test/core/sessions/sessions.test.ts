@@ -244,6 +244,22 @@ describe('[W6] branches', () => {
   });
 });
 
+test('[W12] the graph gives each turn the number of its place, and a fork changes none', () => {
+  const chain = withSample();
+  const numbers = () => new Map(graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit, turn }) => [commit.id, turn] as const));
+  const before = numbers();
+  expect([...before.values()].filter((turn) => turn === 1).length).toBeGreaterThan(2);
+  const agrees = () => {
+    for (const [id, turn] of numbers()) expect([id, placeOf(chain, id).turn?.number]).toEqual([id, turn]);
+  };
+  agrees();
+  const root = graph(chain, { filter: { sessionId: main }, offset: 0, limit: 1_000 }).rows.at(-1)?.commit.id ?? null;
+  const text = { role: 'user', kind: 'text', text: 'Another way' } as const;
+  expect(placeOf(chain, fork(chain, { id: root, edits: [{ op: 'append', entry: text }] }).id).turn).toEqual({ number: 2, of: 2 });
+  agrees();
+  expect([...numbers()].filter(([id]) => before.has(id))).toEqual([...before]);
+});
+
 test('a project without sessions has an empty list', () => {
   expect(listSessions(emptyChain(), {})).toEqual({ total: 0, sessions: [] });
 });

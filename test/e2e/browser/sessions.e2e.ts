@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../../support/e2e.js';
-import { commits, complaints, place, sessionRow, sheet } from '../../support/window.js';
+import { commits, complaints, entries, place, sessionRow, sheet } from '../../support/window.js';
 
 test('[W5] rename, pin, tag, archive and delete with undo, and the file of the agent stays', async ({ page, machine }) => {
   const met = complaints(page);
@@ -75,16 +75,34 @@ test('[W9] the breadcrumb leads from a turn to its session, branch and project',
   await sessionRow(page, /Jam that is gone/).click();
   await expect(commits(page).first()).toBeVisible();
   const crumbs = page.getByRole('list', { name: 'You are here' });
-  await expect(crumbs.getByRole('button')).toHaveText([/larder/, /Jam that is gone/, /main/, /Turn 6/]);
-  await expect(page).toHaveTitle(/^Turn 6 – main – Jam that is gone on its last day – larder – Stemma$/);
-  await crumbs.getByRole('button', { name: /Turn 6/ }).click();
+  await expect(crumbs.getByRole('link')).toHaveText([/larder/, /Jam that is gone/, /main/, 'Turn 6 of 6']);
+  await expect(page).toHaveTitle(/^Turn 6 of 6 – main – Jam that is gone on its last day – larder – Stemma$/);
+  await crumbs.getByRole('button', { name: 'Switch turn' }).click();
   await page.getByRole('menuitem', { name: /^Turn 1:/ }).click();
-  await expect(crumbs.getByRole('button').last()).toHaveText(/Turn 1/);
+  await expect(crumbs.getByRole('link').last()).toHaveText(/^Turn 1 of /);
   // Two sessions begin with this turn. It is named after the one that was imported first.
-  await crumbs.getByRole('button').nth(1).click();
+  await crumbs.getByRole('button', { name: 'Switch session' }).click();
   await page.getByRole('menuitem', { name: /An overview of larder/ }).click();
   await expect(crumbs).toContainText('An overview of larder');
-  await place(page, 'Context').click();
-  await page.goBack();
+  await crumbs.getByRole('link', { name: /^Turn \d+ of \d+$/ }).click();
+  await expect(entries(page)).toBeVisible();
+  await crumbs.getByRole('link', { name: 'An overview of larder' }).click();
   await expect(commits(page).first()).toBeVisible();
+});
+
+test('[W12] Chain, Context, Calls and the breadcrumb give a turn the same number', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
+  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+  await sessionRow(page, /Jam that is gone/).click();
+  // After a compaction, the context has fewer turns than the branch.
+  await page.getByRole('option', { name: /^Now write the changelog entry.* turn 5/ }).click();
+  await expect(page.getByRole('list', { name: 'You are here' }).getByRole('link').last()).toHaveText('Turn 5 of 6');
+  await place(page, 'Context').click();
+  await expect(page.getByRole('button', { name: /^Turn 5 of 6 Now write/ })).toBeVisible();
+  await expect(page.getByRole('navigation', { name: 'Turns', exact: true }).getByRole('button').last()).toHaveText(/^5Now write/);
+  await place(page, 'Calls').click();
+  await expect(page.getByRole('complementary', { name: 'Call' })).toContainText('turn 5');
 });

@@ -2,7 +2,9 @@
 export const ChainHead = ({ width, hasMinimap }: { width: number; hasMinimap: boolean }) => (
   <div className={`chain-head${hasMinimap ? ' beside-minimap' : ''}`} aria-hidden>
     <span style={{ width }} />
-    <span className="chain-words">What</span>
+    <span className="chain-words">
+      <span className="chain-turn">Turn</span> What
+    </span>
     <span className="chain-template">Agent</span>
     <span className="chain-number chain-duration">Duration</span>
     <span className="chain-number">Tools</span>

@@ -63,6 +63,7 @@ export const CommitRow = memo(
         <span className="chain-words ellipsis">
           {/* First for assistive technology, because the title names the commit; drawn after the marks. */}
           <span className="chain-summary">{words}</span>
+          <TurnNumber turn={row.turn} />
           {row.tipOf !== undefined && (
             <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Tip: ${row.tipOf}`}>
               <GitBranch size={11} aria-hidden />
@@ -127,6 +128,14 @@ export const CommitRow = memo(
 
 const titleOf = ({ summary, type, damaged }: Commit): string =>
   say.firstLine(summary ?? '') || (damaged ? 'Title not shown' : type === 'compaction' ? 'Compaction' : 'No title');
+
+/** The number of the commit's turn, as the breadcrumb shows it. A compaction and a snapshot have none. */
+const TurnNumber = ({ turn }: { turn: number | undefined }) => (
+  <span className="chain-turn" title={turn === undefined ? undefined : `Turn ${turn}`}>
+    {turn !== undefined && <span className="unseen">turn </span>}
+    {turn}
+  </span>
+);
 
 /** The agent of a commit: a subagent by its kind, others by their name. On hover also the principal and the model. */
 function Agent({ row, facts }: { row: GraphRow; facts: RowFacts | undefined }) {

@@ -4,16 +4,18 @@ import type { Reader } from './useReader';
 
 /** The turn at the top of the list, with buttons to the previous and next one. */
 export function TurnBar({ reader }: { reader: Reader }) {
-  const { turns, turnIndex, entries, goToBlock, stepTurn } = reader;
+  const { turns, turnCount, turnIndex, entries, goToBlock, stepTurn } = reader;
   const turn = turns[turnIndex];
   if (!turn) return null;
   const at = entries.at(turn.promptEntry)?.at;
   return (
     <div className="turn-sticky">
       <button type="button" className="ellipsis" title="Go to the start of this turn" onClick={() => goToBlock(turn.promptBlock, 'start')}>
-        <span className="muted">
-          Turn {turnIndex + 1} of {turns.length} in this context
-        </span>{' '}
+        {turn.number !== undefined && (
+          <span className="muted">
+            Turn {turn.number} of {turnCount}{' '}
+          </span>
+        )}
         {say.firstLine(turn.head)}
       </button>
       <span className="muted turn-time">{at ? say.when(at) : ''}</span>

@@ -4,6 +4,8 @@ import type { Block } from '../../parts';
 /** One turn of a context. */
 export interface Turn {
   readonly commit: ContextId;
+  /** As the breadcrumb counts the turns of the branch; undefined for a compaction, and until the numbers are known. */
+  readonly number: number | undefined;
   readonly firstBlock: number;
   readonly firstEntry: number;
   /** Where a reader lands: at the prompt, which may follow reminders that the agent added. */
@@ -16,7 +18,12 @@ export interface Turn {
 }
 
 /** The turns of a context, one per commit, titled as in the chain, else by the first prompt of a person. */
-export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[], names: ReadonlyMap<ContextId, string> = new Map()): readonly Turn[] {
+export function turnsOf(
+  rows: readonly OutlineRow[],
+  blocks: readonly Block[],
+  names: ReadonlyMap<ContextId, string> = new Map(),
+  numbers: ReadonlyMap<ContextId, number> = new Map(),
+): readonly Turn[] {
   const sums = new Map<ContextId, { tokens: number; errors: number; prompt: number | undefined; summary: boolean }>();
   rows.forEach((row, place) => {
     const sum = sums.get(row.commit) ?? { tokens: 0, errors: 0, prompt: undefined, summary: false };
@@ -34,6 +41,7 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[], n
     return [
       {
         commit: block.commit,
+        number: numbers.get(block.commit),
         firstBlock,
         firstEntry: block.first,
         promptBlock: blockAt.get(promptEntry) ?? firstBlock,

@@ -2,7 +2,20 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { type Block, blockOfEntry, blocksOf, guessHeight } from '../../parts';
-import { copy, entriesOf, move, type Outline, type Ranges, show, useChainFacts, useNavigation, useRanges, useReading, useUi } from '../../state';
+import {
+  copy,
+  entriesOf,
+  move,
+  type Outline,
+  type Ranges,
+  show,
+  useChainFacts,
+  useNavigation,
+  useRanges,
+  useReading,
+  useTurnNumbers,
+  useUi,
+} from '../../state';
 import { seamsOf, type Turn, turnsOf } from './blocks';
 import { clearFound } from './painting';
 import { useLanding } from './useLanding';
@@ -32,7 +45,8 @@ export function useReader(shown: Shown, onFind: () => void) {
     project,
     useNavigation(({ route }) => route.session),
   );
-  const turns = useMemo(() => turnsOf(rows, blocks, facts.summaries), [rows, blocks, facts]);
+  const { numbers, of: turnCount } = useTurnNumbers(project, commit);
+  const turns = useMemo(() => turnsOf(rows, blocks, facts.summaries, numbers), [rows, blocks, facts, numbers]);
   const seams = useMemo(() => seamsOf(rows), [rows]);
   const selected = useNavigation(({ route }) => route.entry);
   const scroller = useRef<HTMLDivElement>(null);
@@ -97,7 +111,7 @@ export function useReader(shown: Shown, onFind: () => void) {
   });
   return {
     ...{ rows, entries, blocks, facts, turns, seams, scroller, list, items, room, from, to, turnIndex, selectedEntry, selectedBlock },
-    ...{ goTo, goToBlock, select, stepTurn, fork, onKeyDown },
+    ...{ goTo, goToBlock, select, stepTurn, fork, onKeyDown, turnCount },
     selectEntry: (entry: number) => select(blockOfEntry(blocks, entry)),
     atEnd: offset + visible >= list.getTotalSize() - nearEnd,
   };

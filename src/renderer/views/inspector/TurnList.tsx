@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'react';
 import { blocksOf, say } from '../../parts';
-import { jumpTo, move, outlineOf, useChainFacts, useNavigation, useQuery, useReading } from '../../state';
+import { jumpTo, move, outlineOf, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
 import { turnsOf } from '../context';
 import type { Shown } from './shown';
 
@@ -10,7 +10,8 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const session = useNavigation(({ route }) => route.session);
   const { summaries } = useChainFacts(project, session);
-  const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows), summaries) : []), [rows, summaries]);
+  const { of, numbers } = useTurnNumbers(project, commit);
+  const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows), summaries, numbers) : []), [rows, summaries, numbers]);
   const from = useReading((reading) => reading.from);
   const current = Math.max(
     0,
@@ -22,10 +23,11 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [current, turns]);
   if (turns.length === 0) return null;
+  const numbered = turns.filter(({ number }) => number !== undefined).length;
   return (
     <nav aria-label="Turns" className="turns">
       <h3>
-        Turns <span className="muted">{turns.length}</span>
+        Turns <span className="muted">{numbered === of ? of : `${numbered} of ${of}`}</span>
       </h3>
       <ol ref={list}>
         {turns.map((turn, n) => (
@@ -40,7 +42,7 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
                 move({ entry: rows?.[turn.promptEntry]?.key });
               }}
             >
-              <span className="turn-number muted">{n + 1}</span>
+              <span className="turn-number muted">{turn.number}</span>
               <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
               {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
               <span className="muted turn-tokens">≈ {say.compact(turn.tokens)}</span>

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import type { UsageCall } from '../../../core/contract/index.js';
+import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { placeByKey, rowsOnPage, say } from '../../parts';
 import { isMiss, priceText, readShare } from './calls';
 
@@ -9,6 +9,8 @@ const rowHeight = 28;
 
 interface Props {
   readonly calls: readonly UsageCall[];
+  /** The turn of each call, by its commit. */
+  readonly turns: ReadonlyMap<ContextId, number>;
   /** The places of the calls to show. */
   readonly places: readonly number[];
   /** The place of the selected call among all calls. */
@@ -17,7 +19,7 @@ interface Props {
 }
 
 /** The calls of a history in the order sent, one row each. */
-export function Calls({ calls, places, place, onChoose }: Props) {
+export function Calls({ calls, turns, places, place, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: places.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 16 });
   const at = places.indexOf(place);
@@ -28,6 +30,7 @@ export function Calls({ calls, places, place, onChoose }: Props) {
     <div className="calls">
       <div className="call-row call-heads" aria-hidden>
         <span className="n">#</span>
+        <span className="n">Turn</span>
         <span>Trigger or tool</span>
         <span className="n">+ Tokens</span>
         <span className="n">Context</span>
@@ -55,8 +58,20 @@ export function Calls({ calls, places, place, onChoose }: Props) {
           {virtual.getVirtualItems().map((item) => {
             const index = places[item.index] ?? -1;
             const call = calls[index];
+            const turn = call && turns.get(call.commit);
+            const isFirst = turn !== undefined && turn !== turnBefore(calls, places, turns, item.index);
             return (
-              call && <CallRow key={call.requestId} call={call} number={index + 1} chosen={index === place} top={item.start} onChoose={onChoose} />
+              call && (
+                <CallRow
+                  key={call.requestId}
+                  call={call}
+                  number={index + 1}
+                  turn={isFirst ? turn : undefined}
+                  chosen={index === place}
+                  top={item.start}
+                  onChoose={onChoose}
+                />
+              )
             );
           })}
         </div>
@@ -65,17 +80,31 @@ export function Calls({ calls, places, place, onChoose }: Props) {
   );
 }
 
+/** The turn of the call above, if the list shows one. */
+function turnBefore(
+  calls: readonly UsageCall[],
+  places: readonly number[],
+  turns: ReadonlyMap<ContextId, number>,
+  index: number,
+): number | undefined {
+  const above = calls[places[index - 1] ?? -1];
+  return above && turns.get(above.commit);
+}
+
 const icons = { prompt: User, tool: Wrench, other: CornerDownRight } as const;
 
 function CallRow({
   call,
   number,
+  turn,
   chosen,
   top,
   onChoose,
 }: {
   call: UsageCall;
   number: number;
+  /** Set for the first call of a turn in the list. */
+  turn: number | undefined;
   chosen: boolean;
   top: number;
   onChoose: (requestId: string) => void;
@@ -85,7 +114,7 @@ function CallRow({
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div
-      className={`call-row call trigger-${triggerKind}`}
+      className={`call-row call trigger-${triggerKind}${turn === undefined ? '' : ' begins-turn'}`}
       role="option"
       aria-selected={chosen}
       tabIndex={-1}
@@ -93,6 +122,9 @@ function CallRow({
       onClick={() => onChoose(call.requestId)}
     >
       <span className="n faint">{number}</span>
+      <span className="n muted" title={turn === undefined ? undefined : `Turn ${turn}`}>
+        {turn}
+      </span>
       <span className="call-trigger">
         <TriggerIcon size={13} aria-hidden />
         <span className="ellipsis">{trigger ?? (subagent ? `subagent ${subagent}` : 'not recorded')}</span>

@@ -3,7 +3,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, ProblemLine, problemOf, Switch } from '../../parts';
-import { go, useNavigation, useQuery } from '../../state';
+import { go, useNavigation, useQuery, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
 import { costliestMiss, isJump, isMiss, nextPlace, placesOf, type Shown } from './calls';
@@ -69,6 +69,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
 
 function CallList({ project, commit, calls }: { project: string; commit: ContextId; calls: readonly UsageCall[] }) {
   const chosen = useNavigation(({ route }) => route.call);
+  const turns = useTurnNumbers(project, commit);
   const series = useQuery(`${project} ${commit} usage series`, (signal) => api.usage.series({ id: commit }, { signal }));
   // A link to a call asks for its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
@@ -108,7 +109,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
           {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
         </div>
         {places.length > 0 ? (
-          <Calls calls={calls} places={places} place={place} onChoose={choose} />
+          <Calls calls={calls} turns={turns.numbers} places={places} place={place} onChoose={choose} />
         ) : (
           <Empty title="No call matches">
             <Button
@@ -129,6 +130,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
           commit={commit}
           call={call}
           place={place}
+          turn={turns.numbers.get(call.commit)}
           before={calls[place - 1]}
           isOpen={isOpen}
           onToggle={() => setOpen(!isOpen)}
@@ -189,19 +191,21 @@ interface ChosenProps {
   readonly commit: ContextId;
   readonly call: UsageCall;
   readonly place: number;
+  readonly turn: number | undefined;
   readonly before: UsageCall | undefined;
   /** The request is shown in full. */
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-function Chosen({ project, commit, call, place, before, isOpen, onToggle }: ChosenProps) {
+function Chosen({ project, commit, call, place, turn, before, isOpen, onToggle }: ChosenProps) {
   return (
     <aside className="request-panel" aria-label="Call">
       <Summary
         project={project}
         call={call}
         number={place + 1}
+        turn={turn}
         before={before}
         actions={
           <>

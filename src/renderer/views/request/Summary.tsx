@@ -11,12 +11,14 @@ export function Summary({
   project,
   call,
   number,
+  turn,
   before,
   actions,
 }: {
   project: string;
   call: UsageCall;
   number: number;
+  turn: number | undefined;
   before: UsageCall | undefined;
   actions: ReactNode;
 }) {
@@ -30,6 +32,7 @@ export function Summary({
           </span>
         )}
         <h2>Call {number}</h2>
+        {turn !== undefined && <span className="muted">turn {turn}</span>}
         <span className="grow" />
         <span className="muted">{say.instant(call.at)}</span>
       </header>
