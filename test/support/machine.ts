@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -30,6 +30,11 @@ export interface Machine {
   /** Copies the sample's transcripts to Claude Code's folder. */
   giveHistory(): string;
   run(...words: string[]): Promise<Ran>;
+  /**
+   * Runs a command as `run` does, but in one process for all commands of this machine: starting it takes most of the time of a short one.
+   * For tests of what commands do. Tests of processes, their input and their end use `run`. The commands run one after another.
+   */
+  ask(...words: string[]): Promise<Ran>;
   runWith(input: string, ...words: string[]): Promise<Ran>;
   /** Starts a command that runs until it is ended, at the latest with the machine. */
   follow(...words: string[]): Following;
@@ -79,6 +84,11 @@ export function machine(): Machine {
     return child;
   };
   const start = (words: string[]): ChildProcess => begin(built('cli', 'stemma.js'), words);
+  const answer = inOneProcess(() => {
+    const child = fork(join(root, 'test', 'support', 'commands.mjs'), [built('cli', 'stemma.js')], { env, execPath: node, execArgv: [] });
+    children.push(child);
+    return child;
+  });
 
   const own: Machine = {
     dir,
@@ -95,6 +105,7 @@ export function machine(): Machine {
       return place;
     },
     run: (...words) => ended(start(words), ''),
+    ask: (...words) => answer({ words, cwd: own.cwd, env }),
     runWith: (input, ...words) => ended(start(words), input),
     follow(...words) {
       const child = start(words);
@@ -130,6 +141,41 @@ export function kill(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
     child.kill('SIGKILL');
+  });
+}
+
+interface Command {
+  readonly words: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Runs commands one after another in one process, which starts with the first (commands.mjs). */
+function inOneProcess(start: () => ChildProcess): (command: Command) => Promise<Ran> {
+  let child: ChildProcess | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const send = (command: Command): Promise<Ran> => {
+    child ??= start();
+    return answerTo(child, command);
+  };
+  return (command) => {
+    const ran = last.then(() => send(command));
+    last = ran.catch(() => {});
+    return ran;
+  };
+}
+
+function answerTo(child: ChildProcess, command: Command): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => child.kill('SIGKILL'), 120_000);
+    const ended = (): void => reject(new Error(`the process ended, or was killed after two minutes, at stemma ${command.words.join(' ')}`));
+    child.once('exit', ended);
+    child.once('message', (ran) => {
+      clearTimeout(late);
+      child.off('exit', ended);
+      resolve(ran as Ran);
+    });
+    child.send(command);
   });
 }
 

@@ -5,9 +5,9 @@ import { root } from '../../support/machine.js';
 
 test('[T20] a damaged commit is marked in Chain, its details and Context', async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
-  expect((await machine.run('init', dir)).code).toBe(0);
-  expect((await machine.run('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
-  const tips = JSON.parse((await machine.run('call', 'context.tips', '--project', dir)).out) as { id: string }[];
+  expect((await machine.ask('init', dir)).code).toBe(0);
+  expect((await machine.ask('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
+  const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', dir)).out) as { id: string }[];
   const id = tips[0]?.id ?? '';
   // A changed byte of a row, as a bad disk leaves it.
   const db = new Database(join(dir, 'stemma.db'));

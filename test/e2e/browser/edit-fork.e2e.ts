@@ -9,9 +9,9 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   writeFileSync(terminal, `#!/bin/sh\nprintf '%s\\n' "$@" > ${ran}\n`, { mode: 0o755 });
   Object.assign(machine.env, { DISPLAY: ':99', TERMINAL: terminal });
   const project = machine.path('drafts.stemma');
-  expect((await machine.run('call', 'project.create', '--input', JSON.stringify({ dir: project }))).code).toBe(0);
-  expect((await machine.run('import', machine.giveHistory(), '--project', project)).code).toBe(0);
-  const tips = JSON.parse((await machine.run('call', 'context.tips', '--project', project, '--input', '{}')).out) as {
+  expect((await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir: project }))).code).toBe(0);
+  expect((await machine.ask('import', machine.giveHistory(), '--project', project)).code).toBe(0);
+  const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', project, '--input', '{}')).out) as {
     id: string;
     summary?: string;
   }[];
@@ -61,6 +61,6 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   await expect.poll(() => existsSync(ran), { timeout: 30_000 }).toBe(true);
   expect(readFileSync(ran, 'utf8')).toMatch(new RegExp(`cd ${work} && claude --resume \\S+ 'Call it 1\\.3\\.0, and say why\\.'`));
   await expect(field).toHaveCount(0);
-  const after = JSON.parse((await machine.run('call', 'context.tips', '--project', project, '--input', '{}')).out) as { summary?: string }[];
+  const after = JSON.parse((await machine.ask('call', 'context.tips', '--project', project, '--input', '{}')).out) as { summary?: string }[];
   expect(after.map(({ summary }) => summary)).toContain('Call it 1.3.0, and say why.');
 });

@@ -6,7 +6,7 @@ test('handovers lead to both contexts, cards show earlier versions, and a box is
   const met = complaints(page);
   const dir = machine.path('agents.stemma');
   const call = async (procedure: string, input: unknown) => {
-    const ran = await machine.run('call', procedure, ...(procedure === 'project.create' ? [] : ['--project', dir]), '--input', JSON.stringify(input));
+    const ran = await machine.ask('call', procedure, ...(procedure === 'project.create' ? [] : ['--project', dir]), '--input', JSON.stringify(input));
     expect(ran.code, ran.err).toBe(0);
     return JSON.parse(ran.out);
   };

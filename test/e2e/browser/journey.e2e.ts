@@ -120,7 +120,7 @@ test('a machine without sessions offers the sample project', async ({ page, mach
 test('paths on the command line open a project and import a session', async ({ page, machine }) => {
   const place = machine.giveHistory();
   const dir = machine.path('named.stemma');
-  expect((await machine.run('init', dir)).code).toBe(0);
+  expect((await machine.ask('init', dir)).code).toBe(0);
   const { url } = await machine.web(dir, `${place}/4b9013ed-af4c-4d72-987c-ac3ad36a4dba.jsonl`);
   await page.goto(url);
   await expect(commits(page).first()).toBeVisible();

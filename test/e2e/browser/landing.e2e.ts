@@ -47,7 +47,7 @@ function longSession(turns: number): string {
 /** The prompts of every commit, by the engine's own list of turns. */
 async function promptsOf(machine: Machine, project: string): Promise<Place[]> {
   const call = async <T>(procedure: string, input: unknown): Promise<T> => {
-    const { code, out, err } = await machine.run('call', procedure, '--project', project, '--input', JSON.stringify(input));
+    const { code, out, err } = await machine.ask('call', procedure, '--project', project, '--input', JSON.stringify(input));
     if (code !== 0) throw new Error(err);
     return JSON.parse(out) as T;
   };
@@ -86,10 +86,10 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, '11111111-1111-4111-8111-111111111111.jsonl'), longSession(18));
   const project = machine.path('landing.stemma');
-  const created = await machine.run('call', 'project.create', '--input', JSON.stringify({ dir: project }));
+  const created = await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir: project }));
   expect(created.code, created.err).toBe(0);
   const sources = [folder, machine.giveHistory(), ...(process.env.STEMMA_LANDING ? [process.env.STEMMA_LANDING] : [])];
-  for (const source of sources) expect((await machine.run('import', source, '--project', project)).code).toBe(0);
+  for (const source of sources) expect((await machine.ask('import', source, '--project', project)).code).toBe(0);
   const places = await promptsOf(machine, project);
   expect(places.length).toBeGreaterThan(25);
 

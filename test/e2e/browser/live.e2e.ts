@@ -44,8 +44,8 @@ test('[L7] new turns appear in chain and context without moving the reading posi
   const agent = sessionOf(machine);
   for (let n = 1; n <= 25; n++) agent.turn(n);
   const dir = machine.path('work', 'shop.stemma');
-  await machine.run('init', dir);
-  await machine.run('import', agent.path);
+  await machine.ask('init', dir);
+  await machine.ask('import', agent.path);
   const { url } = await machine.web(dir);
   await page.setViewportSize({ width: 1280, height: 560 });
   await page.goto(url);
@@ -96,8 +96,8 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
   const agent = sessionOf(machine);
   for (let n = 1; n <= 4; n++) agent.turn(n);
   const dir = machine.path('work', 'shop.stemma');
-  await machine.run('init', dir);
-  await machine.run('import', agent.path);
+  await machine.ask('init', dir);
+  await machine.ask('import', agent.path);
   const { url } = await machine.web(dir);
   await page.goto(url);
   await commits(page).first().click();
@@ -107,7 +107,7 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
 
   // The command line imports the new turn.
   agent.turn(5);
-  await machine.run('import', agent.path);
+  await machine.ask('import', agent.path);
   await expect(page.getByText('1 newer commit on this branch')).toBeVisible();
   expect(page.url()).toBe(address);
   await page.getByRole('button', { name: 'Show', exact: true }).click();
@@ -115,18 +115,18 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
   await expect(page.getByText('1 newer commit on this branch')).toBeHidden();
 
   agent.turn(6);
-  await machine.run('import', agent.path);
+  await machine.ask('import', agent.path);
   await page.getByRole('checkbox', { name: 'Follow' }).check();
   await entries(page).evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
   await expect(entries(page)).toContainText('Question number 6');
   agent.turn(7);
-  await machine.run('import', agent.path);
+  await machine.ask('import', agent.path);
   await expect(entries(page)).toContainText('Answer number 7');
 
   // After scrolling back, the position stays.
   await entries(page).evaluate((element) => element.scrollTo({ top: 0 }));
   agent.turn(8);
-  await machine.run('import', agent.path);
+  await machine.ask('import', agent.path);
   await expect(page.getByText('1 newer commit on this branch')).toBeVisible();
   expect(await scrollOf(entries(page))).toBe(0);
   expect(met).toEqual([]);
@@ -136,8 +136,8 @@ test('live capture continues when the project is opened again', async ({ page, m
   const agent = sessionOf(machine);
   writeFileSync(agent.path, '');
   const dir = machine.path('work', 'shop.stemma');
-  await machine.run('init', dir);
-  await machine.run('call', 'capture.watch', '--input', '{"remember":true}');
+  await machine.ask('init', dir);
+  await machine.ask('call', 'capture.watch', '--input', '{"remember":true}');
   const { url } = await machine.web(dir);
   await page.goto(url);
   await expect(page.getByRole('button', { name: 'Live capture: on' })).toBeVisible();

@@ -18,10 +18,10 @@ import { commits, complaints, confirmWrite, sheet } from '../../support/window.j
 async function exported(machine: Machine, name: string, turns: Parameters<typeof transcript>[1], ...words: string[]): Promise<string> {
   const file = machine.path('work', `${name}.jsonl`);
   writeFileSync(file, transcript(name, turns));
-  await machine.run('init', 'work.stemma');
-  const { tips } = JSON.parse((await machine.run('import', file, '--json')).out) as { tips: string[] };
+  await machine.ask('init', 'work.stemma');
+  const { tips } = JSON.parse((await machine.ask('import', file, '--json')).out) as { tips: string[] };
   const page = machine.path('work', `${name}.html`);
-  const ran = await machine.run('export', tips.at(-1) ?? '', '-o', page, '--stop', 'root', ...words);
+  const ran = await machine.ask('export', tips.at(-1) ?? '', '-o', page, '--stop', 'root', ...words);
   expect(ran.err).not.toContain('refused');
   expect(ran.code).toBe(0);
   return pathToFileURL(page).href;
@@ -215,9 +215,9 @@ test('[T64] an exported Markdown document runs and loads nothing in a careless v
       micromark(markdown, { extensions: [gfm()], htmlExtensions: [gfmHtml()], allowDangerousHtml: true, allowDangerousProtocol: true }),
     );
   await exported(machine, 'hostile', [{ prompt: attacks[0] ?? '', answers: attacks }]);
-  const [tip = ''] = /ctx-[0-9a-f]+/.exec((await machine.run('log')).out) ?? [];
+  const [tip = ''] = /ctx-[0-9a-f]+/.exec((await machine.ask('log')).out) ?? [];
   const file = machine.path('work', 'out.md');
-  expect(await machine.run('export', tip, '-o', file, '--stop', 'root')).toMatchObject({ code: 0 });
+  expect(await machine.ask('export', tip, '-o', file, '--stop', 'root')).toMatchObject({ code: 0 });
   await show(readFileSync(file, 'utf8'));
   await expect(page.getByText('globalThis.ran', { exact: false }).first()).toBeVisible();
   await page.waitForTimeout(500);
@@ -234,14 +234,14 @@ test('[T64] an exported Markdown document runs and loads nothing in a careless v
 test('[T66] the command line says that redaction knows patterns only', async ({ machine }) => {
   const turns = ['one', 'two'].map((name) => ({ prompt: `mail ${name}@example.org`, answers: ['I see'] }));
   await exported(machine, 'plain', turns);
-  const [one = '', two = ''] = (await machine.run('log')).out.match(/ctx-[0-9a-f]+/g) ?? [];
+  const [one = '', two = ''] = (await machine.ask('log')).out.match(/ctx-[0-9a-f]+/g) ?? [];
   for (const words of [
     ['export', one, '--redact', '-o', machine.path('work', 'a.md')],
     ['export', one, '--redact-ips', '--dry-run', '--to', 'markdown'],
     ['diff', one, two, '--redact', '-o', machine.path('work', 'b.md')],
   ])
-    expect((await machine.run(...words)).err, words.join(' ')).toContain('Only known patterns are replaced');
-  for (const command of ['export', 'diff']) expect((await machine.run(command, '--help')).out).toMatch(/secrets of known\s+patterns/);
+    expect((await machine.ask(...words)).err, words.join(' ')).toContain('Only known patterns are replaced');
+  for (const command of ['export', 'diff']) expect((await machine.ask(command, '--help')).out).toMatch(/secrets of known\s+patterns/);
 });
 
 test('[F32] [T66] the sheet names what each format leaves out and shows replacements first', async ({ page, machine }) => {

@@ -7,8 +7,8 @@ import { openSettings } from '../../support/window.js';
 
 test('Storage: space, cleanup, a check that finds and repairs damage, and a replica', async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
-  expect((await machine.run('init', dir)).code).toBe(0);
-  expect((await machine.run('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
+  expect((await machine.ask('init', dir)).code).toBe(0);
+  expect((await machine.ask('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
   const { url } = await machine.web(dir);
   await page.goto(url);
   await page.getByRole('button', { name: /^stored / }).click();
@@ -32,7 +32,7 @@ test('Storage: space, cleanup, a check that finds and repairs damage, and a repl
   const fill = summaries.getByRole('checkbox', { name: 'Fill missing summaries while idle' });
   await fill.click();
   await expect(fill).toBeChecked();
-  expect(JSON.parse((await machine.run('call', 'context.summarizer', '--project', dir, '--input', '{}')).out)).toMatchObject({ enabled: true });
+  expect(JSON.parse((await machine.ask('call', 'context.summarizer', '--project', dir, '--input', '{}')).out)).toMatchObject({ enabled: true });
   await fill.click();
   await expect(fill).not.toBeChecked();
 

@@ -12,7 +12,7 @@ const agents: readonly Agent[] = ['claude', 'codex', 'pi', 'gemini'];
 for (const agent of agents) if (!hasAgent(agent)) console.warn(`skipped: the real ${agent} (../shared/tools/agent-live) is not on this machine`);
 
 async function call<T>(machine: Machine, procedure: string, input: object): Promise<T> {
-  const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
+  const ran = await machine.ask('call', procedure, '--input', JSON.stringify(input));
   if (ran.code !== 0) throw new Error(ran.err);
   return JSON.parse(ran.out) as T;
 }
@@ -37,7 +37,7 @@ async function expectWhole(machine: Machine, histories: string): Promise<void> {
   const captured = await contexts(machine);
   const project = machine.env.STEMMA_PROJECT;
   machine.env.STEMMA_PROJECT = machine.path('imported.stemma');
-  await machine.run('import', histories);
+  await machine.ask('import', histories);
   expect(captured).toEqual(await contexts(machine));
   machine.env.STEMMA_PROJECT = project;
 }

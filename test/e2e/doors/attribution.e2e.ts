@@ -8,12 +8,12 @@ import { built, type Machine, node, root } from '../../support/machine.js';
 const agent = join(root, 'test', 'support', 'agent.mjs');
 
 async function call<T>(machine: Machine, procedure: string, input: object): Promise<T> {
-  const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
+  const ran = await machine.ask('call', procedure, '--input', JSON.stringify(input));
   if (ran.code !== 0) throw new Error(ran.err);
   return JSON.parse(ran.out) as T;
 }
 const json = async <T>(machine: Machine, ...words: string[]): Promise<T> => {
-  const ran = await machine.run(...words, '--json');
+  const ran = await machine.ask(...words, '--json');
   if (ran.code !== 0) throw new Error(ran.err);
   return JSON.parse(ran.out) as T;
 };
@@ -33,7 +33,7 @@ function session(machine: Machine, principal: string, options: string[], ...step
   });
 }
 
-test.beforeEach(({ machine }) => machine.run('init', machine.path('work', 'live.stemma')));
+test.beforeEach(({ machine }) => machine.ask('init', machine.path('work', 'live.stemma')));
 
 test('[C26] run records the principal, ticket and machine, else the session and this host', async ({ machine }) => {
   await session(machine, '@coder', ['--ticket', 'tkt-1', '--machine', 'far'], 'session:one', 'turn');
@@ -80,7 +80,7 @@ test('[C26] a principal that an unrelated session has is refused through every d
   const before = (await commitsOf(machine)).length;
   const given = { parent: null, type: 'delta', format: 'markdown', text: 'Hello', template: 't', checkpoint: 'explicit' };
   const input = { ...given, principal: '@coder', sessionId: 'two' };
-  const ran = await machine.run('call', 'context.checkpoint', '--input', JSON.stringify(input));
+  const ran = await machine.ask('call', 'context.checkpoint', '--input', JSON.stringify(input));
   const refusal = { code: 'CONFLICT', data: { field: 'principal', value: '@coder', sessionId: 'one' } };
   expect([ran.code, JSON.parse(ran.err)]).toMatchObject([1, refusal]);
   const host = await machine.web(machine.path('work', 'live.stemma'));

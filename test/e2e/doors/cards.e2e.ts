@@ -19,8 +19,8 @@ test.describe('cards and boxes over HTTP', () => {
 
   test('[B13] are read at the addresses of the public system, separately for each project', async ({ machine }) => {
     const dir = machine.path('cards.stemma');
-    await machine.run('call', 'project.create', '--input', JSON.stringify({ dir, projectId: 'P' }));
-    const call = (procedure: string, input: unknown) => machine.run('call', procedure, '--project', dir, '--input', JSON.stringify(input));
+    await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir, projectId: 'P' }));
+    const call = (procedure: string, input: unknown) => machine.ask('call', procedure, '--project', dir, '--input', JSON.stringify(input));
     await call('card.add', { card: { cardId: 'i1', type: 'task.instruction', content: { kind: 'text', text: 'Write it' }, authorId: 'u' } });
     const ghost = await call('box.create', { boxId: 'box', cardIds: ['i1', 'ghost'] });
     expect([ghost.code, JSON.parse(ghost.err)]).toMatchObject([1, { code: 'NOT_FOUND', data: { id: 'ghost' } }]);

@@ -13,8 +13,8 @@ const json = (ran: Ran): unknown => {
 /** A project with the sample's histories, found from the working directory. */
 async function sampleProject(machine: Machine): Promise<string> {
   const dir = machine.path('work', 'larder.stemma');
-  json(await machine.run('init', dir, '--json'));
-  const ran = await machine.run('import', '--json', machine.giveHistory());
+  json(await machine.ask('init', dir, '--json'));
+  const ran = await machine.ask('import', '--json', machine.giveHistory());
   expect(ran.code).toBe(0);
   return dir;
 }
@@ -89,9 +89,9 @@ test.describe('stemma call', () => {
 
   test('a stream prints one document per event, or only its result without --stream', async ({ machine }) => {
     const dir = machine.path('p.stemma');
-    json(await machine.run('call', 'project.create', '--input', JSON.stringify({ dir })));
+    json(await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir })));
     const input = JSON.stringify({ paths: [machine.giveHistory()] });
-    const streamed = await machine.run('call', 'import.run', '--project', dir, '--stream', '--input', input);
+    const streamed = await machine.ask('call', 'import.run', '--project', dir, '--stream', '--input', input);
     expect(streamed.code).toBe(0);
     const documents = streamed.out
       .trimEnd()
@@ -100,14 +100,14 @@ test.describe('stemma call', () => {
     expect(documents.length).toBeGreaterThan(2);
     expect(documents.slice(0, -1).every((document) => typeof document.phase === 'string')).toBe(true);
     expect(documents.at(-1)?.commits).toBeGreaterThan(5);
-    const again = json(await machine.run('call', 'import.run', '--project', dir, '--input', input));
+    const again = json(await machine.ask('call', 'import.run', '--project', dir, '--input', input));
     expect(again).toMatchObject({ commits: 0, skipped: [] });
   });
 
   test('the project is the named one, that of the environment, or the nearest', async ({ machine }) => {
-    const dirOf = async (...words: string[]): Promise<string> => (json(await machine.run('call', 'project.info', ...words)) as { dir: string }).dir;
+    const dirOf = async (...words: string[]): Promise<string> => (json(await machine.ask('call', 'project.info', ...words)) as { dir: string }).dir;
     for (const name of ['named.stemma', 'environment.stemma', join('work', 'near.stemma')])
-      json(await machine.run('call', 'project.create', '--input', JSON.stringify({ dir: machine.path(name) })));
+      json(await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir: machine.path(name) })));
     expect(await dirOf()).toBe(machine.path('work', 'near.stemma'));
     machine.env.STEMMA_PROJECT = machine.path('environment.stemma');
     expect(await dirOf()).toBe(machine.path('environment.stemma'));
@@ -130,52 +130,52 @@ test.describe('stemma', () => {
 
   test('imports a history, forks it, exports the fork, and finds the same entries in it', async ({ machine }) => {
     await sampleProject(machine);
-    const { rows } = json(await machine.run('log', '--json')) as { rows: { commit: { id: string; type: string } }[] };
+    const { rows } = json(await machine.ask('log', '--json')) as { rows: { commit: { id: string; type: string } }[] };
     expect(rows.length).toBeGreaterThan(5);
     const tip = rows[0]?.commit.id ?? '';
 
-    const shown = json(await machine.run('show', tip, '--all', '--json')) as { entries: { key: string; kind: string; source: { commit: string } }[] };
+    const shown = json(await machine.ask('show', tip, '--all', '--json')) as { entries: { key: string; kind: string; source: { commit: string } }[] };
     expect(shown.entries.length).toBeGreaterThan(3);
     // In the middle of a turn, after a text. An open call would be closed by another entry.
     const isMiddle = (entry: (typeof shown.entries)[number], place: number): boolean =>
       entry.kind === 'text' && entry.source.commit === shown.entries[place + 1]?.source.commit;
     const cut = shown.entries.findLast(isMiddle)?.key ?? '';
-    const fork = json(await machine.run('fork', tip, '--at', cut, '--summary', 'another way', '--json')) as { id: string; summary: string };
+    const fork = json(await machine.ask('fork', tip, '--at', cut, '--summary', 'another way', '--json')) as { id: string; summary: string };
     expect(fork.summary).toBe('another way');
-    const forked = json(await machine.run('show', fork.id, '--all', '--json')) as { entries: { key: string }[] };
+    const forked = json(await machine.ask('show', fork.id, '--all', '--json')) as { entries: { key: string }[] };
     expect(forked.entries.map((entry) => entry.key)).toEqual(
       shown.entries.slice(0, shown.entries.findIndex((entry) => entry.key === cut) + 1).map((entry) => entry.key),
     );
 
     const file = machine.path('out.jsonl');
-    const exported = await machine.run('export', fork.id, '-o', file);
+    const exported = await machine.ask('export', fork.id, '-o', file);
     expect(exported).toMatchObject({ code: 0, out: expect.stringContaining(file) });
     const written = readFileSync(file, 'utf8');
-    const over = await machine.run('export', tip, '-o', file);
+    const over = await machine.ask('export', tip, '-o', file);
     expect(over.code).toBe(1);
     expect(readFileSync(file, 'utf8')).toBe(written);
 
     const other = machine.path('other.stemma');
-    const again = json(await machine.run('import', '--project', other, file, '--json').then((ran) => ({ ...ran, err: '' }))) as { tips: string[] };
-    const back = json(await machine.run('show', again.tips[0] ?? '', '--all', '--json', '--project', other)) as { entries: { key: string }[] };
+    const again = json(await machine.ask('import', '--project', other, file, '--json').then((ran) => ({ ...ran, err: '' }))) as { tips: string[] };
+    const back = json(await machine.ask('show', again.tips[0] ?? '', '--all', '--json', '--project', other)) as { entries: { key: string }[] };
     expect(back.entries.map((entry) => entry.key)).toEqual(forked.entries.map((entry) => entry.key));
   });
 
   test('draws the chain, shows a commit, compares two and checks the project', async ({ machine }) => {
     const dir = await sampleProject(machine);
-    const log = await machine.run('log');
+    const log = await machine.ask('log');
     expect(log.code).toBe(0);
     expect(log.out).toMatch(/● {2}ctx-[0-9a-f]{8}/);
     expect(log.out).toContain('├─');
     expect(log.out).toContain('✂');
     const [newest = '', older = ''] = [...log.out.matchAll(/ctx-[0-9a-f]+/g)].map(([id]) => id);
-    expect((await machine.run('show', newest.slice('ctx-'.length))).out).toContain(newest);
-    expect((await machine.run('log', newest)).out).toContain(older);
-    expect((await machine.run('diff', older, newest)).out).toMatch(/\d+ entries the same/);
-    expect((await machine.run('materialize', newest, '--format', 'anthropic-messages-v1')).out).toContain('"role"');
-    expect((await machine.run('export', newest, '--to', 'markdown')).out.length).toBeGreaterThan(100);
-    expect(await machine.run('fsck')).toMatchObject({ code: 0, out: expect.stringContaining('Sound') });
-    expect((await machine.run('library')).out).toContain(dir);
+    expect((await machine.ask('show', newest.slice('ctx-'.length))).out).toContain(newest);
+    expect((await machine.ask('log', newest)).out).toContain(older);
+    expect((await machine.ask('diff', older, newest)).out).toMatch(/\d+ entries the same/);
+    expect((await machine.ask('materialize', newest, '--format', 'anthropic-messages-v1')).out).toContain('"role"');
+    expect((await machine.ask('export', newest, '--to', 'markdown')).out.length).toBeGreaterThan(100);
+    expect(await machine.ask('fsck')).toMatchObject({ code: 0, out: expect.stringContaining('Sound') });
+    expect((await machine.ask('library')).out).toContain(dir);
   });
 
   test('finds damage and exits 1', async ({ machine }) => {
@@ -187,24 +187,24 @@ test.describe('stemma', () => {
 
   test('repairs a project that no longer opens from its backup', async ({ machine }) => {
     const dir = await sampleProject(machine);
-    const before = (await machine.run('log')).out;
-    expect(await machine.run('backup', '--now')).toMatchObject({ code: 0 });
+    const before = (await machine.ask('log')).out;
+    expect(await machine.ask('backup', '--now')).toMatchObject({ code: 0 });
     const file = join(dir, 'stemma.db');
     // One bit of the page size, in the header.
     const bytes = readFileSync(file);
     bytes.writeUInt8(bytes.readUInt8(16) ^ 4, 16);
     writeFileSync(file, bytes);
-    const refused = await machine.run('log');
+    const refused = await machine.ask('log');
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain('stemma fsck');
-    expect(await machine.run('fsck', '--repair')).toMatchObject({ code: 0 });
-    expect((await machine.run('log')).out).toBe(before);
+    expect(await machine.ask('fsck', '--repair')).toMatchObject({ code: 0 });
+    expect((await machine.ask('log')).out).toBe(before);
   });
 
   test('hands a branch back to the agent without changing its files', async ({ machine }) => {
     await sampleProject(machine);
-    const { rows } = json(await machine.run('log', '--json')) as { rows: { commit: { id: string } }[] };
-    const resumed = json(await machine.run('resume', rows[0]?.commit.id ?? '', '--cwd', machine.path('work'), '--json')) as {
+    const { rows } = json(await machine.ask('log', '--json')) as { rows: { commit: { id: string } }[] };
+    const resumed = json(await machine.ask('resume', rows[0]?.commit.id ?? '', '--cwd', machine.path('work'), '--json')) as {
       path: string;
       command: string;
       sessionId: string;
@@ -221,14 +221,14 @@ test.describe('stemma', () => {
       machine.env.ANTHROPIC_API_KEY = 'sk-ant-test';
       machine.env.ANTHROPIC_BASE_URL = model.url;
       json(
-        await machine.run(
+        await machine.ask(
           'call',
           'profile.put',
           '--input',
           JSON.stringify({ name: 'Critic', card: { content: { kind: 'json', data: { name: 'Critic' } } } }),
         ),
       );
-      const launched = await machine.run(
+      const launched = await machine.ask(
         'call',
         'handover.launchPrincipal',
         '--input',
@@ -240,11 +240,11 @@ test.describe('stemma', () => {
       expect(ran.code).toBe(0);
       expect(model.asked).toHaveLength(1);
       expect(JSON.stringify(model.asked[0]?.body)).toContain('Judge it.');
-      expect((await machine.run('job', 'list')).out).toMatch(/^job-\S+ {2}success {2}Judge it\. by anthropic \(claude-x\) {2}1 call, \d+ tokens/);
-      expect(json(await machine.run('call', 'turn.reproduce', '--input', JSON.stringify({ turnId: agentTurnId })))).toMatchObject({
+      expect((await machine.ask('job', 'list')).out).toMatch(/^job-\S+ {2}success {2}Judge it\. by anthropic \(claude-x\) {2}1 call, \d+ tokens/);
+      expect(json(await machine.ask('call', 'turn.reproduce', '--input', JSON.stringify({ turnId: agentTurnId })))).toMatchObject({
         identical: true,
       });
-      expect(await machine.run('job', 'start', agentTurnId, '--provider', 'anthropic')).toMatchObject({ code: 1 });
+      expect(await machine.ask('job', 'start', agentTurnId, '--provider', 'anthropic')).toMatchObject({ code: 1 });
     } finally {
       model.close();
     }
@@ -268,52 +268,52 @@ test.describe('stemma', () => {
 
   test('lists calls, shows one, compares two, and returns an imported file', async ({ machine }) => {
     await sampleProject(machine);
-    const calls = json(await machine.run('request', 'list', '--json')) as { requestId: string; proof: string }[];
+    const calls = json(await machine.ask('request', 'list', '--json')) as { requestId: string; proof: string }[];
     expect(calls.length).toBeGreaterThan(4);
     // The sample has no request records, so its calls are rebuilt from entries.
     expect(calls.every((call) => call.proof === 'rebuilt')).toBe(true);
     const [first, second] = calls.map((call) => call.requestId) as [string, string];
-    const shown = await machine.run('request', 'show', first);
+    const shown = await machine.ask('request', 'show', first);
     expect(JSON.parse(shown.out)).toMatchObject({ messages: expect.any(Array) });
     expect(shown.err).toContain('not recorded');
-    expect((await machine.run('request', 'diff', first, second)).out).toContain('messages');
-    const [source] = json(await machine.run('source', 'list', '--json')) as { sourceId: string; path: string; bytes: number }[];
+    expect((await machine.ask('request', 'diff', first, second)).out).toContain('messages');
+    const [source] = json(await machine.ask('source', 'list', '--json')) as { sourceId: string; path: string; bytes: number }[];
     const file = machine.path('again.jsonl');
-    expect((await machine.run('source', 'get', source?.sourceId ?? '', '-o', file)).code).toBe(0);
+    expect((await machine.ask('source', 'get', source?.sourceId ?? '', '-o', file)).code).toBe(0);
     expect(readFileSync(file).equals(readFileSync(source?.path ?? ''))).toBe(true);
-    expect((await machine.run('source', 'get', source?.sourceId ?? '', '-o', file)).code).toBe(1);
+    expect((await machine.ask('source', 'get', source?.sourceId ?? '', '-o', file)).code).toBe(1);
   });
 });
 
 test.describe('stemma ticket', () => {
   test('creates, moves, discusses and closes tickets, with the usual refusals', async ({ machine }) => {
     const dir = machine.path('work', 'p.stemma');
-    json(await machine.run('init', dir, '--json'));
-    const made = json(await machine.run('ticket', 'create', 'Retry failed jobs', '--by', '@pm', '--json')) as { ticketId: string };
+    json(await machine.ask('init', dir, '--json'));
+    const made = json(await machine.ask('ticket', 'create', 'Retry failed jobs', '--by', '@pm', '--json')) as { ticketId: string };
     const finding = ['--type', 'review_finding', '--parent', made.ticketId, '--by', '@rev', '--json'];
-    const found = json(await machine.run('ticket', 'create', 'Counts twice', ...finding)) as { ticketId: string };
-    const moved = await machine.run('ticket', 'move', made.ticketId, 'review', '--reviewer', '@rev');
+    const found = json(await machine.ask('ticket', 'create', 'Counts twice', ...finding)) as { ticketId: string };
+    const moved = await machine.ask('ticket', 'move', made.ticketId, 'review', '--reviewer', '@rev');
     expect(moved.out).toContain('@rev pending');
-    const refused = await machine.run('ticket', 'move', made.ticketId, 'closed');
+    const refused = await machine.ask('ticket', 'move', made.ticketId, 'closed');
     expect(refused.code).toBe(1);
-    expect((await machine.run('ticket', 'move', made.ticketId, 'done')).code).toBe(2);
-    expect((await machine.run('ticket', 'discuss', found.ticketId, 'Why twice?', '--by', '@author')).out).toMatch(/^ctx-/);
-    expect((await machine.run('ticket', 'show', found.ticketId)).out).toContain('Why twice?');
-    json(await machine.run('ticket', 'move', found.ticketId, 'closed', '--resolution', 'Begins at zero', '--json'));
-    json(await machine.run('ticket', 'verdict', made.ticketId, '@rev', 'approved', '--json'));
-    json(await machine.run('ticket', 'move', made.ticketId, 'closed', '--json'));
-    const closed = json(await machine.run('ticket', 'list', '--status', 'closed', '--json')) as { ticketId: string }[];
+    expect((await machine.ask('ticket', 'move', made.ticketId, 'done')).code).toBe(2);
+    expect((await machine.ask('ticket', 'discuss', found.ticketId, 'Why twice?', '--by', '@author')).out).toMatch(/^ctx-/);
+    expect((await machine.ask('ticket', 'show', found.ticketId)).out).toContain('Why twice?');
+    json(await machine.ask('ticket', 'move', found.ticketId, 'closed', '--resolution', 'Begins at zero', '--json'));
+    json(await machine.ask('ticket', 'verdict', made.ticketId, '@rev', 'approved', '--json'));
+    json(await machine.ask('ticket', 'move', made.ticketId, 'closed', '--json'));
+    const closed = json(await machine.ask('ticket', 'list', '--status', 'closed', '--json')) as { ticketId: string }[];
     expect(closed.map(({ ticketId }) => ticketId).sort()).toEqual([found.ticketId, made.ticketId].sort());
   });
 
   test('imports and changes tickets, shows where to start, answers questions and lists events', async ({ machine }) => {
     const dir = machine.path('work', 'p.stemma');
-    json(await machine.run('init', dir, '--json'));
+    json(await machine.ask('init', dir, '--json'));
     const line = (type: string, uuid: string, parentUuid: string | null, content: unknown) =>
       `${JSON.stringify({ type, uuid, parentUuid, sessionId: 's', timestamp: '2026-01-01T10:00:00.000Z', message: { role: type, content } })}\n`;
     const understood = async (parent: string | null, text: string) => {
       const given = { parent, text, type: 'delta', format: 'claude-code-v1', template: 'reviewer', principal: '@rev', checkpoint: 'explicit' };
-      return (json(await machine.run('call', 'context.checkpoint', '--input', JSON.stringify(given))) as { id: string }).id;
+      return (json(await machine.ask('call', 'context.checkpoint', '--input', JSON.stringify(given))) as { id: string }).id;
     };
     const review = await understood(null, line('user', 'u1', null, 'Review it'));
     await understood(review, line('user', 'u2', 'u1', 'Why twice?') + line('assistant', 'u3', 'u2', [{ type: 'text', text: 'It begins at one.' }]));
@@ -323,39 +323,39 @@ test.describe('stemma ticket', () => {
     expect(brought.err).toContain('2 new tickets');
     const [ticketId = ''] = brought.out.split('\n');
     expect((await machine.runWith(plan, 'ticket', 'import')).err).toContain('2 imported before');
-    expect((await machine.run('ticket', 'import', machine.path('nothing.md'))).code).toBe(2);
+    expect((await machine.ask('ticket', 'import', machine.path('nothing.md'))).code).toBe(2);
 
     const changed = ['--title', 'Retry jobs', '--label', 'queue', '--body', 'Jobs are lost', '--reason', 'asked for', '--by', '@pm', '--json'];
-    expect(json(await machine.run('ticket', 'update', ticketId, ...changed))).toMatchObject({
+    expect(json(await machine.ask('ticket', 'update', ticketId, ...changed))).toMatchObject({
       ...{ title: 'Retry jobs', labels: ['queue'], body: 'Jobs are lost' },
       versions: [{}, { by: '@pm', reason: 'asked for' }],
     });
-    json(await machine.run('ticket', 'move', ticketId, 'review', '--reviewer', '@rev', '--by', '@author', '--json'));
+    json(await machine.ask('ticket', 'move', ticketId, 'review', '--reviewer', '@rev', '--by', '@author', '--json'));
     const finding = ['--type', 'review_finding', '--parent', ticketId, '--by', '@rev', '--context', review, '--json'];
-    const found = json(await machine.run('ticket', 'create', 'Counts twice', ...finding)) as { ticketId: string };
-    json(await machine.run('ticket', 'discuss', found.ticketId, 'Why twice?', '--by', '@author', '--json'));
-    expect(json(await machine.run('ticket', 'start', found.ticketId, '@rev', '--json'))).toMatchObject({ task: 'answer', reason: 'discussion' });
-    expect((await machine.run('ticket', 'start', ticketId, '@other')).out).toContain('fresh');
-    const answered = await machine.run('ticket', 'answer', found.ticketId);
+    const found = json(await machine.ask('ticket', 'create', 'Counts twice', ...finding)) as { ticketId: string };
+    json(await machine.ask('ticket', 'discuss', found.ticketId, 'Why twice?', '--by', '@author', '--json'));
+    expect(json(await machine.ask('ticket', 'start', found.ticketId, '@rev', '--json'))).toMatchObject({ task: 'answer', reason: 'discussion' });
+    expect((await machine.ask('ticket', 'start', ticketId, '@other')).out).toContain('fresh');
+    const answered = await machine.ask('ticket', 'answer', found.ticketId);
     expect(answered.out).toBe('It begins at one.');
     expect(answered.err).toMatch(/ctx-\w+ in thr-/);
-    expect((await machine.run('ticket', 'answer', found.ticketId)).code).toBe(1);
+    expect((await machine.ask('ticket', 'answer', found.ticketId)).code).toBe(1);
 
-    const waiting = json(await machine.run('ticket', 'events', '--json')) as { event: number; task: string }[];
+    const waiting = json(await machine.ask('ticket', 'events', '--json')) as { event: number; task: string }[];
     expect(waiting.map(({ task }) => task)).toEqual(['review']);
     const event = String(waiting[0]?.event);
-    expect((await machine.run('ticket', 'acknowledge', event, 'taken', '--by', '@runner')).out).toContain('taken by @runner');
-    expect((await machine.run('ticket', 'acknowledge', event, 'taken', '--by', '@other')).err).toContain('@runner');
-    expect((await machine.run('ticket', 'events', '--ticket', ticketId, '--state', 'taken')).out).toContain('@rev: review');
+    expect((await machine.ask('ticket', 'acknowledge', event, 'taken', '--by', '@runner')).out).toContain('taken by @runner');
+    expect((await machine.ask('ticket', 'acknowledge', event, 'taken', '--by', '@other')).err).toContain('@runner');
+    expect((await machine.ask('ticket', 'events', '--ticket', ticketId, '--state', 'taken')).out).toContain('@rev: review');
 
     await using runner = machine.follow('ticket', 'events', '--follow', '--json', '--after', event);
-    json(await machine.run('ticket', 'verdict', ticketId, '@rev', 'changes_requested', '--json'));
-    json(await machine.run('ticket', 'move', ticketId, 'in_progress', '--assignee', '@author', '--by', '@author', '--json'));
+    json(await machine.ask('ticket', 'verdict', ticketId, '@rev', 'changes_requested', '--json'));
+    json(await machine.ask('ticket', 'move', ticketId, 'in_progress', '--assignee', '@author', '--by', '@author', '--json'));
     await expect.poll(() => runner.lines().map((each) => JSON.parse(each))).toMatchObject([{ who: '@author', task: 'address_findings' }]);
 
-    const help = (await machine.run('ticket', '--help')).out;
+    const help = (await machine.ask('ticket', '--help')).out;
     for (const name of ['list', 'show', 'create', 'update', 'move', 'discuss', 'answer', 'verdict', 'import', 'start', 'events', 'acknowledge'])
       expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
-    expect((await machine.run('ticket', 'events', '--help')).out).toContain('--follow');
+    expect((await machine.ask('ticket', 'events', '--help')).out).toContain('--follow');
   });
 });

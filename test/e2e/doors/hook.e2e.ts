@@ -50,7 +50,7 @@ const callLine = (n: number, side = false): string =>
   );
 
 async function commits(machine: Machine): Promise<(string | undefined)[][]> {
-  const ran = await machine.run('call', 'context.graph', '--input', '{"offset":0,"limit":100}');
+  const ran = await machine.ask('call', 'context.graph', '--input', '{"offset":0,"limit":100}');
   return (JSON.parse(ran.out) as { rows: { commit: Commit }[] }).rows.map(({ commit: { summary, checkpoint } }) => [summary, checkpoint]).reverse();
 }
 
@@ -64,7 +64,7 @@ const log = (machine: Machine): string => {
 
 test.describe('stemma hook', () => {
   test('[L5, L8] checkpoints at turns, subagents, compactions within a turn, and the end', async ({ machine }) => {
-    await machine.run('init', machine.path('work', 'live.stemma'));
+    await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);
     agent.write('answer', 1);
@@ -101,7 +101,7 @@ test.describe('stemma hook', () => {
   });
 
   test('waits for the answer of the event, but not forever', async ({ machine }) => {
-    await machine.run('init', machine.path('work', 'live.stemma'));
+    await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);
     const hook = spawn(node, [built('cli', 'stemma.js'), 'hook'], { cwd: machine.cwd, env: machine.env });
@@ -125,7 +125,7 @@ test.describe('stemma hook', () => {
 
   test('[T70] backs up an older project once a day, in a process that the agent does not wait for', async ({ machine }) => {
     const dir = machine.path('work', 'live.stemma');
-    await machine.run('init', dir);
+    await machine.ask('init', dir);
     const agent = agentOn(machine);
     const backups = (): string[] =>
       existsSync(join(dir, 'backups')) ? readdirSync(join(dir, 'backups')).filter((name) => name.endsWith('.db')) : [];
@@ -144,17 +144,17 @@ test.describe('stemma hook', () => {
     }
     // A person who only imports gets one, too.
     const other = machine.path('other.stemma');
-    await machine.run('init', other);
+    await machine.ask('init', other);
     writeFileSync(
       join(other, 'project.json'),
       JSON.stringify({ ...JSON.parse(readFileSync(join(other, 'project.json'), 'utf8')), createdAt: '2026-01-01T00:00:00.000Z' }),
     );
-    expect(await machine.run('import', '--project', other, machine.giveHistory())).toMatchObject({ code: 0 });
+    expect(await machine.ask('import', '--project', other, machine.giveHistory())).toMatchObject({ code: 0 });
     expect(readdirSync(join(other, 'backups'))).toHaveLength(1);
   });
 
   test('[L8] any input ends with success, a line in the log, and reads only histories of agents', async ({ machine }) => {
-    await machine.run('init', machine.path('work', 'live.stemma'));
+    await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);
     agent.write('answer', 1);
@@ -188,7 +188,7 @@ test.describe('stemma hook', () => {
   });
 
   test('[L8] if another process keeps the project busy, the next event catches up', async ({ machine }) => {
-    await machine.run('init', machine.path('work', 'live.stemma'));
+    await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);
     agent.write('answer', 1);
@@ -210,7 +210,7 @@ test.describe('stemma hook', () => {
     expect(await Promise.all([1, 2, 3, 4].map(() => agent.on('Stop')))).toEqual([quiet, quiet, quiet, quiet]);
     machine.env.STEMMA_PROJECT = join(machine.env.STEMMA_HOME as string, 'Histories.stemma');
     expect(await commits(machine)).toEqual([['question 1', 'turn_boundary']]);
-    expect((await machine.run('fsck')).code).toBe(0);
+    expect((await machine.ask('fsck')).code).toBe(0);
   });
 });
 

@@ -28,11 +28,11 @@ function begun(
 const runAgent = (machine: Machine, ...steps: string[]) => begun(machine, 'run', '--agent', 'claude-code', '--', node, agent, ...steps);
 
 async function commits(machine: Machine): Promise<Commit[]> {
-  const ran = await machine.run('call', 'context.graph', '--input', '{"offset":0,"limit":100}');
+  const ran = await machine.ask('call', 'context.graph', '--input', '{"offset":0,"limit":100}');
   return (JSON.parse(ran.out) as { rows: { commit: Commit }[] }).rows.map((row) => row.commit);
 }
 
-test.beforeEach(({ machine }) => machine.run('init', machine.path('work', 'live.stemma')));
+test.beforeEach(({ machine }) => machine.ask('init', machine.path('work', 'live.stemma')));
 
 test.describe('stemma run', () => {
   test('[L10] passes streams through unchanged, exits with the code of the command, and records', async ({ machine }) => {
@@ -79,7 +79,7 @@ test.describe('stemma run', () => {
     const [commit, ...others] = await commits(machine);
     expect(others).toEqual([]);
     expect(commit).toMatchObject({ summary: 'What is there?', sessionId: '5e551011-5555-4111-8111-111111111111', messageCount: 4 });
-    const { out } = await machine.run('show', commit?.id ?? '', '--json');
+    const { out } = await machine.ask('show', commit?.id ?? '', '--json');
     const told = (JSON.parse(out) as { entries: { kind: string; text?: string; result?: unknown }[] }).entries;
     expect(told.map(({ kind, text, result }) => [kind, text ?? result])).toEqual([
       ['text', 'What is there?'],
@@ -92,7 +92,7 @@ test.describe('stemma run', () => {
 
   test('ignores other sessions of the same agent', async ({ machine }) => {
     const run = runAgent(machine, 'wait', 'turn');
-    await expect.poll(async () => (await machine.run('source', 'list', '--json')).code).toBe(0);
+    await expect.poll(async () => (await machine.ask('source', 'list', '--json')).code).toBe(0);
     const elsewhere = join(machine.claude, 'projects', '-elsewhere');
     mkdirSync(elsewhere);
     const sample = readFileSync(join(root, 'resources', 'sample', 'larder', '4b9013ed-af4c-4d72-987c-ac3ad36a4dba.jsonl'));
@@ -134,7 +134,7 @@ test.describe('calls on the wire', () => {
     expect(await run.ended).toEqual([3, null]);
     expect(run.out()).toContain('200 {"type":"message","id":"msg_a1"');
     const [commit] = await commits(machine);
-    const listed = await machine.run('call', 'request.list', '--input', JSON.stringify({ id: commit?.id }));
+    const listed = await machine.ask('call', 'request.list', '--input', JSON.stringify({ id: commit?.id }));
     expect(JSON.parse(listed.out)).toMatchObject([{ source: 'wire', commit: commit?.id, tokens: { input: 11, output: 2 } }]);
     expect(filesWithKey(machine.path('work', 'live.stemma'))).toEqual([]);
   });
@@ -171,9 +171,9 @@ test.describe('calls on the wire', () => {
       else recorder.process.kill('SIGINT');
       expect(await recorder.ended).toEqual([0, null]);
       server.close();
-      const rows = JSON.parse((await machine.run('call', 'request.list', '--input', '{}')).out) as RequestRow[];
+      const rows = JSON.parse((await machine.ask('call', 'request.list', '--input', '{}')).out) as RequestRow[];
       expect(rows).toHaveLength(wires.length * oddities.length);
-      const shown = await Promise.all(rows.slice(0, 4).map(async ({ requestId }) => (await machine.run('request', 'show', requestId)).out));
+      const shown = await Promise.all(rows.slice(0, 4).map(async ({ requestId }) => (await machine.ask('request', 'show', requestId)).out));
       for (const [name, secret] of Object.entries(secrets)) {
         expect(filesWith(machine.path('work', 'live.stemma'), secret), name).toEqual([]);
         expect(shown.join(), name).not.toContain(secret);
@@ -188,7 +188,7 @@ test.describe('calls on the wire', () => {
     expect((await fetch(`${base}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body })).status).toBe(200);
     proxy.process.kill('SIGINT');
     expect(await proxy.ended).toEqual([0, null]);
-    expect(JSON.parse((await machine.run('call', 'request.list', '--input', '{}')).out)).toMatchObject([{ source: 'wire', messageCount: 1 }]);
+    expect(JSON.parse((await machine.ask('call', 'request.list', '--input', '{}')).out)).toMatchObject([{ source: 'wire', messageCount: 1 }]);
     expect(await machine.run('proxy', '--upstream', 'nobody=x')).toMatchObject({ code: 2, out: '' });
   });
 });
@@ -242,7 +242,7 @@ test.describe('stemma capture', () => {
       checkpoint: 'explicit',
       summary: 'made by hand',
     };
-    expect((await machine.run('call', 'context.checkpoint', '--input', JSON.stringify(checkpoint))).code).toBe(0);
+    expect((await machine.ask('call', 'context.checkpoint', '--input', JSON.stringify(checkpoint))).code).toBe(0);
     await expect.poll(capture.out).toContain('made by hand');
     expect(capture.out().trim().split('\n')).toHaveLength(2);
     capture.process.kill('SIGINT');

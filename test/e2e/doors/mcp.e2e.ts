@@ -47,7 +47,7 @@ const spoken = [
   .join('');
 
 test('[L11] checkpoints, searches, reads and tickets over MCP; results are marked as untrusted', async ({ machine }) => {
-  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  expect((await machine.ask('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
 
   const { tools } = await mcp.client.listTools();
@@ -106,7 +106,7 @@ test('[L11] checkpoints, searches, reads and tickets over MCP; results are marke
 });
 
 test('reviews over MCP: starts, findings, discussions, answers and imported tickets', async ({ machine }) => {
-  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  expect((await machine.ask('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
   const asked = 'Why does the zanzibar pump stall?';
   const said = { type: 'delta', format: 'claude-code-v1', template: 'reviewer', principal: '@rev', checkpoint: 'explicit' };
@@ -136,9 +136,9 @@ test('reviews over MCP: starts, findings, discussions, answers and imported tick
 });
 
 test('[B15, B-33, R6] waits, cards and turns over MCP', async ({ machine }) => {
-  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  expect((await machine.ask('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   const call = async (procedure: string, input: Given): Promise<Given> => {
-    const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
+    const ran = await machine.ask('call', procedure, '--input', JSON.stringify(input));
     if (ran.code !== 0) throw new Error(ran.err);
     return JSON.parse(ran.out) as Given;
   };
@@ -186,7 +186,7 @@ test('[B15, B-33, R6] waits, cards and turns over MCP', async ({ machine }) => {
 });
 
 test('an error has its code, and the server continues', async ({ machine }) => {
-  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  expect((await machine.ask('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
   const refused = async (name: string, given: Given): Promise<unknown> => {
     const { isError, content } = await mcp.raw(name, given);
@@ -207,7 +207,7 @@ test('an error has its code, and the server continues', async ({ machine }) => {
 });
 
 test('without a limit, a result has a default limit, so it does not fill the context window', async ({ machine }) => {
-  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  expect((await machine.ask('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
   const long = Array.from({ length: 120 }, (_, n) => ({
     type: 'user',
@@ -227,6 +227,6 @@ test('without a limit, a result has a default limit, so it does not fill the con
 });
 
 test('ends with its input and prints nothing else', async ({ machine }) => {
-  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  expect((await machine.ask('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   expect(await machine.runWith('', 'mcp')).toEqual({ code: 0, out: '', err: '' });
 });

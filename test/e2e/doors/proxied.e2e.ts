@@ -72,10 +72,10 @@ test.describe('agents through the proxy', () => {
     test(`[R1, R5] ${agent}`, async ({ machine }) => {
       test.skip(!hasAgent(agent), 'the real agent is not on this machine');
       const project = machine.path('work', 'proxied.stemma');
-      await machine.run('init', project);
+      await machine.ask('init', project);
       const { home, wire } = runProxied(agent, `${agent}-tour`, project, machine);
       const call = async <T>(procedure: string, input: object): Promise<T> => {
-        const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
+        const ran = await machine.ask('call', procedure, '--input', JSON.stringify(input));
         expect(ran.err).toBe('');
         return JSON.parse(ran.out) as T;
       };
@@ -92,7 +92,7 @@ test.describe('agents through the proxy', () => {
       }
       expect(left).toEqual([]);
 
-      const imported = await machine.run('import', join(home, folders[agent]));
+      const imported = await machine.ask('import', join(home, folders[agent]));
       const rows = (await call<RequestRow[]>('request.list', {})).filter(({ source }) => source === 'wire');
       expect(rows).toHaveLength(wire.length);
       if (imported.out.startsWith('0 sessions')) test.info().annotations.push({ type: 'not joined', description: `no ${agent} import is here` });

@@ -11,7 +11,7 @@ type Door = (procedure: string, input: Given) => Promise<Answer>;
 
 const doors: Readonly<Record<string, (machine: Machine) => Promise<Door>>> = {
   'the command line': async (machine) => async (procedure, input) => {
-    const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
+    const ran = await machine.ask('call', procedure, '--input', JSON.stringify(input));
     return { ok: ran.code === 0, body: JSON.parse(ran.code === 0 ? ran.out : ran.err) as Given };
   },
   HTTP: async (machine) => {
@@ -29,7 +29,7 @@ const doors: Readonly<Record<string, (machine: Machine) => Promise<Door>>> = {
 
 for (const [name, open] of Object.entries(doors)) {
   const begin = async (machine: Machine) => {
-    await machine.run('init', machine.path('work', 'p.stemma'));
+    await machine.ask('init', machine.path('work', 'p.stemma'));
     const door = await open(machine);
     const call = async <T = Given>(procedure: string, input: Given): Promise<T> => {
       const { ok, body } = await door(procedure, input);
@@ -67,7 +67,7 @@ for (const [name, open] of Object.entries(doors)) {
     const turn = await call<{ turnId: string; trigger: Given; input: { keys: string[] } }>('turn.get', { turnId: agentTurnId });
     expect(turn.trigger).toMatchObject({ key: turn.input.keys[0], text: 'Report' });
     const [request] = await call<{ requestId: string }[]>('request.list', { turnId: turn.turnId });
-    const shown = await machine.run('request', 'show', request?.requestId ?? '');
+    const shown = await machine.ask('request', 'show', request?.requestId ?? '');
     expect(JSON.parse(shown.out)).toEqual({ model: 'm', messages: first.messages });
     expect(shown.err).toContain('recorded');
   });

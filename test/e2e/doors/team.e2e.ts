@@ -13,11 +13,11 @@ test('[E1, E17, E24] a team shares a project through a hub that one command star
   const address = await said(hub.lines, 'The hub answers at ');
   const token = await said(hub.lines, 'Admin token, shown once: ');
   const run = async (...words: string[]) => {
-    const { code, out, err } = await machine.run(...words);
+    const { code, out, err } = await machine.ask(...words);
     expect(code, `${words.join(' ')}: ${err}`).toBe(0);
     return JSON.parse(out);
   };
-  await machine.run('import', machine.giveHistory(), '--project', 'work.stemma');
+  await machine.ask('import', machine.giveHistory(), '--project', 'work.stemma');
   const mine = ['--project', 'work.stemma', '--json'];
   await run('push', '--preview', '--hub', `${address}/web-shop`, '--token', token, ...mine);
   expect((await run('status', ...mine)).toPush.context).toBeGreaterThan(3);
@@ -35,7 +35,7 @@ test('[E1, E17, E24] a team shares a project through a hub that one command star
   expect((await run('fsck', '--project', 'copy.stemma', '--json')).ok).toBe(true);
   // What another process adds is sent while a push watches.
   await using watching = machine.follow('push', '--watch', ...mine);
-  await machine.run('ticket', 'create', 'Look at it', '--type', 'task', '--project', 'work.stemma');
+  await machine.ask('ticket', 'create', 'Look at it', '--type', 'task', '--project', 'work.stemma');
   await expect.poll(() => watching.lines().join(), { timeout: 60_000 }).toContain('"ticket":1');
   // A share link opens a page, and a clone of one commit with what comes before it.
   const [tip = ''] = (await ids('work.stemma')) ?? [];
@@ -45,7 +45,7 @@ test('[E1, E17, E24] a team shares a project through a hub that one command star
   expect(await ids('forked.stemma')).toContain(tip);
   expect(forked.items.context).toBeLessThan(pushed.items.context);
   // The token is on the machine, not in the project.
-  const { code } = await machine.run(
+  const { code } = await machine.ask(
     'pull',
     '--project',
     await foreignProject(machine, 'other', 'other.stemma'),
@@ -61,5 +61,5 @@ test('[E1, E17, E24] a team shares a project through a hub that one command star
     ['http://127.0.0.1:9/web-shop', token, 'does not answer'],
     ['web-shop', token, 'is not a hub and a project'],
   ] as const)
-    expect((await machine.run('push', ...mine, '--hub', place, '--token', secret)).err).toContain(words);
+    expect((await machine.ask('push', ...mine, '--hub', place, '--token', secret)).err).toContain(words);
 });
