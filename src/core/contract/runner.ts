@@ -16,8 +16,12 @@ const work = z
       z.strictObject({ runId: name.describe('A run of an agent in a space, which is running.') }),
       z.strictObject({ eventId: z.number().int().describe('A start that a ticket asks for, by its number in `ticket.events`.') }),
       z.strictObject({ commit: contextPrefix.describe('A context that ends with a message, which the performer answers.') }),
+      z.strictObject({
+        experimentId: name.describe('An experiment.'),
+        caseId: name.describe('A case of it: its missing replies are made, by the provider and model that the case names.'),
+      }),
     ],
-    { error: 'must have exactly one of turnId, runId, eventId and commit' },
+    { error: 'must have exactly one of turnId, runId, eventId, commit, and experimentId with caseId' },
   )
   .describe('What to carry out.');
 export type Work = z.output<typeof work>;
@@ -78,7 +82,9 @@ const rule = z
           z.strictObject({ space: name.describe('A space: runs that its messages start or resume.') }),
           z.strictObject({ ticketType: name.describe('A type of ticket: the starts that these tickets ask for.') }),
           z.strictObject({ plan: name.describe('A plan, by its name: the runs that it starts when it is due.') }),
-          z.strictObject({ experiment: name.describe('An experiment: its saved runs.') }),
+          z.strictObject({
+            experiment: name.describe('An experiment, by its id or title: its cases that have not run yet with the provider of the rule.'),
+          }),
         ],
         { error: 'must have exactly one of agent, space, ticketType, plan and experiment' },
       )
@@ -92,6 +98,10 @@ const rule = z
       .enum(['ask', 'stop'])
       .optional()
       .describe('What happens when a model calls a tool that Stemma does not have: a person is asked, or the job stops. The default is `ask`.'),
+  })
+  .refine(({ for: of, performer: by }) => !('experiment' in of && 'agent' in by), {
+    path: ['performer'],
+    error: 'must be a model ({provider, model?}) where the rule is for an experiment, because its cases name a provider',
   })
   .describe('What a person allows to start by itself.');
 export type PolicyRule = z.output<typeof rule>;

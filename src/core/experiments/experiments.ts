@@ -1,4 +1,4 @@
-import { badRequest } from '../base/index.js';
+import { badRequest, canonicalJson, type Json, notFound } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Experiment, ExperimentCase, ExperimentPart, ExperimentResult, ExperimentRow, ReplyCheck } from '../contract/index.js';
 import { type ModelProvider, rerunTurn } from '../turns/index.js';
@@ -109,12 +109,12 @@ export function judgeResult(
 
 /**
  * Runs the cases one after the other, as `turn.rerun` does: every reply is a branch and a row. A failed case is a row with its
- * problem. When stopped, it keeps the rows that are complete.
+ * problem. When stopped, it keeps the rows that are complete. With `onlyMissing`, replies to the same case are not made again.
  * @throws NOT_FOUND for an unknown experiment; BAD_REQUEST for a case that it does not have.
  */
 export async function* runExperiment(
   chain: Chain,
-  input: { experimentId: string; caseIds?: readonly string[] | undefined },
+  input: { experimentId: string; caseIds?: readonly string[] | undefined; onlyMissing?: boolean | undefined },
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
 ): AsyncGenerator<ExperimentPart, { round: number; results: ExperimentResult[] }> {
@@ -142,11 +142,17 @@ export async function* runExperiment(
     if (signal?.aborted) break;
     const seen = new Set<number>();
     const { caseId, title: _, ...asked } = each;
+    const samples = input.onlyMissing ? missingOf(chain, stored.no, each) : asked.samples;
+    if (samples === 0) continue;
+    const made = (sample: number, commit: string): void => {
+      seen.add(sample);
+      keep(each, sample, { commit });
+    };
     try {
-      for await (const part of rerunTurn(chain, asked, providers, signal)) {
-        if (part.kind === 'commit' || part.kind === 'failed') {
+      for await (const part of rerunTurn(chain, { ...asked, samples, made }, providers, signal)) {
+        if (part.kind === 'failed') {
           seen.add(part.sample);
-          keep(each, part.sample, part.kind === 'commit' ? { commit: part.delta } : { problem: part.delta });
+          keep(each, part.sample, { problem: part.delta });
         }
         yield { caseId, part };
       }
@@ -156,4 +162,40 @@ export async function* runExperiment(
     }
   }
   return { round, results };
+}
+
+/** What a case asks: the same after it was renamed. */
+const askedBy = ({ title: _, samples: __, ...asked }: ExperimentCase): string => canonicalJson(asked as unknown as Json);
+
+/** The number of replies that a case has not got yet. */
+function missingOf(chain: Chain, experiment: number, each: ExperimentCase): number {
+  const same = resultRows(chain, experiment).filter(
+    ({ caseId, problem, ran }) => caseId === each.caseId && problem === null && askedBy(JSON.parse(ran) as ExperimentCase) === askedBy(each),
+  );
+  return Math.max(0, (each.samples ?? 1) - same.length);
+}
+
+/** A case of an experiment, the number of replies that it lacks, and a key that changes with what it asks. */
+export interface CaseState {
+  readonly experimentId: string;
+  readonly of: ExperimentCase;
+  readonly missing: number;
+  readonly key: string;
+}
+
+const statesOf = (chain: Chain, { no, experimentId, definition }: Stored): CaseState[] =>
+  definition.cases.map((of) => ({ experimentId, of, missing: missingOf(chain, no, of), key: `${of.samples ?? 1} ${askedBy(of)}` }));
+
+/** The cases of the experiments with this id or title that lack replies. */
+export const missingCases = (chain: Chain, name: string): CaseState[] =>
+  storedExperiments(chain)
+    .filter(({ experimentId, definition }) => experimentId === name || definition.title === name)
+    .flatMap((stored) => statesOf(chain, stored))
+    .filter(({ missing }) => missing > 0);
+
+/** @throws NOT_FOUND for an unknown experiment or case */
+export function caseNamed(chain: Chain, experimentId: string, caseId: string): CaseState {
+  const found = statesOf(chain, storedExperiment(chain, experimentId)).find(({ of }) => of.caseId === caseId);
+  if (!found) throw notFound(caseId, `The experiment ${experimentId} has no case ${caseId}.`);
+  return found;
 }

@@ -1,5 +1,15 @@
 // experiments: turns that are rerun in several ways, side by side: the provider, the changes, the reply, and a person's verdict.
 // Checks read replies and never run anything in them.
 // Every save and every verdict is a version. Replies are ordinary branches.
-export { getExperiment, judgeResult, listExperiments, removeExperiment, runExperiment, saveExperiment } from './experiments.js';
+export {
+  type CaseState,
+  caseNamed,
+  getExperiment,
+  judgeResult,
+  listExperiments,
+  missingCases,
+  removeExperiment,
+  runExperiment,
+  saveExperiment,
+} from './experiments.js';
 export { exportExperiment } from './table.js';

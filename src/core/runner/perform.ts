@@ -1,22 +1,25 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
-import { commitOf } from '../chain/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
 import type { Performer, Work } from '../contract/index.js';
 import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
 import { performAgent } from './agent.js';
 import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
-import { type Happening, noteTip } from './jobs.js';
+import { checkCasePerformer, runCase } from './case.js';
+import { noteTip } from './jobs.js';
 import { LimitReached, meteredProvider } from './limits.js';
 import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
 import type { AgentProgram } from './programs.js';
 import { talk } from './talk.js';
+import { tellPart } from './telling.js';
 import { performTurn } from './turn.js';
 import { endFailed, type OwnWork, workOfCommit, workOfEvent, workOfRun, workOfTurn } from './work.js';
 
 type Outcome = 'success' | 'failed' | 'stopped';
 
 /** Finds the model or the agent. @throws BAD_REQUEST; UNAVAILABLE if the agent cannot run here */
-export function performerOf(parts: Pick<RunnerParts, 'providers' | 'agents'>, what: Work, performer: Performer): Chosen {
+export function performerOf(parts: Pick<RunnerParts, 'chain' | 'providers' | 'agents'>, what: Work, performer: Performer): Chosen {
+  if ('caseId' in what) checkCasePerformer(parts.chain, what, performer);
   if (isAgent(performer)) {
     const program = parts.agents.find(({ agent }) => agent === performer.agent);
     const known = parts.agents.map(({ agent }) => agent).join(', ') || 'no agent';
@@ -26,7 +29,8 @@ export function performerOf(parts: Pick<RunnerParts, 'providers' | 'agents'>, wh
     return { program, provider: undefined };
   }
   const provider = providerOf(parts.providers, performer.provider);
-  if (!('commit' in what || provider)) throw badRequest('performer.provider', 'Only a context has a recording to replay: choose a model.');
+  if (!('commit' in what || 'caseId' in what || provider))
+    throw badRequest('performer.provider', 'Only a context and a case have a recording to replay: choose a model.');
   return { provider, program: undefined };
 }
 
@@ -34,26 +38,28 @@ export function performerOf(parts: Pick<RunnerParts, 'providers' | 'agents'>, wh
 export async function perform(parts: RunnerParts, work: Performing): Promise<Outcome> {
   const { what, program } = work;
   const provider = work.provider && meteredProvider(work.provider, work.diary.meter);
+  if ('caseId' in what) return runCase(parts.chain, work, what, provider);
   if (program) return letAgentWork(parts, work, program);
   if ('commit' in what) return answerCommit(parts, work, what.commit, provider);
   if (!provider) throw new Error('Only a commit has a recording.');
   if ('turnId' in what) return carryOutTurn(parts, work, what.turnId, provider);
-  const own = 'runId' in what ? workOfRun(parts.chain, work, what.runId) : workOfEvent(parts.chain, work, what.eventId);
-  return converse(parts, work, own, provider);
+  return converse(parts, work, ownWorkOf(parts.chain, work), provider);
+}
+
+function ownWorkOf(chain: Chain, work: Performing): OwnWork {
+  const { what } = work;
+  if ('runId' in what) return workOfRun(chain, work, what.runId);
+  if ('eventId' in what) return workOfEvent(chain, work, what.eventId);
+  if ('turnId' in what) return workOfTurn(chain, what.turnId);
+  if ('commit' in what) return workOfCommit(chain, what.commit);
+  throw new Error('No agent carries out a case.');
 }
 
 /** Lets a command-line agent carry out the work. Its last message is the result. */
 async function letAgentWork(parts: RunnerParts, work: Performing, program: AgentProgram): Promise<Outcome> {
   const { chain } = parts;
-  const { what, diary, signal, jobId } = work;
-  const own =
-    'runId' in what
-      ? workOfRun(chain, work, what.runId)
-      : 'eventId' in what
-        ? workOfEvent(chain, work, what.eventId)
-        : 'turnId' in what
-          ? workOfTurn(chain, what.turnId)
-          : workOfCommit(chain, what.commit);
+  const { diary, signal, jobId } = work;
+  const own = ownWorkOf(chain, work);
   const { from, who, runId, as, moved } = own.start();
   let tip = from;
   try {
@@ -150,17 +156,6 @@ async function answerCommit(
       return value.commits.length > 0 ? 'success' : 'failed';
     }
     if (value.kind === 'failed') throw new StemmaError('UNAVAILABLE', value.delta, { work: target.work });
-    const kind = kindOf[value.kind];
-    if (kind) diary.tell({ kind, text: value.delta, ...(value.toolName !== undefined && { toolName: value.toolName }) });
+    tellPart(diary, value);
   }
 }
-
-const kindOf: Readonly<Record<string, Happening['kind'] | undefined>> = {
-  text: 'text',
-  thinking: 'thinking',
-  tool_call: 'call',
-  tool_result: 'result',
-  notice: 'notice',
-  waiting: 'waiting',
-  usage: 'usage',
-};

@@ -2,6 +2,7 @@ import { StemmaError } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
 import { type PolicyRule, type RunPolicy, usualParallel, type Work } from '../contract/index.js';
+import { missingCases } from '../experiments/index.js';
 import { agentNamed, endDueBatches, handoverMap } from '../handover/index.js';
 import { events, ticketOf } from '../tickets/index.js';
 import { isDue, listRuns, tick } from '../timeline/index.js';
@@ -65,7 +66,12 @@ function workFor(chain: Chain, rule: PolicyRule): Work[] {
     return events(chain, { state: ['waiting', 'taken'] })
       .filter(({ who, ticketId }) => isFor(who) && ticketOf(chain, ticketId).type === of.ticketType)
       .map(({ event }) => ({ eventId: event }));
-  return [];
+  const { performer: by } = rule;
+  const isBy = (provider: string, model?: string): boolean =>
+    'provider' in by && by.provider === provider && (by.model === undefined || by.model === model);
+  return missingCases(chain, of.experiment)
+    .filter((each) => isBy(each.of.provider, each.of.model))
+    .map(({ experimentId, of: { caseId } }) => ({ experimentId, caseId }));
 }
 
 /** Whether an agent has this id, or the profile of this name. */

@@ -1,6 +1,8 @@
+import { sha256Of } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Work } from '../contract/index.js';
+import { caseNamed } from '../experiments/index.js';
 import { handoverMap, turnNamed } from '../handover/index.js';
 import { eventNamed } from '../tickets/index.js';
 import { getRun } from '../timeline/index.js';
@@ -18,6 +20,7 @@ export function targetOf(chain: Chain, what: Work): Target {
     const { id, summary } = commitOf(chain, what.commit, 'what.commit');
     return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, longestTitle), who: null, ...nowhere };
   }
+  if ('caseId' in what) return caseTarget(chain, what.experimentId, what.caseId);
   if ('runId' in what) return runTarget(chain, what.runId);
   return 'eventId' in what ? eventTarget(chain, what.eventId) : turnTarget(chain, what.turnId);
 }
@@ -79,4 +82,13 @@ function eventTarget(chain: Chain, no: number): Target {
     space: null,
     ticketId,
   };
+}
+
+function caseTarget(chain: Chain, experimentId: string, caseId: string): Target {
+  const { of, missing, key } = caseNamed(chain, experimentId, caseId);
+  if (missing === 0) throw new StemmaError('CONFLICT', `The case ${caseId} has all its replies. \`experiment.run\` runs it again.`, { id: caseId });
+  // A case that was changed is new work.
+  const version = sha256Of(key).toString('hex').slice(0, 16);
+  const holds = `case:${experimentId}:${caseId}`;
+  return { holds, work: `${holds}:${version}`, title: (of.title || caseId).slice(0, longestTitle), who: null, ...nowhere };
 }

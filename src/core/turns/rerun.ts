@@ -23,6 +23,8 @@ export interface Rerun {
   readonly principal?: string | undefined;
   /** False shows the recorded reply and stores nothing. */
   readonly keep?: boolean | undefined;
+  /** Called in the transaction that commits a reply. */
+  readonly made?: ((sample: number, commit: ContextId) => void) | undefined;
 }
 
 export interface Reran {
@@ -75,7 +77,7 @@ export async function* rerunTurn(
         provider
           ? asked(chain, { ...question, recording, provider, person }, said, run.signal)
           : recordedReplies(chain, question, recording, said, run.signal),
-        { turn: row.id, base, provider: input.provider, principal: input.principal },
+        { turn: row.id, base, provider: input.provider, principal: input.principal, made: (commit) => input.made?.(sample, commit) },
         said,
       );
     });
@@ -147,10 +149,11 @@ interface Kept extends Pick<ForkInput, 'summary' | 'template' | 'principal' | 't
   readonly turn: ContextId | null;
   readonly base: ContextRow;
   readonly provider: string;
+  readonly made?: ((commit: ContextId) => void) | undefined;
 }
 
 /** Commits a reply on its context, and stores the calls that produced it, so that they can be verified. */
-export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, ...signed }: Kept): ContextId {
+export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, made, ...signed }: Kept): ContextId {
   const { question, calls, entries } = reply;
   return chain.artifacts.transaction(() => {
     const { id } = fork(chain, {
@@ -160,6 +163,7 @@ export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, ..
       ...signed,
     });
     if (question && calls.length) recordOwnRun(chain, id, { turn, provider, model: question.model, question, calls });
+    made?.(id);
     return id;
   });
 }

@@ -1,20 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
-import type { RunPolicy } from '../../core/contract/index.js';
 import { say } from '../terminal/index.js';
 import { addProjectChoice, type ProjectOptions, pathOption, withStoppableProject } from './command.js';
 import { refusalOf, UsageError } from './errors.js';
 import { counted, portNumber } from './numbers.js';
-
-/** Reads a policy. The contract checks it. @throws UsageError if the file cannot be read or is not JSON */
-function policyIn(file: string): RunPolicy {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as RunPolicy;
-  } catch (error) {
-    throw new UsageError(`cannot read the policy ${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
+import { setPolicyOf } from './policy-file.js';
 
 /** Adds `stemma mcp`, `stemma serve` and `stemma web`. What they serve is loaded when they run: the other commands run in hooks, many times a day. */
 export function addServeCommands(program: Command): void {
@@ -40,7 +30,7 @@ export function addServeCommands(program: Command): void {
       withStoppableProject(
         options,
         async ({ client, signal }) => {
-          if (options.policy !== undefined) await client.runner.setPolicy(policyIn(options.policy));
+          if (options.policy !== undefined) await setPolicyOf(client, options.policy);
           const { rules } = await client.runner.getPolicy({});
           const { dir } = await client.project.info({});
           say(`Serving ${dir}: ${counted(rules.length, 'rule')}. Stop it with Ctrl+C.`);

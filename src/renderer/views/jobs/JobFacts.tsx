@@ -90,6 +90,7 @@ function BelongsTo({ job }: { job: Job }) {
       <h3>Belongs to</h3>
       <ul className="job-links">
         {'turnId' in job.what && <li>{link('The turn', () => goToWork(job))}</li>}
+        {'caseId' in job.what && <li>{link('The experiment', () => goToWork(job))}</li>}
         {job.space !== null && <li>{link('The space', () => go({ view: 'timeline', space: job.space ?? undefined }))}</li>}
         {job.ticketId !== null && <li>{link(`The ticket ${job.ticketId}`, () => go({ view: 'reviews', ticket: job.ticketId ?? undefined }))}</li>}
         {'commit' in job.what && (

@@ -34,6 +34,7 @@ export async function takeOver(job: Job, onDone: () => void): Promise<void> {
 /** Opens what a job works on. */
 export function goToWork({ what, space, ticketId, commits }: Job): void {
   if ('turnId' in what) go({ view: 'handover', handovers: undefined, turn: what.turnId });
+  else if ('caseId' in what) go({ view: 'experiments', experiment: what.experimentId });
   else if (space !== null) go({ view: 'timeline', space });
   else if (ticketId !== null) go({ view: 'reviews', ticket: ticketId });
   else go({ view: 'context', commit: commits.at(-1) ?? ('commit' in what ? what.commit : undefined), entry: undefined, stop: undefined });

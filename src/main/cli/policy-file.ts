@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import type { RunPolicy } from '../../core/contract/index.js';
+import type { ContractClient } from '../launch/index.js';
+import { refusalOf, UsageError } from './errors.js';
+
+/** Reads a policy. The contract checks it. @throws UsageError if the file cannot be read or is not JSON */
+function policyIn(file: string): RunPolicy {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as RunPolicy;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new UsageError(`cannot read the policy ${file}: the file does not exist.`);
+    throw new UsageError(`cannot read the policy ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Sets the policy of a file. @throws UsageError with the field and its value if the contract refuses it */
+export async function setPolicyOf(client: ContractClient, file: string): Promise<void> {
+  const policy = policyIn(file);
+  try {
+    await client.runner.setPolicy(policy);
+  } catch (error) {
+    const { code, message, data } = refusalOf(error);
+    const field = (data as { readonly field?: unknown }).field;
+    if (code !== 'BAD_REQUEST' || typeof field !== 'string') throw error;
+    throw new UsageError(`the policy ${file} is not valid. ${message}. ${valueAt(policy, field)}`);
+  }
+}
+
+const longestValue = 200;
+
+/** The value that a refused field has, or that the nearest field around it has. */
+function valueAt(policy: unknown, field: string): string {
+  const path = field === 'input' ? [] : field.split('.');
+  for (let length = path.length; length >= 0; length--) {
+    const value = path.slice(0, length).reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], policy);
+    if (value !== undefined) return `${path.slice(0, length).join('.') || 'The policy'} is ${JSON.stringify(value).slice(0, longestValue)}.`;
+  }
+  return '';
+}
