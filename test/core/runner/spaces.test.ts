@@ -39,8 +39,8 @@ test('[U2] a run waits for Sarah, and her reply in the space resumes it', async 
   const { client, settle, say, provider } = await space(['bot'], (body, number) =>
     number === 0
       ? calls(['c1', 'send_message', { text: 'Which branch?', wait_for: 'Sarah' }])
-      : body.includes('RESUME') && !body.includes('c2')
-        ? calls(['c2', 'send_message', { text: 'Deploying main.' }])
+      : body.includes('RESUME') && !body.includes('second-call')
+        ? calls(['second-call', 'send_message', { text: 'Deploying main.' }])
         : says('Done.'),
   );
   await say('Deploy, please.');
