@@ -280,8 +280,13 @@ export interface DocumentReader extends ContainerReader {
   readonly endings?: readonly string[];
   /** Whether a file that begins with these bytes can be such a document. Most documents need no path. */
   recognize(head: Uint8Array, path?: string): boolean;
-  /** The conversations in a document; undefined where the document has another format. */
-  members(document: Uint8Array, path?: string): readonly Member[] | undefined;
+  /**
+   * The documents that are read as one: the main one and those beside it, of which some may be missing. Undefined where a document of this
+   * path stands alone.
+   */
+  together?(path: string): { readonly main: string; readonly others: readonly string[] } | undefined;
+  /** The conversations in a document; undefined where the document has another format. `beside` has the documents read with it by path. */
+  members(document: Uint8Array, path?: string, beside?: ReadonlyMap<string, Uint8Array>): readonly Member[] | undefined;
 }
 
 /** A format whose files Stemma can import. */

@@ -1,6 +1,6 @@
 import { StemmaError } from '../base/index.js';
 import { filesUnder, ioReason, readEnds } from './files.js';
-import { mayHold, withHolding } from './members.js';
+import { mainDocumentOf, mayHold, withHolding } from './members.js';
 import { headLength, recognized } from './recognize.js';
 
 export interface Detected {
@@ -17,6 +17,7 @@ export function detect(paths: readonly string[]): Detected[] {
   return filesUnder(paths, mayHold).files.flatMap((file) => {
     const { path, bytes } = file;
     try {
+      if (mainDocumentOf(file) !== undefined) return [];
       const held = withHolding(file, undefined, ({ format, members }) => ({
         path,
         format: format.id,

@@ -17,7 +17,7 @@ import { metaBeside } from './beside.js';
 import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { byMapping, mappedFormat } from './mapping.js';
-import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
+import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { headOf, recognized } from './recognize.js';
 import type { Signed } from './signed.js';
@@ -108,6 +108,8 @@ export function importHolding(chain: Chain, found: FoundFile, asked: ImportableF
   const { file, id } = found.member ?? { file: found.path };
   const located = { root: found.root, path: file };
   try {
+    const main = mainDocumentOf(located);
+    if (main !== undefined) return found.path === found.root ? refused(file, `it is read together with ${main}: import that file`) : nothing;
     const work = (holding: Holding): FileResult => {
       const results: FileResult[] = [];
       for (const member of holding.members)
@@ -125,7 +127,7 @@ export function importHolding(chain: Chain, found: FoundFile, asked: ImportableF
         notes: [...results.flatMap((result) => result.notes), ...whole],
       };
     };
-    return withHolding(located, asked, work, () => (id === undefined ? unchanged(chain, located) : undefined));
+    return withHolding(located, asked, work, (beside) => (id === undefined ? unchanged(chain, located, beside) : undefined));
   } catch (error) {
     if (isTooMuch(error)) return refused(found.path, error.message);
     if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(found.path, error.message);
@@ -134,11 +136,12 @@ export function importHolding(chain: Chain, found: FoundFile, asked: ImportableF
   }
 }
 
-/** The result of the last import of a document, if the document has not changed since. */
-function unchanged(chain: Chain, file: Located): FileResult | undefined {
-  const before = latestSource(chain, file.path);
-  if (!before) return undefined;
-  if (!isStill(file, before)) return undefined;
+/** The result of the last import of a document, if neither it nor a document beside it has changed since. */
+function unchanged(chain: Chain, file: Located, beside: readonly string[]): FileResult | undefined {
+  for (const path of [file.path, ...beside]) {
+    const before = latestSource(chain, path);
+    if (!before || !isStill({ root: file.root === file.path ? path : file.root, path }, before)) return undefined;
+  }
   const members = latestUnder(chain, membersOf(file.path));
   return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
 }

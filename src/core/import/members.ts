@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
-import { absolutePath, type Located, readInside, statNamed } from '../files/index.js';
+import { absolutePath, type Located, readInside, statInside, statNamed } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
 import { folderOf } from './beside.js';
@@ -78,14 +78,14 @@ const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, 
 
 /**
  * Runs `work` on what the file holds, where it is a database or a document of several conversations; undefined where it is neither. A
- * document of which `known` says all is not read.
+ * document of which `known` says all is not read; it gets the paths of the documents that are read with it.
  * @throws CORRUPT, UNAVAILABLE, and what the file system says.
  */
 export function withHolding<T>(
   file: Located,
   asked: ImportableFormat | undefined,
   work: (holding: Holding) => T,
-  known: () => T | undefined = () => undefined,
+  known: (beside: readonly string[]) => T | undefined = () => undefined,
 ): T | undefined {
   const { path } = file;
   const folder = folderOf(file);
@@ -99,12 +99,28 @@ export function withHolding<T>(
     const told = members(folder.bytes, folder.path);
     return told && work({ format, keeps, members: told, files: folder.files });
   }
-  const answer = known();
+  const together = format.exports.together?.(path);
+  const beside = together?.main === path ? together.others.filter((other) => isBeside(path, other)) : [];
+  const answer = known(beside);
   if (answer !== undefined) return answer;
   const bytes = readWhole(file);
-  const found = members(bytes, path);
-  return found && work({ format, keeps, members: found, files: () => [{ path, bytes }] });
+  const read = new Map(beside.map((other) => [other, readInside(dirname(path), other, { limit: limits.whole })] as const));
+  const found = members(bytes, path, read);
+  const files = [{ path, bytes }, ...[...read].map(([other, content]) => ({ path: other, bytes: content }))];
+  return found && work({ format, keeps, members: found, files: () => files });
 }
+
+/** The document that this one is read with, if it lies beside it. */
+export function mainDocumentOf({ path }: Located): string | undefined {
+  for (const { exports } of importableFormats) {
+    const main = exports?.together?.(path)?.main;
+    if (!exports || main === undefined || main === path || !isBeside(path, main)) continue;
+    if (exports.recognize(readEnds({ root: dirname(path), path: main }, documentHead).head, main)) return main;
+  }
+  return undefined;
+}
+
+const isBeside = (path: string, other: string): boolean => statInside(dirname(path), other)?.isFile() ?? false;
 
 function inDatabase<T>(file: Located, readers: readonly ImportableFormat[], work: (holding: Holding) => T): T | undefined {
   const { path } = file;

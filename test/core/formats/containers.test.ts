@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
@@ -88,6 +88,28 @@ test('[F36, F41] a session of Cline has its system prompt, its calls and their c
     ].map((line) => line.slice(0, 32)),
   );
   expect(tokens(chain, tip(chain))[1]).toEqual({ input: 1580, output: 164, cacheRead: 34332, cacheWrite: 0 });
+});
+
+test('[F46] a session of Cline is read with its compaction and its title, and neither by itself', () => {
+  const folder = fixture('cline/compacted');
+  const chain = emptyChain();
+  expect(detect([folder]).map(({ sessions }) => sessions)).toEqual([1]);
+  expect(importInto(chain, folder)).toMatchObject({ sessions: 1, skipped: [], notes: [] });
+  for (const name of readdirSync(folder)) expect(bytesOfFile(chain, join(folder, name))).toEqual(readFileSync(join(folder, name)));
+  expect(listSources(chain).find(({ path }) => path.includes('#'))).toMatchObject({ title: 'Fix the queue retry (fork)', cwd: '/work/demo' });
+  const [end] = tips(chain, {});
+  expect(said(chain, end?.id as ContextId).slice(0, 4)).toEqual([
+    'user summary  Context summary:',
+    'system text  You are Cline, an AI coding agent.',
+    'assistant tool_call editor ',
+    'tool tool_result editor {"query":"edit:/work/demo/src/queue.js",',
+  ]);
+  expect(said(chain, end?.id as ContextId, 'root').filter((line) => line.startsWith('user text'))[0]).toBe('user text  Fix the queue retry');
+  expect(importInto(chain, folder)).toMatchObject({ commits: 0, skipped: [] });
+  const [compaction = ''] = readdirSync(folder).filter((name) => name.includes('compaction'));
+  expect(importInto(emptyChain(), join(folder, compaction)).skipped[0]?.reason).toMatch(
+    /^it is read together with .*\.messages\.json: import that file$/,
+  );
 });
 
 test('[F41] a chat of VS Code is read by its rounds, and what was cut is a branch', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader, TokenUsage } from '../format.js';
 import { blockDraft, blocksOf } from '../shared/anthropic-blocks.js';
-import type { Part } from '../shared/branches.js';
+import type { Part, TreeRecord } from '../shared/branches.js';
 import { type Draft, failed, type Numbered, objectsIn, said, summarized, usageIn, withUsage } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
@@ -20,28 +20,74 @@ export const document: DocumentReader = {
     const text = textOf(head);
     return session.test(text) || (taskFile.test(path) && /^\s*\[/.test(text));
   },
-  members(bytes, path = '') {
+  together(path) {
+    const name = /^(.*?)(?:\.messages|\.compaction)?\.json$/.exec(path)?.[1];
+    return name === undefined ? undefined : { main: `${name}.messages.json`, others: [`${name}.compaction.json`, `${name}.json`] };
+  },
+  members(bytes, path = '', beside = new Map<string, Uint8Array>()) {
     const value = parseJson(textOf(bytes));
     if (isDeep(value)) return undefined;
     if (Array.isArray(value)) return [taskOf(objectsIn(value), path)];
-    return isObject(value) && Array.isArray(value.messages) ? [sessionOf(value)] : undefined;
+    if (!isObject(value) || !Array.isArray(value.messages)) return undefined;
+    const documents = [...beside.values()].map((other) => parseJson(textOf(other))).filter((other) => isObject(other) && !isDeep(other));
+    const compaction = documents.find((other): other is JsonObject => isObject(other) && Array.isArray(other.messages));
+    const about = documents.find((other): other is JsonObject => isObject(other) && typeof other.session_id === 'string');
+    const placed = compaction && compactionIn(value, compaction);
+    return [sessionOf(value, { about, placed }), ...(compaction && !placed ? [sessionOf(compaction)] : [])];
   },
 };
 
-function sessionOf(value: JsonObject) {
+/** A compaction at its place among the messages of a session. */
+interface PlacedCompaction {
+  readonly at: number;
+  readonly wrapped: Wrapped;
+}
+
+/**
+ * The last compaction of a session: its summary, and the ids of the messages that it keeps. The messages of the session are all still there,
+ * but the model gets those before the compaction no longer. Undefined where the two documents do not belong together.
+ */
+function compactionIn(session: JsonObject, compaction: JsonObject): PlacedCompaction | undefined {
+  const [summary, ...others] = objectsIn(compaction.messages);
+  const { source_message_count: at } = compaction;
+  const before = typeof at === 'number' ? objectsIn(session.messages).slice(0, at) : [];
+  if (!summary || !isSummary(summary) || typeof at !== 'number' || before.length !== at) return undefined;
+  const ids = new Set(before.map(({ id }) => id));
+  if (!others.every(({ id }) => typeof id === 'string' && ids.has(id))) return undefined;
+  const kept = others.map(({ id }) => id as string);
+  const id = `compaction-${digest(JSON.stringify(summary))}`;
+  return { at, wrapped: { id, record: { ...summary, kept }, at: isObject(summary.metadata) ? summary.metadata.generatedAt : undefined } };
+}
+
+/** The messages before a compaction that it keeps, and the system prompt, which every request has. */
+export function keptBy(message: JsonObject, before: readonly TreeRecord[]): readonly TreeRecord[] {
+  const kept = new Set(Array.isArray(message.kept) ? message.kept : []);
+  return before.filter(({ name, part }) => part === 'lead' || kept.has(name.slice(name.indexOf(':') + 1)));
+}
+
+interface Beside {
+  /** What Cline's list of sessions says of this one. */
+  readonly about?: JsonObject | undefined;
+  readonly placed?: PlacedCompaction | undefined;
+}
+
+function sessionOf(value: JsonObject, { about: listed, placed }: Beside = {}) {
   const id = stringAt(value, 'sessionId') ?? stringAt(value, 'conversation_id') ?? 'session';
   const isCompaction = value.source_message_count !== undefined || objectsIn(value.messages)[0]?.id === undefined;
   const system = stringAt(value, 'system_prompt');
   const { origin } = value;
   const agent = value.agent === 'subagent' || stringAt(origin, 'mode') === 'subagent' ? 'agent' : undefined;
+  const messages = objectsIn(value.messages).map(
+    (message, at): Wrapped => ({ id: stringAt(message, 'id') ?? `${at}-${digest(JSON.stringify(message))}`, record: message, at: message.ts }),
+  );
   const records: Wrapped[] = [
     ...(system ? [{ id: `system-${digest(system)}`, record: { role: 'system', content: system } }] : []),
-    ...objectsIn(value.messages).map(
-      (message, at): Wrapped => ({ id: stringAt(message, 'id') ?? `${at}-${digest(JSON.stringify(message))}`, record: message, at: message.ts }),
-    ),
+    ...(placed ? messages.toSpliced(placed.at, 0, placed.wrapped) : messages),
   ];
   const own = isCompaction ? `${id}-compaction` : id;
-  const about = { sessionId: own, ...(agent !== undefined && { agent }) };
+  const title = stringAt(listed?.metadata, 'title');
+  const cwd = stringAt(listed, 'cwd');
+  const about = { sessionId: own, ...(agent !== undefined && { agent }), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
   return { id: own, lines: () => wrapLines(formatId, own, about, records) };
 }
 
