@@ -90,7 +90,7 @@ test('[F36, F41] a session of Cline has its system prompt, its calls and their c
   expect(tokens(chain, tip(chain))[1]).toEqual({ input: 1580, output: 164, cacheRead: 34332, cacheWrite: 0 });
 });
 
-test('[F46] a session of Cline is read with its compaction and its title, and neither by itself', () => {
+test('[F46] a session of Cline is read together with its compaction and title', () => {
   const folder = fixture('cline/compacted');
   const chain = emptyChain();
   expect(detect([folder]).map(({ sessions }) => sessions)).toEqual([1]);

@@ -75,7 +75,7 @@ function toldIn(chain: Chain): Set<string> {
 
 describe.skipIf(!tours)('tours of real agents (STEMMA_AGENTS=all runs them)', () => {
   test.each(toured)(
-    '[F21, F35, F38, F46] what %s wrote comes back byte for byte, and what it sent is in the chain',
+    '[F21, F35, F38, F46] files of %s come back whole, and what it sent is in the chain',
     (agent, format, like) => {
       const run = liveRun(agent);
       const chain = emptyChain();
