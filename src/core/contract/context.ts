@@ -105,7 +105,7 @@ export type GraphMap = z.output<typeof graphMap>;
 /** What a list shows of a commit beside its row. */
 export const rowFacts = z.object({
   id: contextId,
-  /** From its first to its last recorded time; null if fewer than two are recorded. */
+  /** From its first to its last recorded time, or the time that the calls took that Stemma made for it; null is "not recorded". */
   ms: count.nullable(),
   tools: count,
   /** Files that its tools read or changed. */

@@ -1,7 +1,9 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
-import { costsAt } from '../usage/index.js';
+import { turnsOfCommits } from '../handover/index.js';
+import { ownSpans } from '../requests/index.js';
+import { callsIn, costsAt } from '../usage/index.js';
 import { touchOf } from './files.js';
 import { deltaEntries } from './turns.js';
 
@@ -12,25 +14,34 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
     chain,
     rows.map(({ id }) => id),
   );
+  const seqs = rows.map(({ seq }) => seq);
+  const runs = ownSpans(chain, seqs);
+  const cardTurns = turnsOfCommits(chain, seqs);
   return rows.map((row) => {
     const own = row.type === 'delta' ? deltaEntries(chain, row) : [];
     const calls = own.filter(({ kind }) => kind === 'tool_call');
+    const cardCalls = cardTurns.has(row.seq) ? callsIn(chain, [row.seq]) : undefined;
     return {
       id: row.id,
-      ms: spanOf(own),
+      // The entries of a commit that was made here have the time at which it was made, not that of the reply.
+      ms: row.forked ? (runs.get(row.seq) ?? null) : spanOf([...timesOf(own), ...(cardCalls ?? []).flatMap(callTimes)]),
       tools: calls.length,
       files: filesOf(row.format, own, calls),
-      model: modelOf(own),
+      // The writer of a card is an agent, not a model.
+      model: cardCalls ? (cardCalls.at(-1)?.model ?? null) : modelOf(own),
       cost: costs.get(row.id) ?? null,
     };
   });
 }
 
 /** From the first to the last recorded time; null unless there are two. */
-function spanOf(own: readonly Entry[]): number | null {
-  const times = own.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)]));
-  return times.length < 2 ? null : Math.max(...times) - Math.min(...times);
+function spanOf(times: readonly number[]): number | null {
+  const ms = times.length < 2 ? 0 : Math.max(...times) - Math.min(...times);
+  return ms === 0 ? null : ms;
 }
+
+const timesOf = (own: readonly Entry[]): number[] => own.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)]));
+const callTimes = ({ askedAt, at, endedAt }: ReturnType<typeof callsIn>[number]): number[] => [askedAt ?? at, endedAt ?? at];
 
 function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[]): number {
   const results = new Map(own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));

@@ -152,7 +152,7 @@ export function turnOf(chain: Chain, turnId: ContextId | string): Turn {
       requests: requests.map(({ requestId, proof }) => ({ requestId, proof })),
     },
     output: own.slice(given.length),
-    calls: callsOf(own),
+    calls: row.forked ? callsOf(own).map(untimed) : callsOf(own),
     model: last?.model ?? null,
     settings: last ? settingsOf(getRequest(chain, last.requestId).body) : null,
     usage: usageOf(requests),
@@ -238,6 +238,9 @@ export function callsOf(own: readonly Entry[]): TurnCall[] {
   });
 }
 
+/** Stemma stores the calls of a reply at once, with the time at which it does: not when they were made. */
+const untimed = (call: TurnCall): TurnCall => (call.ms === 0 ? { ...call, startedAt: null, endedAt: null, ms: null } : call);
+
 const bulky = new Set(['messages', 'system', 'tools', 'input', 'contents', 'instructions', 'systemInstruction']);
 
 /** The settings of a request body: everything but messages, system prompt and tools. */
@@ -245,8 +248,9 @@ export const settingsOf = (body: unknown): Record<string, Json> | null =>
   isObject(body) ? Object.fromEntries(Object.entries(body).filter(([key]) => !bulky.has(key))) : null;
 
 /** Start and end of Stemma's own calls, because replies to them have no times in their entries. */
-function timesOf({ calls }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt'> {
-  const [first, last] = [calls[0], calls.at(-1)];
+/** A recorded reply was not waited for: when it ended is not recorded. */
+function timesOf({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt'> {
+  const [first, last] = [calls[0], provider === 'recorded' ? undefined : calls.at(-1)];
   return { startedAt: first ? timestampOf(first.at) : null, endedAt: last ? timestampOf(last.at + last.ms) : null };
 }
 

@@ -13,6 +13,7 @@ export { usageFillers } from './fillers.js';
 export { type Accuracy, fitFactors, type Growth, holdOut, isUsable, sizeBy } from './fit.js';
 export { limitOf } from './limits.js';
 export { costOf, loadPrices, moneyOf } from './prices.js';
+export { callsIn } from './rows.js';
 export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';
 export { type Budgets, readSettingsFrom } from './settings.js';

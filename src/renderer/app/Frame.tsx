@@ -29,7 +29,8 @@ export function Frame({ children }: { children: ReactNode }) {
   return (
     <main className="frame">
       <Group id="stemma.frame" orientation="horizontal" onLayoutChanged={onLayoutChanged}>
-        <Panel id="center" minSize={320}>
+        {/* The views scroll by themselves. A scrolling panel would show a scroll bar for a fraction of a pixel. */}
+        <Panel id="center" minSize={320} style={{ overflow: 'hidden' }}>
           {children}
         </Panel>
         {inspector === 'beside' && (

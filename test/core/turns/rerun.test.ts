@@ -10,6 +10,7 @@ import {
   type ReplyPiece,
   reproduceTurn,
   rerunTurn,
+  rowFacts,
   turnOf,
   turnRequest,
 } from '../../../src/core/turns/index.js';
@@ -34,7 +35,7 @@ const reads = (id: string, path = '/q.js'): ReplyPiece => ({ kind: 'tool_call', 
 const usage: ReplyPiece = { kind: 'usage', tokens: { input: 10, output: 5, cacheRead: 2 }, cost: 0.25 };
 
 describe('runs of Stemma itself', () => {
-  test('every turn that Stemma ran is rebuilt identical, on each wire', async () => {
+  test('[W42] every turn that Stemma ran is rebuilt identical, on each wire', async () => {
     const chain = emptyChain();
     const { id: turnId } = reading(chain);
     const replies = (): ReplyPiece[][] => [
@@ -58,6 +59,9 @@ describe('runs of Stemma itself', () => {
         expect(proof.requestHash).toBe(proof.recordedHash);
       }
     const { result: said } = await drained(rerunTurn(chain, { turnId, provider: 'recorded' }, []));
+    const kept = said.commits[0] as ContextId;
+    expect(rowFacts(chain, [kept])).toMatchObject([{ ms: null, tools: 1 }]);
+    expect(turnOf(chain, kept).calls).toMatchObject([{ ms: null, startedAt: null }]);
     expect(reproduceTurn(chain, said.commits[0] as ContextId)).toMatchObject({ identical: true, calls: 1 });
   });
 
@@ -96,6 +100,7 @@ describe('runs of Stemma itself', () => {
     expect(getRequest(chain, rows[1]?.requestId ?? '').body).toEqual(provider.asked[1]?.body);
     expect(turnOf(chain, id)).toMatchObject({ model: 'm2', usage: { input: 20, output: 10 }, cost: 0.5 });
     expect(compareTurns(chain, ran.base, id).b).toMatchObject({ ms: 3_000, cost: 0.5 });
+    expect(rowFacts(chain, [id])).toMatchObject([{ ms: 3_000, tools: 1 }]);
     expect(parts.filter((part) => part.kind === 'usage')).toHaveLength(2);
     expect(parts.at(-1)).toEqual({ sample: 0, kind: 'commit', delta: id });
   });

@@ -157,6 +157,21 @@ export function ownRunOf(chain: Chain, commit: Pick<ContextRow, 'seq'>, messages
   return stored && runOf(chain, stored, messagesOf);
 }
 
+/** How long a model took to answer in these commits: from Stemma's first question to its last answer, in milliseconds. */
+export function ownSpans(chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> {
+  const stored = chain.db.all<Pick<StoredRun, 'context' | 'calls'>>(
+    "SELECT context, calls FROM modelRun WHERE provider <> 'recorded' AND context IN (SELECT value FROM json_each(?))",
+    JSON.stringify(commits),
+  );
+  return new Map(
+    stored.flatMap(({ context, calls }) => {
+      const all = JSON.parse(calls) as OwnCall[];
+      const [first, last] = [all[0], all.at(-1)];
+      return first && last ? [[context, last.at + last.ms - first.at] as const] : [];
+    }),
+  );
+}
+
 function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
   const base = commitAt(chain, stored.base);
   const { from, changes, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as unknown as Pick<

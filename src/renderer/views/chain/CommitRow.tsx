@@ -176,8 +176,9 @@ function RowNumbers({ facts }: { facts: RowFacts | undefined }) {
   );
 }
 
-/** Minutes and seconds, such as 7:14; hours where there are any. */
+/** Minutes and seconds, such as 7:14; hours where there are any. A shorter time than it can show is no 0:00. */
 function clock(ms: number): string {
+  if (ms < 1_000) return '< 1 s';
   const seconds = Math.round(ms / 1_000);
   const two = (value: number): string => String(value).padStart(2, '0');
   const hours = Math.floor(seconds / 3_600);

@@ -26,6 +26,15 @@ export function Calls({ calls, turns, places, place, onChoose }: Props) {
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [at, virtual]);
+  // The chart above loads after the list and takes room from it: the selected row stays in view if it was.
+  const height = virtual.scrollRect?.height ?? 0;
+  const heightBefore = useRef(height);
+  useEffect(() => {
+    const from = virtual.scrollOffset ?? 0;
+    const wasInView = at * rowHeight >= from && (at + 1) * rowHeight <= from + heightBefore.current;
+    heightBefore.current = height;
+    if (at >= 0 && wasInView) virtual.scrollToIndex(at, { align: 'auto' });
+  }, [height, at, virtual]);
   return (
     <div className="calls">
       <div className="call-row call-heads" aria-hidden>
