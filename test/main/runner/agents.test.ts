@@ -5,11 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { JobEvent, JobResult } from '../../../src/core/contract/index.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { JobEvent, JobResult, RunPolicy } from '../../../src/core/contract/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router/index.js';
+import { pulse } from '../../../src/core/runner/index.js';
+import type { ModelProvider } from '../../../src/core/turns/index.js';
 import { openAgents } from '../../../src/main/runner/index.js';
+import { model, says } from '../../core/runner/model.js';
 import { filesOf, hasAgent, tools, unlessHere } from '../../support/agents.js';
 import { ensureBuilt } from '../../support/built.js';
 import { built, node } from '../../support/machine.js';
@@ -51,7 +54,7 @@ const programs = {
 
 /** A project, and an agent that talks to the stand-in model only. */
 async function agentWorld(agent: keyof typeof programs, reply: (text: string, body: unknown) => Said) {
-  const model = await standIn(reply);
+  const standing = await standIn(reply);
   const home = mkdtempSync(join(tmpdir(), 'stemma-runner-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const [root, folder] = [join(home, `.${agent}`), join(home, 'work')];
@@ -59,7 +62,7 @@ async function agentWorld(agent: keyof typeof programs, reply: (text: string, bo
   if (agent === 'codex')
     writeFileSync(
       join(root, 'config.toml'),
-      `model = "gpt-5-codex"\nmodel_provider = "stand-in"\n[analytics]\nenabled = false\n[model_providers.stand-in]\nname = "stand-in"\nbase_url = "${model.url}/v1"\nenv_key = "CODEX_STAND_IN"\nwire_api = "responses"\n`,
+      `model = "gpt-5-codex"\nmodel_provider = "stand-in"\n[analytics]\nenabled = false\n[model_providers.stand-in]\nname = "stand-in"\nbase_url = "${standing.url}/v1"\nenv_key = "CODEX_STAND_IN"\nwire_api = "responses"\n`,
     );
   const [name, pattern] = programs[agent];
   const executable = filesOf(join('/opt/resume-oracle', name), pattern)[0] ?? name;
@@ -68,7 +71,7 @@ async function agentWorld(agent: keyof typeof programs, reply: (text: string, bo
     HOME: home,
     CLAUDE_CONFIG_DIR: root,
     CODEX_HOME: root,
-    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_BASE_URL: standing.url,
     ANTHROPIC_API_KEY: 'sk-none',
     CODEX_STAND_IN: 'x',
     GEMINI_API_KEY: 'of-another',
@@ -82,6 +85,7 @@ async function agentWorld(agent: keyof typeof programs, reply: (text: string, bo
     sampleDir: home,
     startup: { paths: [], project: null },
     platform: 'linux',
+    providers: [],
     agents: openAgents({ env, stemma: [node, built('cli', 'stemma.js')] }),
   });
   onTestFinished(() => engine.close());
@@ -106,7 +110,7 @@ async function agentWorld(agent: keyof typeof programs, reply: (text: string, bo
       await client.runner.answer({ jobId: next.value.jobId, requestId: next.value.requestId ?? '', allow, note: 'Not here.' });
     }
   };
-  return { client, engine, session, model, folder, root, asked, run };
+  return { client, engine, session, model: standing, folder, root, asked, run };
 }
 
 const sessionsIn = (root: string): string[] =>
@@ -176,6 +180,53 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
       ['task.deliverable', { kind: 'text', text: 'The report.' }],
     ]);
     expect((await client.project.check({})).problems).toEqual([]);
+  });
+
+  test('[U2, U6] delegates over MCP: its turns run when the policy allows them', { timeout: 60_000 }, async () => {
+    await ensureBuilt();
+    const task = (name: string) => ({ targetStrategy: 'new', targetRef: 'Critic', instruction: `Review ${name}.` });
+    const tools = (name: string, input: object): Said => ({ tools: [{ name: `mcp__stemma__${name}`, input }] });
+    const { client, engine, session, folder, root } = await agentWorld('claude-code', (_text, body) => {
+      const said = JSON.stringify((body as { messages?: unknown }).messages);
+      const batchId = /batch_[0-9a-f]+/.exec(said)?.[0];
+      if (batchId === undefined) return tools('handover_fork_join', { tasks: [task('A'), task('B')] });
+      return said.includes('Fine: Review A') && said.includes('Fine: Review B') ? { text: 'Both are fine.' } : tools('handover_batch', { batchId });
+    });
+    const critic = model((body) => says(`Fine: ${/Review [AB]/.exec(body)?.[0]}.`));
+    (engine.options.providers as ModelProvider[]).push(critic);
+    for (const name of ['Writer', 'Critic']) await client.profile.put({ name, card: { content: { kind: 'json', data: { name } } } } as never);
+    await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' });
+    const writer = { for: { agent: 'Writer' }, performer: { agent: 'claude-code' as const, folder }, limits: { calls: 1_000 }, tools: ['handover'] };
+    const pulseWith = (rules: RunPolicy['rules']): void => pulse(engine.runner(session.project()), { rules });
+    const turns = async () => (await client.handover.map({})).turns;
+    // Nobody allowed the turns of the critics: they wait, also while their agent asks for the results.
+    await vi.waitFor(
+      async () => {
+        pulseWith([writer]);
+        expect(await turns()).toHaveLength(3);
+      },
+      { timeout: 40_000 },
+    );
+    pulseWith([writer]);
+    expect((await turns()).map(({ status }) => status)).toEqual(['running', 'dispatched', 'dispatched']);
+    expect(critic.asked).toEqual([]);
+    await vi.waitFor(
+      async () => {
+        pulseWith([writer, { for: { agent: 'Critic' }, performer: { provider: 'model' } }]);
+        expect((await turns()).map(({ status }) => status)).toEqual(['success', 'success', 'success']);
+      },
+      { timeout: 40_000 },
+    );
+    await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
+    expect(critic.asked).toHaveLength(2);
+    const [own, ...handed] = await turns();
+    expect(handed.map(({ sourceAgentId, parentTurnId }) => [sourceAgentId, parentTurnId])).toEqual(
+      handed.map(() => [own?.agentId, own?.agentTurnId]),
+    );
+    expect((await client.box.cards({ boxId: own?.outputBoxId ?? '' })).cards.at(-1)?.content).toEqual({ kind: 'text', text: 'Both are fine.' });
+    expect((await client.runner.list({})).map(({ status, byPolicy }) => [status, byPolicy])).toEqual(Array(3).fill(['success', true]));
+    expect((await client.project.check({})).problems).toEqual([]);
+    expect(sessionsIn(root)).toEqual([]);
   });
 
   test('[U5, U6] waits for Sarah, and her reply starts it again', { timeout: 120_000 }, () => waitsForSarah('claude-code'));
