@@ -5,8 +5,8 @@ import type { AgentOrder, AgentPiece, AgentProgram } from '../../../src/core/pro
 import { pulse } from '../../../src/core/runner/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
+import { read } from '../../support/model-of-jobs.js';
 import { scratch } from '../../support/project.js';
-import { read } from './model.js';
 
 /** A project and a program in place of Claude Code, which writes a session as Claude Code does. */
 function agentDoor(work: (order: AgentOrder, signal: AbortSignal, write: (lines: string) => void) => AsyncGenerator<AgentPiece>) {

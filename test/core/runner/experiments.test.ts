@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { pulse } from '../../../src/core/runner/index.js';
 import { door } from '../../support/door.js';
+import { fail, model, type Reply, read, says } from '../../support/model-of-jobs.js';
 import { refusalOf } from '../handover/world.js';
-import { fail, model, type Reply, read, says } from './model.js';
 
 /** An experiment with two cases, and a policy that allows it. */
 async function experiment(choose: (body: string, number: number) => Reply) {

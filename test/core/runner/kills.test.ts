@@ -9,8 +9,8 @@ import { openProject, type Project } from '../../../src/core/project/index.js';
 import { openLiveJobs, pulse } from '../../../src/core/runner/index.js';
 import { addEntity, createSpace, listRuns, post, spaceMessages } from '../../../src/core/timeline/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
+import { calls, model, type Reply, says } from '../../support/model-of-jobs.js';
 import { emptyProject, heldClock, scratch } from '../../support/project.js';
-import { calls, model, type Reply, says } from './model.js';
 
 const performer = { provider: 'model' };
 

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { AgentProgram, Workshop } from '../../../src/core/project/index.js';
 import { answer } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
+import { model, says } from '../../support/model-of-jobs.js';
 import { scratch } from '../../support/project.js';
 import { refusalOf } from '../handover/world.js';
-import { model, says } from './model.js';
 
 const asking = { op: 'append', entry: { role: 'user', kind: 'text', text: 'Fix it.' } };
 const prompted = (client: ReturnType<typeof door>['client']) => client.context.fork({ id: null, edits: [asking] as never });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { pulse } from '../../../src/core/runner/index.js';
 import type { ReplyPiece } from '../../../src/core/turns/index.js';
 import { door } from '../../support/door.js';
-import { calls, model, type Reply, says } from './model.js';
+import { calls, model, type Reply, says } from '../../support/model-of-jobs.js';
 
 interface Asked {
   readonly messages: readonly { readonly role: string; readonly content: string | readonly { readonly type: string; readonly text?: string }[] }[];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pulse } from '../../../src/core/runner/index.js';
 import { door } from '../../support/door.js';
-import { calls, endless, model, type Reply, read, says } from './model.js';
+import { calls, endless, model, type Reply, read, says } from '../../support/model-of-jobs.js';
 
 /** A space of Sarah and agents, and a model that carries out their runs. */
 async function space(agents: readonly string[], choose: (body: string, number: number) => Reply) {

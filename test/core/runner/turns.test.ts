@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { putProfile } from '../../../src/core/cards/index.js';
 import type { JobEvent } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
+import { calls, endless, fail, model, type Reply, read, says, silent } from '../../support/model-of-jobs.js';
 import { refusalOf } from '../handover/world.js';
-import { calls, endless, fail, model, type Reply, read, says, silent } from './model.js';
 
 /** A project with a dispatched turn of a writer, and a model. */
 async function dispatched(choose: (body: string, number: number) => Reply) {

@@ -12,10 +12,10 @@ import { router } from '../../../src/core/router/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
 import { openAgents } from '../../../src/main/runner/index.js';
-import { model, says } from '../../core/runner/model.js';
 import { filesOf, hasAgent, tools, unlessHere } from '../../support/agents.js';
 import { ensureBuilt } from '../../support/built.js';
 import { built, node } from '../../support/machine.js';
+import { model, says } from '../../support/model-of-jobs.js';
 
 interface Said {
   readonly text?: string;

@@ -1,5 +1,5 @@
-import type { JobEvent, JobResult } from '../../../src/core/contract/index.js';
-import type { ModelProvider, ReplyPiece } from '../../../src/core/turns/index.js';
+import type { JobEvent, JobResult } from '../../src/core/contract/index.js';
+import type { ModelProvider, ReplyPiece } from '../../src/core/turns/index.js';
 
 /** A reply of the scripted model: its pieces, or a function that makes them. */
 export type Reply = readonly ReplyPiece[] | ((body: string, signal: AbortSignal | undefined) => AsyncIterable<ReplyPiece> | readonly ReplyPiece[]);
