@@ -132,8 +132,20 @@ function versionByTables(raw: Database.Database | undefined, inHeader: number): 
 const columnsIn = (tables: readonly TableShape[]): ReadonlySet<string> =>
   new Set(tables.flatMap(({ name, columns }) => columns.filter((column) => column !== sumColumn).map((column) => `${name}.${column}`)));
 
+interface FormatColumns {
+  readonly version: number;
+  readonly known: ReadonlySet<string>;
+}
+
+let byVersion: readonly FormatColumns[] | undefined;
+
 /** The columns of every format version, checksums left out, the newest first. */
-function columnsByVersion(): { readonly version: number; readonly known: ReadonlySet<string> }[] {
+function columnsByVersion(): readonly FormatColumns[] {
+  byVersion ??= readColumnsByVersion();
+  return byVersion;
+}
+
+function readColumnsByVersion(): FormatColumns[] {
   const raw = new Database(':memory:');
   try {
     registerSums(raw);
@@ -170,14 +182,15 @@ function copyRows({ old, version: byTables }: Readable, beside: string, backups:
     fresh.pragma('synchronous = OFF');
     fresh.exec('BEGIN');
     makeTables(fresh, version);
+    const [from, ...earlier] = [old, ...sources].map((raw) => ({ raw, tables: shapesOf(raw) }));
     const fromBackups = new Map<string, number>();
     const unread: string[] = [];
     const lost: string[] = [];
     for (const table of tablesOf(fresh).filter(({ name }) => !derived.test(name))) {
       const doubtful: Value[][] = [];
-      const isRead = copyTable(old, fresh, table, doubtful);
+      const isRead = copyTable(from, fresh, table, doubtful);
       const before = countOf(fresh, table);
-      const backedUp = isRead && doubtful.length === 0 ? [] : sources.map((backup) => copyTable(backup, fresh, table));
+      const backedUp = isRead && doubtful.length === 0 ? [] : earlier.map((backup) => copyTable(backup, fresh, table));
       const found = countOf(fresh, table) - before;
       if (found > 0) fromBackups.set(table.name, found);
       if (!isRead) unread.push(table.name);
@@ -231,11 +244,18 @@ function makeTables(fresh: Database.Database, version: number): void {
 
 const countOf = (raw: Database.Database, { name }: TableShape): number => raw.prepare(`SELECT COUNT(*) FROM "${name}"`).pluck().get() as number;
 
+/** A database to copy from, with its tables as far as they can be read. */
+interface Source {
+  readonly raw: Database.Database | undefined;
+  readonly tables: readonly TableShape[];
+}
+
 /**
  * Copies the rows that match their checksum and are not in the copy yet. Others go to `doubtful`. Returns whether every row could be read.
  */
-function copyTable(from: Database.Database | undefined, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
-  const found = from && readable(() => tablesOf(from).find(({ name }) => name === table.name));
+function copyTable(source: Source | undefined, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
+  const from = source?.raw;
+  const found = source?.tables.find(({ name }) => name === table.name);
   const reading = found && readingOf(found, table, numberColumn(fresh, table));
   if (!from || !reading) return false;
   const { value } = reading;
