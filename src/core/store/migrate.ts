@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
+import { makeFresh, rememberFresh } from './fresh.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { formerTrigger, refuseForeignObjects, schemaOf } from './schema.js';
 import { addSums, tablesOf, unwatchRows, watchRows } from './sums.js';
@@ -32,11 +33,7 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration }
     if (current === formatVersion) return;
     try {
       for (const { kind, name } of schemaOf(raw)) if (kind === 'trigger' && formerTrigger.test(name)) raw.exec(`DROP TRIGGER main."${name}"`);
-      const before = tablesOf(raw);
-      watchRows(raw);
-      for (const step of migrations.slice(current)) raw.exec(step);
-      unwatchRows(raw);
-      addSums(raw, before);
+      if (current > 0 || !makeFresh(raw)) runSteps(raw, current);
     } catch (error) {
       // A table of a later step exists already: the version number is wrong.
       if (error instanceof Database.SqliteError && error.code === 'SQLITE_ERROR')
@@ -45,6 +42,15 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration }
     }
     raw.pragma(`user_version = ${formatVersion}`);
   });
+}
+
+function runSteps(raw: Database.Database, from: number): void {
+  const before = tablesOf(raw);
+  watchRows(raw);
+  for (const step of migrations.slice(from)) raw.exec(step);
+  unwatchRows(raw);
+  addSums(raw, before);
+  if (from === 0) rememberFresh(raw);
 }
 
 /** @throws CONFLICT if this Stemma does not know the format version. */
