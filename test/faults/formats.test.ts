@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StemmaError } from '../../src/core/base/index.js';
-import { materializedBytes, tips } from '../../src/core/chain/index.js';
+import { type Chain, materializedBytes, tips } from '../../src/core/chain/index.js';
 import { kinds, roles } from '../../src/core/contract/index.js';
 import { exportContext } from '../../src/core/export/index.js';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../src/core/formats/index.js';
 import { getSource, importPaths, listSources } from '../../src/core/import/index.js';
 import { everySort } from '../support/every-sort.js';
-import { emptyChain, scratch } from '../support/project.js';
+import { emptyProject, scratch } from '../support/project.js';
 import { filesBelow, root, textAt } from '../support/source.js';
 
 /**
@@ -230,7 +230,16 @@ function filesIn({ exports: reader }: ImportableFormat, bytes: Buffer): readonly
 
 /** The whole path: import a file, restore it byte for byte, export it as a page. */
 function checkImport(name: string, bytes: Buffer): void {
-  const chain = emptyChain();
+  const project = emptyProject();
+  try {
+    checkImportInto(project.chain, name, bytes);
+  } finally {
+    // At the end of the test it would be one of hundreds.
+    project.close();
+  }
+}
+
+function checkImportInto(chain: Chain, name: string, bytes: Buffer): void {
   const path = join(scratch(), name);
   writeFileSync(path, bytes);
   try {
