@@ -21,7 +21,7 @@ interface Door {
 const cli = (own: Machine, dir: string): Door => ({
   name: 'CLI',
   async call(procedure, input) {
-    const { code, out, err } = await own.run('call', procedure, '--project', dir, '--input', JSON.stringify(input));
+    const { code, out, err } = await own.ask('call', procedure, '--project', dir, '--input', JSON.stringify(input));
     if (code === 0) return { result: JSON.parse(out) };
     const refused = JSON.parse(err) as { code: string; data?: { reason?: unknown } };
     return { code: refused.code, reason: refused.data?.reason };
@@ -75,8 +75,8 @@ async function onDisk(megabytes = 24): Promise<{ own: Machine; disk: string; dir
     ['init', dir],
     ['import', '--project', dir, own.giveHistory()],
   ])
-    expect((await own.run(...words)).code).toBe(0);
-  const [tip] = JSON.parse((await own.run('call', 'context.tips', '--project', dir)).out) as { id: string }[];
+    expect((await own.ask(...words)).code).toBe(0);
+  const [tip] = JSON.parse((await own.ask('call', 'context.tips', '--project', dir)).out) as { id: string }[];
   return { own, disk, dir, tip: tip?.id ?? '' };
 }
 

@@ -225,7 +225,7 @@ describe('a terminal', () => {
 
   test('[T51] gets no control character from an export, whatever its format', async () => {
     const { machine: own, tip } = material;
-    const formats = JSON.parse((await own.run('call', 'export.formats', '--input', JSON.stringify({ id: tip }))).out) as { format: string }[];
+    const formats = JSON.parse((await own.ask('call', 'export.formats', '--input', JSON.stringify({ id: tip }))).out) as { format: string }[];
     expect(formats.length).toBeGreaterThan(5);
     // The text of an archive is compressed.
     for (const { format } of formats)
@@ -274,7 +274,7 @@ async function hostileProject(own: Machine): Promise<Material> {
   writeFileSync(own.path('tasks.md'), `- [ ] ${hostile.replaceAll(/[\r\n\u2028]/g, '')} task\n`);
 
   const json = async <T>(...words: string[]): Promise<T> => {
-    const ran = await own.run(...words);
+    const ran = await own.ask(...words);
     expect(ran.code, ran.err).toBe(0);
     return JSON.parse(ran.out) as T;
   };
@@ -304,7 +304,7 @@ async function hostileProject(own: Machine): Promise<Material> {
   const [event] = await json<{ event: number }[]>('ticket', 'events', '--ticket', other.ticketId, '--json');
   const experiment = await json<{ experimentId: string }>('experiment', 'save', '--input', experimentFile(own, tip.id), '--json');
   const { results } = await json<{ results: { resultId: string }[] }>('experiment', 'run', experiment.experimentId, '--json');
-  const started = await own.run('job', 'start', '--commit', fork.id, '--provider', 'recorded', '--model', hostile, '--json');
+  const started = await own.ask('job', 'start', '--commit', fork.id, '--provider', 'recorded', '--model', hostile, '--json');
   const { jobId: job } = JSON.parse(started.out) as { jobId: string };
   return {
     job,
