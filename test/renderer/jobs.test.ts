@@ -1,9 +1,9 @@
 import './page';
 import { describe, expect, test } from 'vitest';
-import type { ComposedMessage, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
+import type { ComposedMessage, ContextId, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
 import { linesOfJob } from '../../src/renderer/state/jobs';
 import { divided } from '../../src/renderer/views/compose/send';
-import { argumentsText, groupsOf, limitRows, usedText } from '../../src/renderer/views/jobs/words';
+import { argumentsText, groupsOf, jobTitle, limitRows, usedText } from '../../src/renderer/views/jobs/words';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
 const event = (number: number, kind: JobEvent['kind'], text = '', more: Partial<JobEvent> = {}): JobEvent => ({
@@ -36,6 +36,19 @@ const job = (more: Partial<Job>): Job => ({
 });
 
 describe('jobs', () => {
+  test('[W68] the title of a job says what is done and for whom, never an id', () => {
+    const titled = (more: Partial<Job>): string => jobTitle(job({ whoName: 'Reader', ...more }));
+    expect(titled({ title: 'Look through src/' })).toBe('Turn of Reader: Look through src/');
+    expect(titled({ title: 'turn_1' })).toBe('Turn of Reader');
+    expect(titled({ what: { runId: 'run_1' }, title: '' })).toBe('Run of Reader');
+    expect(titled({ what: { runId: 'run_1' }, title: 'Try 2: Is it fixed?' })).toBe('Try 2: Run of Reader: Is it fixed?');
+    expect(titled({ what: { eventId: 3 }, title: 'verify resolution: Damson jam' })).toBe('Verify the resolution for Reader: Damson jam');
+    const context = { what: { commit: 'ctx-1' as ContextId }, whoName: null };
+    expect(titled({ ...context, title: 'Fix it' })).toBe('Answer to: Fix it');
+    expect(titled({ ...context, title: 'ctx-1' })).toBe('Answer to a context without a title');
+    expect(titled({ what: { experimentId: 'e', caseId: 'c' }, title: 'c' })).toBe('Experiment case');
+  });
+
   test('[W66] pieces of one text are one line, and a result belongs to its call', () => {
     const lines = linesOfJob([
       event(0, 'began'),

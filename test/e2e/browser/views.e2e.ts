@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { violations } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
-import { commits, view } from '../../support/window.js';
+import { commits, place, view } from '../../support/window.js';
 
 const views = [
   'sessions',
@@ -106,3 +106,34 @@ async function cutOff(page: Page, width: number): Promise<string[]> {
     );
   return [...found, ...out.map((button) => `“${button}” is outside of the window`)];
 }
+
+test('[W51][W52] nothing scrolls sideways, the last call is in view, and no hit says so', async ({ page, machine }) => {
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Open the sample project' }).click();
+  await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).click();
+  const wide = await page.evaluate(() =>
+    [...document.querySelectorAll('main, main *')]
+      .filter((one) => one.scrollWidth > one.clientWidth && ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
+      .map((one) => `${one.className}: ${one.scrollWidth} in ${one.clientWidth}`),
+  );
+  expect(wide).toEqual([]);
+  await page.getByRole('searchbox', { name: 'Filter commits' }).fill('no such words anywhere');
+  await expect(view(page).getByRole('heading', { name: 'No matching commits' })).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the filter' }).click();
+  await expect(commits(page).first()).toBeVisible();
+
+  await place(page, 'Calls').click();
+  await expect(page.getByRole('img', { name: /^Tokens of 24 calls/ })).toBeVisible();
+  const list = page.getByRole('listbox', { name: 'Calls in the order sent' });
+  const room = () =>
+    list.evaluate((box) => {
+      const chosen = box.querySelector('[aria-selected="true"]')?.getBoundingClientRect();
+      return chosen ? box.getBoundingClientRect().bottom - chosen.bottom : -1;
+    });
+  await expect.poll(room).toBeGreaterThanOrEqual(-0.5);
+  expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+  await page.getByRole('searchbox', { name: 'Filter calls' }).fill('no such words anywhere');
+  await page.getByRole('button', { name: 'Show all calls' }).click();
+  await expect(list).toBeVisible();
+});

@@ -103,7 +103,8 @@ function Conversation({ blocks: entries }: { blocks: Parameters<typeof blocksOf>
   const blocks = useMemo(() => blocksOf(entries), [entries]);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: blocks.length, getScrollElement: () => scroller.current, estimateSize: () => 90, overscan: 6 });
-  if (blocks.length === 0) return <Empty title="No conversation">The cards of this box that a model receives appear here. There are none.</Empty>;
+  if (blocks.length === 0)
+    return <Empty title="No conversation">The cards of this box that a model receives appear here. Append a card with a text to fill it.</Empty>;
   const items = virtual.getVirtualItems();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard

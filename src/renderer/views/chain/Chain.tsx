@@ -9,7 +9,7 @@ import { ChainRows } from './ChainRows';
 import { ChainTools } from './ChainTools';
 import { graphWidth, rowHeight } from './Lanes';
 import { Minimap } from './Minimap';
-import { NoCommits } from './NoCommits';
+import { NoCommits, NoMatches } from './NoCommits';
 import { TwoSelected } from './TwoSelected';
 import { useHeldEdge } from './useHeldEdge';
 import { type List, useList } from './useList';
@@ -51,7 +51,13 @@ function Chain({ project, session }: { project: string; session: string | undefi
     setOpened(noneOpened);
   };
   return (
-    <Loaded project={project} list={list} isFiltered={typed.trim() !== ''} onOpen={(at) => setOpened(new Set([...opened, at]))}>
+    <Loaded
+      project={project}
+      list={list}
+      isFiltered={typed.trim() !== ''}
+      onOpen={(at) => setOpened(new Set([...opened, at]))}
+      onClear={() => setTyped('')}
+    >
       {(focusList) => (
         <ChainTools
           list={list}
@@ -75,12 +81,14 @@ interface LoadedProps {
   readonly isFiltered: boolean;
   /** Unfolds the run of commits that contains the row. */
   readonly onOpen: (at: number) => void;
+  /** Clears the filter. */
+  readonly onClear: () => void;
   /** The tools above the list; they get a function that moves the focus to the list. */
   readonly children: (focusList: () => void) => React.ReactNode;
 }
 
 /** The list of a chain that has commits. */
-function Loaded({ project, list, isFiltered, onOpen, children }: LoadedProps) {
+function Loaded({ project, list, isFiltered, onOpen, onClear, children }: LoadedProps) {
   const { commit: selected, against } = useNavigation(({ route }) => route);
   const { rows, count, itemAt } = list;
   const scroller = useRef<HTMLDivElement>(null);
@@ -133,6 +141,7 @@ function Loaded({ project, list, isFiltered, onOpen, children }: LoadedProps) {
       {against && selected && against !== selected && <TwoSelected commit={selected} against={against} />}
       {problem !== undefined && <SomeUnread what="commits" error={problem} onRetry={rows.retry} />}
       <ChainHead width={graphWidth(list.lanes)} hasMinimap={(list.shown?.length ?? 0) > leastForMinimap} />
+      {isFiltered && list.shown?.length === 0 && <NoMatches onClear={onClear} />}
       <div className="chain-body">
         <WithContextMenu items={menu} label="Commit">
           <div

@@ -18,10 +18,19 @@ export function NoCommits({ filtered }: { filtered: boolean }) {
         )
       }
     >
-      {filtered ? undefined : 'Import an agent’s history. Each of its turns becomes a commit that you can read, compare and fork.'}
+      {filtered
+        ? 'The turns of the chosen session appear here.'
+        : 'Import an agent’s history. Each of its turns becomes a commit that you can read, compare and fork.'}
     </Empty>
   );
 }
+
+/** What the chain shows while no row contains the filter's words. */
+export const NoMatches = ({ onClear }: { onClear: () => void }) => (
+  <Empty title="No matching commits" actions={<Button onClick={onClear}>Clear the filter</Button>}>
+    Commits whose title, branch, id, agent, author, type or tags contain the words appear here. To search the contents, press Ctrl K.
+  </Empty>
+);
 
 const EmptyChain = () => (
   <svg width="220" height="84" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden focusable="false">

@@ -3,7 +3,7 @@ import type { Job } from '../../../core/contract/index.js';
 import { Gauge, type Icon, IconButton, placeByKey, say } from '../../parts';
 import { move } from '../../state';
 import { stopJob } from './actions';
-import { limitRows, performerName, runTime, statusWords, usedText } from './words';
+import { jobTitle, limitRows, performerName, runTime, statusWords, usedText } from './words';
 
 interface JobListProps {
   readonly groups: readonly { readonly name: string; readonly jobs: readonly Job[] }[];
@@ -66,7 +66,9 @@ function JobRow({ job, isChosen, now, onStop }: { job: Job; isChosen: boolean; n
       <button type="button" data-job={job.jobId} aria-current={isChosen ? 'true' : undefined} onClick={() => move({ job: job.jobId })}>
         <span className="job-top">
           <Glyph size={14} aria-hidden />
-          <span className="ellipsis grow">{say.firstLine(job.title, 90) || job.jobId}</span>
+          <span className="ellipsis grow" title={jobTitle(job)}>
+            {jobTitle(job)}
+          </span>
           <time className="muted" dateTime={job.startedAt} title={`Since ${say.instant(job.startedAt)}`}>
             {isRunning ? say.duration(runTime(job, now)) : say.when(job.startedAt)}
           </time>
@@ -79,15 +81,7 @@ function JobRow({ job, isChosen, now, onStop }: { job: Job; isChosen: boolean; n
           <Gauge tokens={Math.round(full.share * 100)} limit={100} live label={`${full.name}: ${full.value} of ${full.limit}`} />
         )}
       </button>
-      {isRunning && (
-        <IconButton
-          small
-          icon={Square}
-          label={`Stop ${say.firstLine(job.title, 60)}`}
-          className="job-stop"
-          onClick={() => void stopJob(job, onStop)}
-        />
-      )}
+      {isRunning && <IconButton small icon={Square} label={`Stop ${jobTitle(job)}`} className="job-stop" onClick={() => void stopJob(job, onStop)} />}
     </li>
   );
 }

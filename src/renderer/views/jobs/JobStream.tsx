@@ -5,7 +5,7 @@ import { Button, Fold, Loading, Markdown, ProblemLine, problemOf, say } from '..
 import { type JobLine, linesOfJob } from '../../state';
 import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
-import { argumentsText, performerName, statusWords } from './words';
+import { argumentsText, jobTitle, performerName, statusWords } from './words';
 
 /** The last lines are drawn first; earlier ones on request. */
 const drawn = 300;
@@ -25,7 +25,7 @@ export function JobStream({ job, onChange }: { job: Job; onChange: () => void })
   return (
     <section className="job-stream" aria-label="What the job does">
       <header className="thing-head">
-        <h2 className="ellipsis">{say.firstLine(job.title, 140) || job.jobId}</h2>
+        <h2 className="ellipsis">{jobTitle(job)}</h2>
         <span className="muted">{performerName(job.performer)}</span>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}

@@ -8,6 +8,29 @@ const usual = { calls: 50, minutes: 30 };
 export const performerName = (performer: Performer): string =>
   'agent' in performer ? performer.agent : performer.model === undefined ? performer.provider : `${performer.provider} · ${performer.model}`;
 
+const taskWords: Readonly<Record<string, string>> = {
+  work: 'Work',
+  review: 'Review',
+  'address findings': 'Address the findings',
+  decide: 'Decide',
+  answer: 'Answer',
+  'verify resolution': 'Verify the resolution',
+};
+
+/** What a job does and for whom, in words. The engine names work without a text by its id, which is not shown. */
+export function jobTitle({ what, title, whoName }: Pick<Job, 'what' | 'title' | 'whoName'>): string {
+  const [, attempt = '', named = ''] = /^(Try \d+: )?(.*)$/s.exec(title) ?? [];
+  const text = Object.values(what).includes(named) ? '' : say.firstLine(named, 140);
+  const about = text && `: ${text}`;
+  const who = whoName ?? 'an agent';
+  if ('commit' in what) return `${attempt}${text ? `Answer to: ${text}` : 'Answer to a context without a title'}`;
+  if ('caseId' in what) return `${attempt}Experiment case${about}`;
+  if ('turnId' in what) return `${attempt}Turn of ${who}${about}`;
+  if ('runId' in what) return `${attempt}Run of ${who}${about}`;
+  const [task = '', ...ticket] = text.split(': ');
+  return `${attempt}${taskWords[task] ?? task}${whoName === null ? '' : ` for ${whoName}`}: ${ticket.join(': ')}`;
+}
+
 /** How a job ended or goes, in words. */
 export const statusWords: Readonly<Record<JobStatus, string>> = {
   running: 'running',

@@ -40,8 +40,8 @@ export function ReplayView({ project }: { project: string }) {
     >
       {({ steps, turns }) =>
         steps.length === 0 ? (
-          <Empty title="No steps to replay" picture={<CirclePlay size={48} strokeWidth={1} />}>
-            The chain up to this commit contains no entry that a model received.
+          <Empty title="No steps to replay" picture={<CirclePlay size={48} strokeWidth={1} />} actions={<ToCommit>Select another commit</ToCommit>}>
+            A session plays here step by step. The chain up to this commit contains no entry that a model received.
           </Empty>
         ) : (
           <Player key={`${project} ${commit}`} project={project} commit={commit} steps={steps} turns={turns} />

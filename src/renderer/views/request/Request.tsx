@@ -56,8 +56,12 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
     >
       {({ calls: all }) =>
         all.length === 0 ? (
-          <Empty title="No model calls" picture={<Radio size={48} strokeWidth={1} />}>
-            This context contains no reply from a model.
+          <Empty
+            title="No model calls"
+            picture={<Radio size={48} strokeWidth={1} />}
+            actions={<Button onClick={() => go({ view: 'context' })}>Open the context</Button>}
+          >
+            The calls of a context appear here. This one contains no reply from a model yet.
           </Empty>
         ) : (
           <CallList project={project} commit={commit} calls={all} />
@@ -111,15 +115,20 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
         {places.length > 0 ? (
           <Calls calls={calls} turns={turns.numbers} places={places} place={place} onChoose={choose} />
         ) : (
-          <Empty title="No call matches">
-            <Button
-              onClick={() => {
-                setShown('all');
-                setFilter('');
-              }}
-            >
-              Show all calls
-            </Button>
+          <Empty
+            title="No matching calls"
+            actions={
+              <Button
+                onClick={() => {
+                  setShown('all');
+                  setFilter('');
+                }}
+              >
+                Show all calls
+              </Button>
+            }
+          >
+            Calls whose prompt, tool, model or cause of a miss matches appear here.
           </Empty>
         )}
       </div>

@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say, statusNames } from '../../parts';
 import { go, type TicketsAs, useKept, useNavigation, useProject, useQuery, useTickets } from '../../state';
 import { Board } from './Board';
-import { keepFilter, lastFilter, type TicketFilter } from './filter';
+import { keepFilter, lastFilter, noFilter, type TicketFilter } from './filter';
 import { ImportSheet } from './ImportSheet';
 import { openTicket, shownLabels } from './marks';
 import { TicketList } from './TicketList';
@@ -74,7 +74,7 @@ function Tickets({ project }: { project: string }) {
                   }}
                 />
               )}
-              {shown === 'list' && <TicketList project={project} revision={key} filter={deferred} />}
+              {shown === 'list' && <TicketList project={project} revision={key} filter={deferred} onClear={() => changeFilter(noFilter)} />}
               {shown === 'waiting' && <Waiting revision={key} />}
             </>
           )

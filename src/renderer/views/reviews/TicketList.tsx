@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Empty, Failure, Loading, placeByKey, rowsOnPage, say } from '../../parts';
+import { Button, Empty, Failure, Loading, placeByKey, rowsOnPage, say } from '../../parts';
 import { createRanges, type Ranges, useRanges } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
@@ -21,7 +21,7 @@ interface Left {
 let left: Left | undefined;
 
 /** Tickets as rows, most recently changed first. Pages load as they come into view and reload in place when a ticket changes. */
-export function TicketList({ project, revision, filter }: { project: string; revision: string; filter: TicketFilter }) {
+export function TicketList({ project, revision, filter, onClear }: { project: string; revision: string; filter: TicketFilter; onClear: () => void }) {
   const input = JSON.stringify(filterInput(filter));
   const id = `${project} ${input}`;
   const list = useMemo(() => {
@@ -36,10 +36,16 @@ export function TicketList({ project, revision, filter }: { project: string; rev
   }, [id, input]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reloads the list
   useEffect(() => list.pages.renew(), [list, revision]);
-  return <Rows key={id} list={list} />;
+  return <Rows key={id} list={list} onClear={onClear} />;
 }
 
-function Rows({ list }: { list: Left }) {
+const NoMatches = ({ onClear }: { onClear: () => void }) => (
+  <Empty title="No matching tickets" actions={<Button onClick={onClear}>Clear the filters</Button>}>
+    Tickets that match the filters appear here.
+  </Empty>
+);
+
+function Rows({ list, onClear }: { list: Left; onClear: () => void }) {
   const rows = useRanges(list.pages);
   const total = rows.total();
   const [chosen, setChosen] = useState(list.at);
@@ -69,7 +75,7 @@ function Rows({ list }: { list: Left }) {
   if (problem !== undefined && total === undefined)
     return <Failure what="Cannot show the list" error={problem} onRetry={rows.retry} stillWorks="Nothing in the project was changed." />;
   if (total === undefined) return <Loading what="Loading tickets" lines={14} />;
-  if (total === 0) return <Empty title="No matching tickets">Change the filter to see others.</Empty>;
+  if (total === 0) return <NoMatches onClear={onClear} />;
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -67,7 +67,11 @@ export function Waiting({ revision }: { revision: string }) {
 }
 
 const NothingWaits = () => (
-  <Empty title="Nothing is waiting" picture={<Inbox size={48} strokeWidth={1} />}>
+  <Empty
+    title="Nothing is waiting"
+    picture={<Inbox size={48} strokeWidth={1} />}
+    actions={<Button onClick={() => go({ tickets: undefined })}>Go to the board</Button>}
+  >
     When a ticket is moved, this list shows who should start next and from which context. Nothing runs by itself.
   </Empty>
 );

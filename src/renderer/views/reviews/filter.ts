@@ -10,7 +10,8 @@ export interface TicketFilter {
   readonly ready: boolean;
 }
 
-const noFilter: TicketFilter = { text: '', type: '', assignee: '', label: '', status: '', ready: false };
+/** The filter that hides nothing. */
+export const noFilter: TicketFilter = { text: '', type: '', assignee: '', label: '', status: '', ready: false };
 const lastFilters = new Map<string, TicketFilter>();
 
 /** The last filter of a project: opening a ticket and coming back keeps it. */

@@ -113,8 +113,9 @@ function NothingFound({ places }: { places: readonly FoundSource[] }) {
         </Button>
       }
     >
+      Sessions of agents on this machine appear here.{' '}
       {places.length > 0
-        ? `Sessions of agents on this machine appear here. Stemma looked in ${places.map((place) => place.root).join(', ')}.${places.some((place) => place.problem) ? ` ${places.map((place) => place.problem).join(' ')}` : ''} `
+        ? `Stemma looked in ${places.map((place) => place.root).join(', ')}.${places.some((place) => place.problem) ? ` ${places.map((place) => place.problem).join(' ')}` : ''} `
         : ''}
       Drop a session file into the window, open a path from the project menu, or explore the sample project.
     </Empty>

@@ -1,6 +1,6 @@
 import { CloudUpload, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Empty, type Icon } from '../../parts';
+import { Button, Empty, type Icon } from '../../parts';
 import { addressOf, go, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
 import { Appearance } from './Appearance';
 import { Providers } from './Providers';
@@ -77,8 +77,16 @@ function OfProject({ children }: { children: (dir: string) => ReactNode }) {
   const dir = useOpenDir();
   if (dir) return children(dir);
   return (
-    <Empty title="No project is open" picture={<FolderOpen size={48} strokeWidth={1} />}>
-      This page shows the settings of the open project. Open one from the menu at the top left.
+    <Empty
+      title="No project is open"
+      picture={<FolderOpen size={48} strokeWidth={1} />}
+      actions={
+        <Button look="primary" onClick={() => go({ view: 'sessions' })}>
+          Go to Sessions
+        </Button>
+      }
+    >
+      The settings of the open project appear here. Import a history in Sessions, or open a project from the menu at the top left.
     </Empty>
   );
 }
