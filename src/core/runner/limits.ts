@@ -61,8 +61,11 @@ export function openMeter(chain: Chain, limits: RunLimits): Meter {
   };
 }
 
-/** A provider whose calls count toward the limits of a job. A stream ends with `LimitReached` at a limit. */
-export const meteredProvider = (provider: ModelProvider, meter: Meter): ModelProvider => ({
+/**
+ * A provider whose calls count toward the limits of a job. A stream ends with `LimitReached` at a limit.
+ * @param takeTurn waits before a reply ends, because its commit follows
+ */
+export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn: () => Promise<void>): ModelProvider => ({
   ...provider,
   models: () => provider.models(),
   async *stream(request, signal) {
@@ -79,6 +82,7 @@ export const meteredProvider = (provider: ModelProvider, meter: Meter): ModelPro
       }
       yield piece;
     }
+    await takeTurn();
     if (!signal?.aborted) meter.endCall(tokens, request.model, cost, countTokens(JSON.stringify(request.body)) + Math.ceil(size / 4));
   },
 });

@@ -12,8 +12,13 @@ import { targetOf } from './target.js';
 /** Opens the set of live jobs of an engine. */
 export function openLiveJobs(): LiveJobs {
   const jobs = new Map<string, LiveJob>();
+  let last = Promise.resolve();
   return {
     jobs,
+    takeTurn: () => {
+      last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
+      return last;
+    },
     close: () => {
       for (const job of jobs.values()) job.interrupt();
     },
@@ -80,7 +85,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
   renewal.unref();
   looking.unref();
   // The caller gets the job before its first event.
-  await Promise.resolve();
+  await parts.live.takeTurn();
   try {
     diary.tell({ kind: 'began', text: '' });
     await loadPrices();

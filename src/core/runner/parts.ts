@@ -21,6 +21,11 @@ export interface LiveJob {
 /** The jobs that this process carries out. */
 export interface LiveJobs {
   readonly jobs: Map<string, LiveJob>;
+  /**
+   * Resolves in an event of its own, after those that asked before. Jobs that begin, commit or end at the same time take turns, so that
+   * the engine answers the window in between.
+   */
+  takeTurn(): Promise<void>;
   /** Stops all jobs, because the process ends. */
   close(): void;
 }

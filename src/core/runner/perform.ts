@@ -37,7 +37,7 @@ export function performerOf(parts: Pick<RunnerParts, 'chain' | 'providers' | 'ag
 /** Carries out the work of a job. @throws what ended it */
 export async function perform(parts: RunnerParts, work: Performing): Promise<Outcome> {
   const { what, program } = work;
-  const provider = work.provider && meteredProvider(work.provider, work.diary.meter);
+  const provider = work.provider && meteredProvider(work.provider, work.diary.meter, parts.live.takeTurn);
   if ('caseId' in what) return runCase(parts.chain, work, what, provider);
   if (program) return letAgentWork(parts, work, program);
   if ('commit' in what) return answerCommit(parts, work, what.commit, provider);
