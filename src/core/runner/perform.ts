@@ -6,6 +6,7 @@ import { performAgent } from './agent.js';
 import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
 import { checkCasePerformer, runCase } from './case.js';
+import type { Diary } from './diary.js';
 import { noteTip } from './jobs.js';
 import { LimitReached, meteredProvider } from './limits.js';
 import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
@@ -55,12 +56,19 @@ function ownWorkOf(chain: Chain, work: Performing): OwnWork {
   throw new Error('No agent carries out a case.');
 }
 
+function nothingLeft(diary: Diary): Outcome {
+  diary.tell({ kind: 'notice', text: 'Nothing is left to do: this work has ended meanwhile.' });
+  return 'success';
+}
+
 /** Lets a command-line agent carry out the work. Its last message is the result. */
 async function letAgentWork(parts: RunnerParts, work: Performing, program: AgentProgram): Promise<Outcome> {
   const { chain } = parts;
   const { diary, signal, jobId } = work;
   const own = ownWorkOf(chain, work);
-  const { from, who, runId, as, moved } = own.start();
+  const start = own.start();
+  if (!start) return nothingLeft(diary);
+  const { from, who, runId, as, moved } = start;
   let tip = from;
   try {
     const note = (commit: ContextId): void => {
@@ -82,7 +90,9 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
 /** Lets a model carry out a run or the start of a ticket, in the name of its agent. */
 async function converse({ chain }: RunnerParts, work: Performing, own: OwnWork, provider: ModelProvider): Promise<Outcome> {
   const { diary, signal, performer, jobId } = work;
-  const { from, who, runId, as } = own.start();
+  const start = own.start();
+  if (!start) return nothingLeft(diary);
+  const { from, who, runId, as } = start;
   let tip = from;
   const model = performer.model ?? (await provider.models()).models[0];
   try {

@@ -30,7 +30,8 @@ export interface End {
 
 /** Work of an agent in its own name, which a model or a command-line agent carries out. */
 export interface OwnWork {
-  start(): Start;
+  /** Undefined if somebody else has done the work meanwhile. */
+  start(): Start | undefined;
   end(end: End): void;
 }
 
@@ -38,7 +39,8 @@ export interface OwnWork {
 export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: string): OwnWork {
   return {
     start: () => {
-      const { entityId } = getRun(chain, runId);
+      const { entityId, status } = getRun(chain, runId);
+      if (status !== 'running') return undefined;
       const known = tipOfWork(chain, target.work);
       const from =
         known ??
@@ -67,6 +69,9 @@ export function workOfEvent(chain: Chain, { jobId, target, who: named }: Perform
   return {
     start: () =>
       chain.artifacts.transaction(() => {
+        // Other work can settle a start while its job begins: a verdict that closes the ticket, for example.
+        const { state } = eventNamed(chain, no);
+        if (state !== 'waiting' && state !== 'taken') return undefined;
         acknowledge(chain, { event: no, by: who, as: 'taken' });
         const from = tipOfWork(chain, target.work) ?? askedFor(chain, event, who);
         noteTip(chain, jobId, from);
@@ -127,7 +132,9 @@ export function workOfTurn(chain: Chain, turnId: string): OwnWork {
   return {
     start: () =>
       chain.artifacts.transaction(() => {
-        if (turnNamed(chain, turnId).status === 'dispatched') beginTurn(chain, { agentTurnId: turnId });
+        const { status } = turnNamed(chain, turnId);
+        if (!['dispatched', 'running', 'suspended'].includes(status)) return undefined;
+        if (status === 'dispatched') beginTurn(chain, { agentTurnId: turnId });
         const { agentId, tipId, startId } = turnNamed(chain, turnId);
         const from = tipId ?? startId;
         if (from === null) throw new Error(`The turn ${turnId} has no commit.`);

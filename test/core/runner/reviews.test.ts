@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { pulse } from '../../../src/core/runner/index.js';
+import { followJob, pulse, startJob } from '../../../src/core/runner/index.js';
+import { acknowledge } from '../../../src/core/tickets/index.js';
 import type { ReplyPiece } from '../../../src/core/turns/index.js';
 import { door } from '../../support/door.js';
-import { calls, model, type Reply, says } from '../../support/model-of-jobs.js';
+import { calls, model, type Reply, read, says } from '../../support/model-of-jobs.js';
 
 interface Asked {
   readonly messages: readonly { readonly role: string; readonly content: string | readonly { readonly type: string; readonly text?: string }[] }[];
@@ -98,4 +99,27 @@ test('[U1, U2] a review runs without a person, from the claim to the closed tick
   expect(bodies['Why is it repeated?']).not.toContain('I found a bug.');
   expect((await client.ticket.thread({ ticketId: finding })).messages.map(({ by }) => by)).toEqual(['@author', '@rev']);
   expect((await client.project.check({})).problems).toEqual([]);
+});
+
+test('[U4] a job whose start is settled while it begins has nothing left to do', async () => {
+  const provider = model(() => says('Done.'));
+  const { client, chain, engine, project } = door({ providers: [provider] });
+  const before = await client.ticket.create({ title: 'Add a clock', type: 'chore' });
+  await client.ticket.create({ title: 'Retry calls', type: 'task', dependsOn: [before.ticketId] });
+  await client.ticket.transition({ ticketId: before.ticketId, to: 'in_progress', assignee: '@pm' });
+  await client.ticket.transition({ ticketId: before.ticketId, to: 'closed', resolution: 'Added.' });
+  const [{ event = 0 } = {}] = await client.ticket.events({ state: ['waiting'] });
+  const parts = engine.runner(project);
+  const { jobId } = startJob(parts, { what: { eventId: event }, performer: { provider: 'model' } });
+  const stream = followJob(parts, jobId);
+  // The job has taken the start, and begins in a later event.
+  acknowledge(chain, { event, by: 'sarah', as: 'done' });
+  const { events, result } = await read(stream);
+  expect(result).toMatchObject({ status: 'success', commits: [] });
+  expect(events.map(({ kind, text }) => [kind, text])).toEqual([
+    ['began', ''],
+    ['notice', 'Nothing is left to do: this work has ended meanwhile.'],
+    ['ended', ''],
+  ]);
+  expect(provider.asked).toEqual([]);
 });
