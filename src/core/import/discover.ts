@@ -48,7 +48,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
   const format = formatOfAgent(place.agent);
   for (const file of sessionFiles(place).sort((a, b) => b.modifiedAt - a.modifiedAt)) {
     try {
-      const held = formatOfAgent(place.agent)?.database && sessionsIn(file, imported);
+      const held = (format?.database && sessionsIn(file, imported)) ?? (format?.exports?.together && documentIn(file, imported));
       if (held) {
         yield* held;
         continue;
@@ -77,7 +77,18 @@ function sessionsHeld(file: Located): number | undefined {
   return readable(() => isDatabaseFile(file)) ? readable(() => withHolding(file, undefined, ({ members }) => [...members].length)) : undefined;
 }
 
-/** The sessions in a database, newest first. */
+/** A document up to this size is read for its title. */
+const longestRead = 4 * 1024 * 1024;
+
+/** The session in a document; undefined for one that holds several, or is large. */
+function documentIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
+  if (file.bytes > longestRead) return undefined;
+  const [session, other] = sessionsIn(file, imported) ?? [];
+  const { path, bytes, modifiedAt } = file;
+  return session && !other ? [{ ...session, path, bytes, modifiedAt: timestampOf(modifiedAt), imported: imported(path, bytes) }] : undefined;
+}
+
+/** The sessions in a database or document, newest first. */
 function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
   const found = readable(() =>
     withHolding(file, undefined, ({ members }) =>

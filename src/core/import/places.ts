@@ -26,8 +26,8 @@ interface Place {
 const taskFolders: Place = {
   format: 'cline-v1',
   folders: ['data/sessions', 'tasks'],
-  // A session has other documents beside its messages.
-  session: /^[^/]+\/(?:[^/]+\.messages|api_conversation_history)\.json$/,
+  // A session has other documents beside its messages, and those of its subagents.
+  session: /^[^/]+\/(?:(?!agent_)[^/]+\.messages|api_conversation_history)\.json$/,
   depth: 1,
   byProject: false,
 };

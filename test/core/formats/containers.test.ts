@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
@@ -8,7 +8,7 @@ import { type Chain, entries, fork, tips } from '../../../src/core/chain/index.j
 import { exportContext } from '../../../src/core/export/index.js';
 import { importableFormats } from '../../../src/core/formats/index.js';
 import { zipEntries } from '../../../src/core/formats/shared/zip.js';
-import { detect, listSources } from '../../../src/core/import/index.js';
+import { detect, foundSessions, listSources } from '../../../src/core/import/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
 import { bytesOfFile, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -110,6 +110,14 @@ test('[F46] a session of Cline is read together with its compaction and title', 
   expect(importInto(emptyChain(), join(folder, compaction)).skipped[0]?.reason).toMatch(
     /^it is read together with .*\.messages\.json: import that file$/,
   );
+});
+
+test('[F44] a session of Cline that is not imported yet is named by its title and folder', () => {
+  const home = scratch();
+  cpSync(fixture('cline/compacted'), join(home, 'data/sessions/one'), { recursive: true });
+  expect([...foundSessions({ agent: 'cline', root: home }, () => false)]).toMatchObject([
+    { sessionId: '1795490136957_0j7o0', title: 'Fix the queue retry (fork)', cwd: '/work/demo', subagents: 0 },
+  ]);
 });
 
 test('[F41] a chat of VS Code is read by its rounds, and what was cut is a branch', () => {

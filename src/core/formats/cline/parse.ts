@@ -88,7 +88,7 @@ function sessionOf(value: JsonObject, { about: listed, placed }: Beside = {}) {
   const title = stringAt(listed?.metadata, 'title');
   const cwd = stringAt(listed, 'cwd');
   const about = { sessionId: own, ...(agent !== undefined && { agent }), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
-  return { id: own, lines: () => wrapLines(formatId, own, about, records) };
+  return { id: own, lines: () => wrapLines(formatId, own, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
 }
 
 /** A task is named by its folder, and its messages, which have no ids, by their content. */

@@ -43,6 +43,9 @@ interface Growth {
   repeats: number;
 }
 
+/** What stands for the title of a session that has none: the time when it began. */
+const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT/;
+
 /** Plans the import of a session's lines from its bytes and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const scan = withoutOpenEnd(context.scan ?? scanLines(file));
@@ -64,7 +67,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   return {
     format: formatId,
     ...(sessionId === undefined ? {} : { sessionId }),
-    ...(title === undefined ? {} : { title }),
+    ...(title === undefined || placeholder.test(title) ? {} : { title }),
     ...(cwd === undefined ? {} : { cwd }),
     ...planned,
     skipped: [...scan.skipped, ...tree.skipped].filter(({ line }) => line >= freshFrom),

@@ -166,6 +166,16 @@ describe('what the agent exports and imports', () => {
     expect(importInto(chain, path)).toMatchObject({ sessions: 1, commits: 0, tips: first.tips });
   });
 
+  test('[W4] a session that OpenCode has not titled yet is named by its first prompt', () => {
+    const chain = emptyChain();
+    const path = join(scratch(), 'session.json');
+    const info = { id: 'ses_a', title: 'New session - 2026-11-24T03:17:30.100Z (fork #1)', directory: '/w' };
+    const prompt = { id: 'msg_1', sessionID: 'ses_a', role: 'user', time: { created: 1 } };
+    writeFileSync(path, JSON.stringify({ info, messages: [{ info: prompt, parts: [{ id: 'prt_1', type: 'text', text: 'Fix it' }] }] }));
+    importInto(chain, path);
+    expect(listSources(chain).flatMap(({ title }) => title ?? [])).toEqual(['Fix it']);
+  });
+
   test('[F2] lines that were just written are planned as they are read', () => {
     const odd = [-0, 1e300, '\ud800', { __proto__: null, 7: [], a: null }, 'é\u2028', ''];
     const document = JSON.stringify({
