@@ -54,7 +54,7 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
     diary.meter.beginCall();
     for await (const piece of program.run(order, ended)) {
       size += piece.kind === 'text' || piece.kind === 'thinking' ? piece.delta.length : 0;
-      diary.meter.check(size);
+      diary.meter.check(size, performer.model);
       if (piece.kind === 'session') log.at(sessionAt(parts, jobId, performer, begun, piece));
       if (piece.kind === 'usage') {
         diary.meter.endCall(piece.tokens, piece.model ?? performer.model ?? null, piece.cost, Math.ceil(size / 4));

@@ -8,6 +8,9 @@ import { costOf } from '../usage/index.js';
 /** The most characters of one reply. */
 const mostReply = 8_000_000;
 
+/** An estimate, for the reply that a provider has not counted yet. */
+const charactersPerToken = 4;
+
 /** A limit was reached. The job ends with the status `limit`. */
 export class LimitReached extends Error {}
 
@@ -16,8 +19,12 @@ export interface Meter {
   readonly used: Used;
   /** Call it before a model call. */
   beginCall(): void;
-  /** Call it for each piece of a reply. @param characters the number of characters of the reply so far */
-  check(characters: number): void;
+  /**
+   * Call it for each piece of a reply. Until the provider has counted the reply, its tokens are estimated.
+   * @param characters the number of characters of the reply so far
+   * @param model the model that replies, for its price
+   */
+  check(characters: number, model?: string | null): void;
   /**
    * @param cost what the provider reported; without it, the list price counts
    * @param estimated the tokens of the call, for the limit only, in case the provider did not count them
@@ -36,7 +43,13 @@ export function openMeter(chain: Chain, limits: RunLimits): Meter {
   const reached = (what: string): never => {
     throw new LimitReached(`The job reached its limit of ${what}.`);
   };
-  const check = (characters: number): void => {
+  const inWords = { tokens: `${limits.tokens?.toLocaleString('en-US')} tokens`, cost: `$${limits.cost}` };
+  const priceOf = (tokens: RequestTokens, model: string | null): number | null => costOf(chain, { ...tokens, model, at: now(), cacheWrite1h: null });
+  const check = (characters: number, model: string | null = null): void => {
+    const output = Math.floor(characters / charactersPerToken);
+    if (limits.tokens !== undefined && output > 0 && spent + output > limits.tokens) reached(inWords.tokens);
+    if (limits.cost !== undefined && output > 0 && (used.cost ?? 0) + (priceOf({ ...unknownUsage, input: 0, output }, model) ?? 0) > limits.cost)
+      reached(inWords.cost);
     if (now() >= deadline) reached(minutes === 1 ? '1 minute' : `${minutes} minutes`);
     if (characters > mostReply) reached(`${mostReply.toLocaleString('en-US')} characters in one reply`);
   };
@@ -46,13 +59,13 @@ export function openMeter(chain: Chain, limits: RunLimits): Meter {
     beginCall() {
       check(0);
       if (used.calls >= calls) reached(calls === 1 ? '1 model call' : `${calls.toLocaleString('en-US')} model calls`);
-      if (limits.tokens !== undefined && spent >= limits.tokens) reached(`${limits.tokens.toLocaleString('en-US')} tokens`);
-      if (limits.cost !== undefined && (used.cost ?? 0) >= limits.cost) reached(`$${limits.cost}`);
+      if (limits.tokens !== undefined && spent >= limits.tokens) reached(inWords.tokens);
+      if (limits.cost !== undefined && (used.cost ?? 0) >= limits.cost) reached(inWords.cost);
       used.calls++;
     },
     endCall(tokens, model, reported, estimated) {
       const { input, output, cacheRead, cacheWrite } = tokens;
-      const cost = reported ?? costOf(chain, { ...tokens, model, at: now(), cacheWrite1h: null });
+      const cost = reported ?? priceOf(tokens, model);
       const counted = input === null || output === null ? null : input + output + (cacheRead ?? 0) + (cacheWrite ?? 0);
       spent += counted ?? estimated;
       used.tokens = used.tokens === null || counted === null ? null : used.tokens + counted;
@@ -75,7 +88,7 @@ export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn:
     let size = 0;
     for await (const piece of provider.stream(request, signal)) {
       size += sizeOf(piece);
-      meter.check(size);
+      meter.check(size, request.model);
       if (piece.kind === 'usage') {
         tokens = mergedTokens(tokens, piece.tokens);
         cost = piece.cost ?? cost;
@@ -83,7 +96,8 @@ export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn:
       yield piece;
     }
     await takeTurn();
-    if (!signal?.aborted) meter.endCall(tokens, request.model, cost, countTokens(JSON.stringify(request.body)) + Math.ceil(size / 4));
+    if (!signal?.aborted)
+      meter.endCall(tokens, request.model, cost, countTokens(JSON.stringify(request.body)) + Math.ceil(size / charactersPerToken));
   },
 });
 

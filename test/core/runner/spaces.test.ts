@@ -107,6 +107,26 @@ test('[U1] the depth limit ends a loop of two agents', async () => {
   expect(provider.asked).toHaveLength(runs.length * 2);
 });
 
+let number = 0;
+test.for([
+  ['calls tools for ever', () => calls([`c${number++}`, 'read_messages', {}]), { calls: 3 }, 'limit of 3 model calls', 3],
+  ['never stops', () => () => endless({ kind: 'text', delta: 'word '.repeat(100) }, undefined), { tokens: 5_000 }, 'limit of 5,000 tokens', 0],
+  ['streams 100 MB', () => () => endless({ kind: 'text', delta: 'x'.repeat(1_000_000) }, undefined), {}, '8,000,000 characters', 0],
+] as const)('[U1] a run whose model %s is stopped, and its chain is valid', async ([, reply, limits, reason, replies], { expect }) => {
+  const { client, say } = await space(['bot'], reply as () => Reply);
+  await say('Hello.');
+  const what = { runId: (await client.run.list({}))[0]?.runId ?? '' };
+  const { events, result } = await read(await client.runner.start({ what, performer: { provider: 'model' }, limits }));
+  expect(result.status).toBe('limit');
+  expect(events.at(-1)?.text).toContain(reason);
+  const run = await client.run.get({ runId: what.runId });
+  expect(run.status).toBe('failed');
+  const { entries } = await client.context.entries({ id: run.contextId as never });
+  expect(entries.filter(({ kind }) => kind === 'tool_call')).toHaveLength(replies);
+  expect(entries.filter(({ kind }) => kind === 'tool_result')).toHaveLength(replies);
+  expect((await client.project.check({})).problems).toEqual([]);
+});
+
 test('[U5] a plan that came due while everything was closed runs once', async () => {
   const { client, settle, clock, provider } = await space(['bot'], () => says('Reported.'));
   await client.run.setPlan({ entityId: 'bot', name: 'report', instruction: 'Report the numbers.', cron: '0 * * * *' });

@@ -12,8 +12,8 @@ async function dispatched(choose: (body: string, number: number) => Reply) {
   for (const name of ['Writer', 'Critic'])
     putProfile(made.chain, name, { content: { kind: 'json', data: { name, system_prompt_template: `You are the ${name}.` } } });
   const { agentTurnId = '', agentId = '' } = await made.client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write the report.' });
-  const start = async (limits = {}) =>
-    read(await made.client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' }, limits }));
+  const start = async (limits = {}, name?: string) =>
+    read(await made.client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model', model: name }, limits }));
   return { ...made, provider, agentTurnId, agentId, start };
 }
 
@@ -104,6 +104,8 @@ describe('limits', () => {
   test.for([
     ['calls tools for ever', { calls: 3 }, () => calls(['c', 'search', { text: 'x' }]), /limit of 3 model calls/],
     ['uses too many tokens', { tokens: 20 }, () => calls(['c', 'search', { text: 'x' }]), /limit of 20 tokens/],
+    ['never stops', { tokens: 5_000 }, () => () => endless({ kind: 'text', delta: 'word '.repeat(100) }, undefined), /limit of 5,000 tokens/],
+    ['costs too much', { cost: 0.01 }, () => () => endless({ kind: 'text', delta: 'word '.repeat(100) }, undefined), /limit of \$0\.01/],
     ['streams 100 MB', {}, () => () => endless({ kind: 'text', delta: 'x'.repeat(1_000_000) }, undefined), /8,000,000 characters/],
   ] as const)('[U1] a model that %s is stopped, and the chain is valid', async ([, limits, reply, reason], { expect }) => {
     let number = 0;
@@ -113,7 +115,7 @@ describe('limits', () => {
         ? made.map((piece) => (piece.kind === 'tool_call' ? { ...piece, toolCallId: `c${number++}` } : piece))
         : (made as Reply);
     });
-    const { events, result } = await start(limits);
+    const { events, result } = await start(limits, 'claude-sonnet-4-5');
     expect(result.status).toBe('limit');
     expect(events.at(-1)).toMatchObject({ kind: 'ended', status: 'limit', text: expect.stringMatching(reason) });
     const turn = (await client.handover.map({})).turns.find((each) => each.agentTurnId === agentTurnId);
