@@ -111,7 +111,11 @@ class Drawing {
 
   #table(table: Kind<'table'>): HTMLElement {
     const [head, ...rows] = table.children.map((row, place) =>
-      make('tr', {}, ...row.children.map((cell) => make(place === 0 ? 'th' : 'td', {}, ...this.#all(cell.children)))),
+      make(
+        'tr',
+        {},
+        ...row.children.map((cell, at) => make(place === 0 ? 'th' : 'td', { class: table.align?.[at] ?? '' }, ...this.#all(cell.children))),
+      ),
     );
     return make('table', {}, make('thead', {}, head), make('tbody', {}, ...rows));
   }

@@ -8,7 +8,11 @@ const mostLinks = 5_000;
 
 /** The outline of prompts and compactions, and the button that opens it. */
 export function makeOutline() {
-  const element = make('nav', { 'aria-label': 'Outline' }, make('h2', {}, `${numberText(index.prompts.length)} prompts`));
+  const element = make(
+    'nav',
+    { 'aria-label': 'Outline' },
+    make('h2', {}, `${numberText(index.prompts.length)} ${index.prompts.length === 1 ? 'prompt' : 'prompts'}`),
+  );
   const stops = [
     ...index.prompts.map(([at, text]) => ({ at, text, className: '' })),
     ...[...index.kinds].flatMap((kind, at) => (kind === 'c' ? [{ at, text: 'Compaction', className: 'compaction' }] : [])),

@@ -122,6 +122,9 @@ test('[F31] a page draws Markdown with the structure that the window gives it', 
   }
   await expect(articles(page).nth(6)).toContainText('& ©');
   await expect(articles(page).nth(3).locator('ol')).toHaveAttribute('start', '3');
+  await expect(articles(page).nth(3).locator('.task').first()).toHaveCSS('list-style-type', 'none');
+  await expect(articles(page).nth(5).getByRole('cell').last()).toHaveCSS('text-align', 'right');
+  await expect(page.locator('nav h2')).toHaveText('1 prompt');
 });
 
 test('[F31] a page replays entry by entry, by keys and by its slider', async ({ page, machine }) => {
