@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../../src/core/base/index.js';
+import { canonicalJson, parseJson } from '../../../src/core/base/index.js';
 
 describe('canonical JSON', () => {
   test('-0 is written as 0 at every position', () => {
@@ -17,3 +18,25 @@ describe('canonical JSON', () => {
     expect(canonicalJson({ '\u{1f600}': 1, '\uffff': 2, a: undefined as unknown as null, Z: 3 })).toBe('{"Z":3,"😀":1,"\uffff":2}');
   });
 });
+
+describe('parsed JSON', () => {
+  test('every JSON text is read, with white space around it, and a torn one is refused', () => {
+    const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
+    fc.assert(
+      fc.property(fc.json(), space, space, fc.nat(), (text, before, after, cut) => {
+        expect(parseJson(before + text + after)).toEqual(JSON.parse(text));
+        const torn = text.slice(0, cut % text.length);
+        expect(parseJson(torn)).toEqual(read(torn));
+      }),
+    );
+    for (const text of ['', ' ', '{', '[', '{"a":', '[]]', 'nul', '1.', '\u00a0', '[]\u00a0']) expect(parseJson(text), text).toBeUndefined();
+  });
+});
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
