@@ -16,6 +16,8 @@ export interface AgentWork {
   /** In whose name Stemma's tools act; null for the person. */
   readonly who: string | null;
   readonly runId: string | null;
+  /** Whether an earlier job of a process that died has worked on it: it may end anywhere. */
+  readonly isTakenOver: boolean;
   /** Stores the newest commit. It is called in the transaction that makes it. */
   moved(commit: ContextId): void;
 }
@@ -36,7 +38,7 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
   const { diary, signal, jobId } = work;
   const performer = work.performer as AgentPerformer;
   checkFolder(performer.folder, 'performer.folder');
-  const begun = beginSession(parts, jobId, performer, task.from);
+  const begun = beginSession(parts, jobId, performer, task);
   const log = followSession(chain, program, begun, task);
   const own = new AbortController();
   const ended = AbortSignal.any([signal, own.signal]);
@@ -110,24 +112,30 @@ function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortControlle
 
 interface Begun {
   readonly prompt: string;
+  /** Whether the context has the prompt already. */
+  readonly isKnown: boolean;
   readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
 }
 
 /** Writes the session that the agent resumes. A context that is only a prompt starts a new session. */
-function beginSession({ chain, agentRoots }: RunnerParts, jobId: string, performer: AgentPerformer, from: ContextId): Begun {
+function beginSession({ chain, agentRoots }: RunnerParts, jobId: string, performer: AgentPerformer, { from, isTakenOver }: AgentWork): Begun {
   const said = contextEntries(chain, { id: from }).map(({ entry }) => entry);
   const before = said.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   const prompt = said
     .slice(before + 1)
     .flatMap(({ role, kind, text }) => ((role === 'user' || role === 'system') && kind === 'text' && text ? [text] : []))
     .join('\n\n');
-  if (prompt === '') throw badRequest('what', `${from} does not end with a message, so the agent has nothing to answer.`);
-  if (before < 0) return { prompt, resume: undefined };
+  const isKnown = prompt !== '';
+  if (!(isKnown || isTakenOver)) throw badRequest('what', `${from} does not end with a message, so the agent has nothing to answer.`);
+  if (before < 0) return { prompt, isKnown, resume: undefined };
   const made = resumeIn(chain, agentRoots, { id: from, agent: performer.agent, cwd: performer.folder, takesPrompt: true }, (_path, sessionId) =>
     noteSession(chain, jobId, sessionId),
   );
-  return { prompt: made.prompt ?? prompt, resume: { sessionId: made.sessionId, path: made.path } };
+  return { prompt: isKnown ? (made.prompt ?? prompt) : continuation, isKnown, resume: { sessionId: made.sessionId, path: made.path } };
 }
+
+/** What an agent is told that works on after the process of its job died. */
+const continuation = 'Your work was interrupted. Continue from where you left off.';
 
 /** Remembers that a session belongs to a job, before its file exists: an import leaves it out. */
 function noteSession(chain: Chain, jobId: string, sessionId: string): void {
@@ -171,7 +179,7 @@ function followSession(chain: Chain, program: AgentProgram, begun: Begun, { from
       .toString('utf8')
       .split(/(?<=\n)/);
     done = end;
-    const text = lines.filter((line) => hasReplied || !isPrompt(line, begun.prompt)).join('');
+    const text = lines.filter((line) => hasReplied || !begun.isKnown || !isPrompt(line, begun.prompt)).join('');
     hasReplied ||= lines.some((line) => /"role":"assistant"/.test(line));
     if (format.parse(Buffer.from(text)).entries.length === 0) return;
     const { sessionId, template } = commitOf(chain, tip);

@@ -260,3 +260,12 @@ export const isHeld = (chain: Chain, holds: string, byModel = false): boolean =>
 /** How the newest job for this work ended; undefined if there was none. */
 export const lastOfWork = (chain: Chain, work: string): { readonly status: JobStatus; readonly rule: string | null } | undefined =>
   chain.db.one('SELECT status, rule FROM job WHERE project = ? AND work = ? ORDER BY no DESC LIMIT 1', chain.project, work);
+
+/** How the newest job for this work ended, apart from this job; undefined if there was none. */
+export const lastOfOthers = (chain: Chain, work: string, jobId: string): JobStatus | undefined =>
+  chain.db.one<{ status: JobStatus }>(
+    'SELECT status FROM job WHERE project = ? AND work = ? AND jobId != ? ORDER BY no DESC LIMIT 1',
+    chain.project,
+    work,
+    jobId,
+  )?.status;

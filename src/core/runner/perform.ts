@@ -7,11 +7,11 @@ import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
 import { checkCasePerformer, runCase } from './case.js';
 import type { Diary } from './diary.js';
-import { noteTip } from './jobs.js';
+import { lastOfOthers, noteTip } from './jobs.js';
 import { LimitReached, meteredProvider } from './limits.js';
 import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
 import type { AgentProgram } from './programs.js';
-import { talk } from './talk.js';
+import { finalWords, talk } from './talk.js';
 import { tellPart } from './telling.js';
 import { performTurn } from './turn.js';
 import { endFailed, type OwnWork, workOfCommit, workOfEvent, workOfRun, workOfTurn } from './work.js';
@@ -71,13 +71,20 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
   const { from, who, runId, as, moved } = start;
   let tip = from;
   try {
+    // The process of an earlier job died: it may have committed the last message of the agent. Work on a commit always starts there.
+    const isTakenOver = !('commit' in work.what) && lastOfOthers(chain, work.target.work, jobId) === 'interrupted';
+    const said = isTakenOver ? finalWords(chain, from) : undefined;
+    if (said !== undefined) {
+      own.end({ status: 'completed', text: said, tip, pauses: false });
+      return 'success';
+    }
     const note = (commit: ContextId): void => {
       tip = commit;
       noteTip(chain, jobId, commit);
       moved?.(commit);
       diary.made(commit);
     };
-    const { text } = await performAgent(parts, work, program, { from, as, who, runId, moved: note });
+    const { text } = await performAgent(parts, work, program, { from, as, who, runId, isTakenOver, moved: note });
     own.end({ status: 'completed', text, tip, pauses: false });
     return 'success';
   } catch (error) {

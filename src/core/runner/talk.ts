@@ -74,6 +74,12 @@ async function reply(parts: TalkParts, tip: ContextId, system: readonly string[]
   }
 }
 
+/** The words of the last reply of a context, if nothing is open after it. */
+export function finalWords(chain: Chain, tip: ContextId): string | undefined {
+  const { open, text } = readContext(chain, tip);
+  return open.length === 0 && text !== '' ? text : undefined;
+}
+
 interface Read {
   /** The calls at the end of a context that have no result yet. */
   readonly open: readonly CalledTool[];

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../../src/core/project/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
-import { answer, prompt } from '../../support/claude-lines.js';
+import { answer, call, prompt, result as resultLine } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
 import { read } from '../../support/model-of-jobs.js';
 import { scratch } from '../../support/project.js';
@@ -99,5 +99,48 @@ test('[U1] an agent that never stops is stopped at its limits, and its work stay
   expect((await client.run.get({ runId })).status).toBe('failed');
   const { entries } = await client.context.entries({ id: result.commits.at(-1) as never });
   expect(entries.map(({ text }) => text)).toContain('Step 2.');
+  expect((await client.project.check({})).problems).toEqual([]);
+});
+
+test.for([
+  ['in the middle', false],
+  ['after its last message', true],
+] as const)('[U4] an agent that was killed %s continues, and repeats nothing', async ([, isLast], { expect }) => {
+  let tell = (): void => {};
+  const reached = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const made = agentDoor(async function* ({ resume }, signal, write) {
+    if (made.orders.length > 1) {
+      write(prompt('u-2', 'Your work was interrupted.', {}) + answer('a-2', 'Deployed.', { parent: 'u-2' }));
+      yield ends('Deployed.');
+      return;
+    }
+    expect(resume).toBeUndefined();
+    write(call('a-1', 'c-1', 'Bash', { command: 'make' }) + resultLine('r-1', 'c-1', 'made', { parent: 'a-1' }));
+    if (isLast) write(answer('a-9', 'Deployed.', { parent: 'r-1' }));
+    yield { kind: 'result', text: 'made', toolName: 'Bash' };
+    tell();
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  });
+  const { client, engine, project, orders } = made;
+  const runId = await running(made);
+  const settle = async (): Promise<void> => {
+    pulse(engine.runner(project), { rules: [{ for: { space: 'team' }, performer }] });
+    await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
+  };
+  const first = settle();
+  await reached;
+  engine.jobs.close();
+  await first;
+  expect((await client.run.get({ runId })).status).toBe('running');
+  await settle();
+  expect((await client.runner.list({})).map(({ status, error }) => [status, error]).at(0)).toEqual(['success', null]);
+  expect(orders.map(({ prompt: said }) => said.includes('was interrupted'))).toEqual(isLast ? [false] : [false, true]);
+  const run = await client.run.get({ runId });
+  expect(run.status).toBe('completed');
+  const { entries } = await client.context.entries({ id: run.contextId as never });
+  expect(entries.filter(({ kind }) => kind === 'tool_result').map(({ text }) => text)).toEqual(['made']);
+  expect(entries.at(-1)?.text).toBe('Deployed.');
   expect((await client.project.check({})).problems).toEqual([]);
 });
