@@ -39,7 +39,7 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   await expect(field).toHaveCount(0);
   await page.goBack();
   await expect(field).toHaveValue('Call it 1.3.0, and say why.');
-  await page.waitForTimeout(600);
+  await expect.poll(async () => (await machine.ask('call', 'library.drafts')).out).toContain('Call it 1.3.0, and say why.');
   await page.reload();
   await expect(field).toHaveValue('Call it 1.3.0, and say why.');
 
