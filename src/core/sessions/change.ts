@@ -53,7 +53,8 @@ export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId:
     const { continuedAs } = forestOf(chain);
     const ids = [sessionId, ...started].flatMap((id) => [id, ...(continuedAs.get(id) ?? [])]);
     const commits = countOf(chain, ids);
-    const deletedAt = chain.clock();
+    // Undo brings back what carries this time, so no other deletion may have it.
+    const deletedAt = Math.max(chain.clock(), 1 + Math.max(0, ...[...sessionMarks(chain).values()].map((other) => other.deletedAt ?? 0)));
     for (const id of ids) markSession(chain, id, { deletedAt });
     return { sessionId, title, deleted, commits };
   });

@@ -24,7 +24,7 @@ export interface TurnCount {
 const unknown: TurnCount = { of: 0, numbers: new Map() };
 
 /** The turn numbers of the commits before and after a commit; none while they load. */
-export function useTurnNumbers(project: string, commit: ContextId | undefined): TurnCount {
+export function useTurnNumbers(project: string | undefined, commit: ContextId | undefined): TurnCount {
   const place = usePlace(project, commit);
   const turns = place.status === 'done' ? place.data.turns : undefined;
   return useMemo(() => (turns ? { of: turns.length, numbers: new Map(turns.map((turn) => [turn.commit, turn.number] as const)) } : unknown), [turns]);

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Chain, fork, graph, tips } from '../../../src/core/chain/index.js';
+import { type Chain, entries, fork, graph, tips } from '../../../src/core/chain/index.js';
 import { importPaths, listSources } from '../../../src/core/import/index.js';
-import { atOnce } from '../../../src/core/project/index.js';
+import { atOnce, roots } from '../../../src/core/project/index.js';
 import { query } from '../../../src/core/search/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions, placeOf, sessionOf } from '../../../src/core/sessions/index.js';
-import { emptyChain, scratch } from '../../support/project.js';
+import { emptyChain, heldClock, scratch } from '../../support/project.js';
 import { transcript } from '../../support/transcript.js';
 
 const sample = join(import.meta.dirname, '../../../resources/sample/larder');
@@ -153,6 +153,37 @@ describe('[W5] archive, delete and undo', () => {
     deleteSession(chain, { sessionId: main, deleted: false });
     expect({ list: rows(chain), ids: idsOf(chain), sources: listSources(chain), tips: tips(chain, {}) }).toEqual(before);
     expect(query(chain, { text: 'damson' }).total).toBe(found);
+  });
+
+  test('after delete, gc and undo nothing is left over or lost', () => {
+    const clock = heldClock();
+    const chain = emptyChain(clock);
+    importInto(chain, sample);
+    const gc = () => {
+      clock.at += 7 * 86_400_000;
+      return atOnce(chain.artifacts.gc({ roots }));
+    };
+    const state = () => ({
+      list: rows(chain),
+      ids: idsOf(chain),
+      sources: listSources(chain),
+      contents: tips(chain, {}).map(({ id }) => entries(chain, { id, stop: 'root' }).entries),
+      found: query(chain, { text: 'damson' }).total,
+    });
+    gc();
+    const before = state();
+    const others = before.list.filter(({ sessionId, parentSessionId }) => sessionId !== main && parentSessionId === undefined);
+    expect(deleteSession(chain, { sessionId: main, deleted: true }).commits).toBeGreaterThan(0);
+    for (const { sessionId } of others) deleteSession(chain, { sessionId, deleted: true });
+    expect(state()).toMatchObject({ list: [], sources: [], contents: [], found: 0 });
+    expect(idsOf(chain).size).toBe(0);
+    expect(gc().removed).toBe(0);
+    // Sessions that were deleted at the same time come back one by one.
+    deleteSession(chain, { sessionId: main, deleted: false });
+    expect(rows(chain).filter(({ parentSessionId }) => parentSessionId === undefined)).toHaveLength(1);
+    for (const { sessionId } of others) deleteSession(chain, { sessionId, deleted: false });
+    expect(gc().removed).toBe(0);
+    expect(state()).toEqual(before);
   });
 
   test('importing a deleted session again does not bring it back', () => {

@@ -1,7 +1,7 @@
 import { BookOpen, ChevronLeft, ChevronRight, Pause, Play, Repeat, SkipBack, SkipForward } from 'lucide-react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { Button, IconButton, say } from '../../parts';
-import { go } from '../../state';
+import { go, useNavigation, useOpenDir, useTurnNumbers } from '../../state';
 import { type Axis, speeds } from './axis';
 import type { Player } from './usePlayer';
 
@@ -20,6 +20,11 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
   const { place, playing, speed, go: goTo, toggle, setSpeed } = player;
   const step = steps[place];
   const turn = turns[turnIndex];
+  const { of, numbers } = useTurnNumbers(
+    useOpenDir(),
+    useNavigation(({ route }) => route.commit),
+  );
+  const number = turn && numbers.get(turn.turnId);
   const waited = axis.gaps.find((gap) => gap.step === place);
   return (
     <div className="replay-controls">
@@ -44,7 +49,8 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
       </label>
       <span className="replay-where">
         <span className="muted">
-          Step {say.exact(place + 1)} of {say.exact(steps.length)} · turn {turnIndex + 1} of {turns.length}
+          Step {say.exact(place + 1)} of {say.exact(steps.length)}
+          {number !== undefined && ` · turn ${number} of ${of}`}
         </span>
         <span className="ellipsis" title={turn?.trigger.text ?? undefined}>
           {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'Previous turn, continued')}
