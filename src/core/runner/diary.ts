@@ -50,13 +50,14 @@ export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of
   };
   const tell = (happening: Happening): void => {
     const isPiece = happening.kind === 'text' || happening.kind === 'thinking';
-    if (!isPiece || open?.kind !== happening.kind) save();
     if (isPiece) {
+      if (open?.kind !== happening.kind) save();
       show(shown(happening));
       open = { ...happening, text: (open?.text ?? '') + happening.text };
       return;
     }
     const event = chain.db.transaction(() => {
+      save();
       progress();
       return noteEvent(chain, jobId, number++, happening);
     });

@@ -100,9 +100,11 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
   }
   function end(status: Exclude<JobStatus, 'running'>, error: string | null): void {
     try {
-      diary.save();
-      endJob(chain, jobId, status, error);
-      diary.tell({ kind: 'ended', text: error ?? '', status });
+      chain.db.transaction(() => {
+        diary.save();
+        endJob(chain, jobId, status, error);
+        diary.tell({ kind: 'ended', text: error ?? '', status });
+      });
     } catch {
       // The project was closed. Its lease ends by itself.
       for (const listener of listeners) listener(diary.last({ kind: 'ended', text: error ?? '', status }));
