@@ -85,7 +85,9 @@ function documentIn(file: FoundFile, imported: (path: string, bytes: number) => 
   if (file.bytes > longestRead) return undefined;
   const [session, other] = sessionsIn(file, imported) ?? [];
   const { path, bytes, modifiedAt } = file;
-  return session && !other ? [{ ...session, path, bytes, modifiedAt: timestampOf(modifiedAt), imported: imported(path, bytes) }] : undefined;
+  return session && !other
+    ? [{ ...session, path, bytes, subagents: subagentsOf(file), modifiedAt: timestampOf(modifiedAt), imported: imported(path, bytes) }]
+    : undefined;
 }
 
 /** The sessions in a database or document, newest first. */
@@ -113,10 +115,12 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Claude Code keeps a session's subagents in a folder of its name; the others say in their lines which session started them. */
+/** Claude Code and Cline keep a session's subagents beside it; the others say in their lines which session started them. */
 function subagentsOf({ root, path }: Located): number {
+  const isCline = path.endsWith('.messages.json');
+  const [folder, own] = isCline ? [dirname(path), /^agent_.*\.messages\.json$/] : [join(path.replace(/\.jsonl$/, ''), 'subagents'), /\.jsonl$/];
   try {
-    return listInside(root, join(path.replace(/\.jsonl$/, ''), 'subagents')).filter(({ name }) => name.endsWith('.jsonl')).length;
+    return listInside(root, folder).filter(({ name }) => own.test(name)).length;
   } catch (error) {
     ioReason(error);
     return 0;

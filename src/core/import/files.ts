@@ -10,8 +10,8 @@ export interface FoundFile extends Located {
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly modifiedAt: number;
-  /** The conversation in a file of several that the path names, where it names one. */
-  readonly member?: { readonly file: string; readonly id: string };
+  /** The ids of the conversations to import of a file that holds several. Without it, all. */
+  readonly members?: ReadonlySet<string>;
 }
 
 /** How the names of databases end. */

@@ -17,7 +17,7 @@ import { metaBeside } from './beside.js';
 import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { byMapping, mappedFormat } from './mapping.js';
-import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, membersNamed, membersOf, withHolding } from './members.js';
+import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, memberPath, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { headOf, recognized } from './recognize.js';
 import type { Signed } from './signed.js';
@@ -95,9 +95,9 @@ const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, ski
 
 /** The files at and under the paths, and the conversations in files that paths name by themselves. */
 function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
-  const { members, others } = membersNamed(paths);
+  const { files: holding, others } = membersNamed(paths);
   const { files, skipped } = filesUnder(others, mayHold);
-  return { files: [...files, ...members], skipped };
+  return { files: [...files, ...holding], skipped };
 }
 
 /**
@@ -105,19 +105,21 @@ function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
  * Undefined where the file holds no others.
  */
 export function importHolding(chain: Chain, found: FoundFile, asked: ImportableFormat | undefined, granularity: Granularity): FileResult | undefined {
-  const { file, id } = found.member ?? { file: found.path };
-  const located = { root: found.root, path: file };
+  const { root, path, members } = found;
+  const located = { root, path };
   try {
     const main = mainDocumentOf(located);
-    if (main !== undefined) return found.path === found.root ? refused(file, `it is read together with ${main}: import that file`) : nothing;
+    if (main !== undefined) return path === root ? refused(path, `it is read together with ${main}: import that file`) : nothing;
     const work = (holding: Holding): FileResult => {
       const results: FileResult[] = [];
-      for (const member of holding.members)
-        if (id === undefined || member.id === id)
-          results.push(importMember(chain, documentOf({ ...found, path: file }, member), { format: holding.format, granularity, behind: [] }));
-      if (id !== undefined && results.length === 0) return refused(found.path, `${file} holds no conversation ${inWords(id)}`);
-      if (results.length === 0 && asked?.id === mappedFormat) return refused(found.path, 'the mapping makes no entry of it');
-      const whole = id === undefined ? keepWhole(chain, found, holding) : [];
+      const missing = new Set(members);
+      for (const member of holding.members) {
+        if (members && !missing.delete(member.id)) continue;
+        results.push(importMember(chain, documentOf(found, member), { format: holding.format, granularity, behind: [] }));
+      }
+      for (const id of missing) results.push(refused(memberPath(path, id), `${path} holds no conversation ${inWords(id)}`));
+      if (results.length === 0 && asked?.id === mappedFormat) return refused(path, 'the mapping makes no entry of it');
+      const whole = members ? [] : keepWhole(chain, found, holding);
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),
         entries: results.reduce((sum, result) => sum + result.entries, 0),
@@ -127,12 +129,12 @@ export function importHolding(chain: Chain, found: FoundFile, asked: ImportableF
         notes: [...results.flatMap((result) => result.notes), ...whole],
       };
     };
-    return withHolding(located, asked, work, (beside) => (id === undefined ? unchanged(chain, located, beside) : undefined));
+    return withHolding(located, asked, work, (beside) => (members ? undefined : unchanged(chain, located, beside)));
   } catch (error) {
     if (isTooMuch(error)) return refused(found.path, error.message);
     if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(found.path, error.message);
     if (error instanceof StemmaError) throw error;
-    return refused(found.path, ioReason(error, file));
+    return refused(found.path, ioReason(error, path));
   }
 }
 

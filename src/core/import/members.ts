@@ -21,7 +21,7 @@ export const memberPath = (file: string, id: string): string => `${file}${seam}$
 export const membersOf = (file: string): string => `${file}${seam}`;
 
 /** The file and the conversation that a path names which is no file's; undefined where it names none. */
-function memberIn(path: string): FoundFile['member'] {
+function memberIn(path: string): { readonly file: string; readonly id: string } | undefined {
   const at = path.lastIndexOf(seam);
   if (at < 0 || existsSync(path)) return undefined;
   try {
@@ -31,17 +31,20 @@ function memberIn(path: string): FoundFile['member'] {
   }
 }
 
-/** Paths that name a conversation in a file, and those that name files and folders. */
-export function membersNamed(paths: readonly string[]): { readonly members: FoundFile[]; readonly others: string[] } {
-  const members: FoundFile[] = [];
+/** Files with the conversations in them that paths name, and the paths that name files and folders. */
+export function membersNamed(paths: readonly string[]): { readonly files: FoundFile[]; readonly others: string[] } {
+  const named = new Map<string, Set<string>>();
   const others: string[] = [];
   for (const path of paths.map(absolutePath)) {
     const member = memberIn(path);
-    const stat = member && regularFile(member.file);
-    if (stat) members.push({ root: member.file, path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs), member });
+    if (member && regularFile(member.file)) named.set(member.file, (named.get(member.file) ?? new Set()).add(member.id));
     else others.push(path);
   }
-  return { members, others };
+  const files = [...named].flatMap(([path, members]): FoundFile[] => {
+    const stat = regularFile(path);
+    return stat ? [{ root: path, path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs), members }] : [];
+  });
+  return { files, others };
 }
 
 /** What a named path leads to, if that is a regular file. */

@@ -10,6 +10,7 @@ import { importableFormats } from '../../../src/core/formats/index.js';
 import { zipEntries } from '../../../src/core/formats/shared/zip.js';
 import { detect, foundSessions, listSources } from '../../../src/core/import/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
+import { listSessions } from '../../../src/core/sessions/index.js';
 import { bytesOfFile, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -117,6 +118,23 @@ test('[F44] a session of Cline that is not imported yet is named by its title an
   cpSync(fixture('cline/compacted'), join(home, 'data/sessions/one'), { recursive: true });
   expect([...foundSessions({ agent: 'cline', root: home }, () => false)]).toMatchObject([
     { sessionId: '1795490136957_0j7o0', title: 'Fix the queue retry (fork)', cwd: '/work/demo', subagents: 0 },
+  ]);
+});
+
+test('[F46] a subagent of Cline belongs to the session that started it', () => {
+  const folder = scratch();
+  const write = (name: string, more: object): void =>
+    writeFileSync(join(folder, `${name}.messages.json`), JSON.stringify({ version: 1, updated_at: '2026-01-01T00:00:00Z', ...more }));
+  const said = (id: string, text: string) => ({ id, role: 'user', content: [{ type: 'text', text }] });
+  const call = { type: 'tool_use', id: 'call_1', name: 'spawn_agent', input: { task: 'Read the queue' } };
+  write('s1', { agent: 'lead', sessionId: 's1', messages: [said('a', 'Look at it'), { id: 'c', role: 'assistant', content: [call] }] });
+  const origin = { mode: 'subagent', parentThreadId: 's1' };
+  write('agent_1', { agent: 'subagent', sessionId: 's1__agent_1', origin, messages: [said('b', 'Read the queue')] });
+  const chain = emptyChain();
+  importInto(chain, folder);
+  expect(listSessions(chain, {}).sessions.map(({ sessionId, parentSessionId }) => [sessionId, parentSessionId])).toEqual([
+    ['s1', undefined],
+    ['s1__agent_1', 's1'],
   ]);
 });
 

@@ -3,7 +3,7 @@
 // parse.ts reads documents and messages.
 import type { ImportableFormat } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { document, entriesOf, formatId, keptBy, partOf } from './parse.js';
+import { callsOfSubagents, document, entriesOf, formatId, keptBy, partOf } from './parse.js';
 import { tools } from './schema-tools.js';
 
 export const cline: ImportableFormat = wrappedFormat({
@@ -13,6 +13,7 @@ export const cline: ImportableFormat = wrappedFormat({
   part: partOf,
   entries: entriesOf,
   keeps: keptBy,
+  others: callsOfSubagents,
   tools,
   exports: document,
 });

@@ -5,6 +5,7 @@ import { blockDraft, blocksOf } from '../shared/anthropic-blocks.js';
 import type { Part, TreeRecord } from '../shared/branches.js';
 import { type Draft, failed, type Numbered, objectsIn, said, summarized, usageIn, withUsage } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
+import { startedWith } from '../shared/subagents.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 
 export const formatId = 'cline-v1';
@@ -87,7 +88,9 @@ function sessionOf(value: JsonObject, { about: listed, placed }: Beside = {}) {
   const own = isCompaction ? `${id}-compaction` : id;
   const title = stringAt(listed?.metadata, 'title');
   const cwd = stringAt(listed, 'cwd');
-  const about = { sessionId: own, ...(agent !== undefined && { agent }), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
+  const startedIn = agent === undefined ? undefined : stringAt(origin, 'parentThreadId');
+  const facts = { agent, title, cwd, startedIn };
+  const about = { sessionId: own, ...Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)) };
   return { id: own, lines: () => wrapLines(formatId, own, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
 }
 
@@ -113,6 +116,13 @@ export function partOf(message: JsonObject): Part {
   const blocks = blocksOf(message.content);
   return blocks.length > 0 && blocks.every((block) => stringAt(block, 'type') === 'tool_result') ? 'result' : 'prompt';
 }
+
+/** The names by which subagents find the calls that started them. */
+export const callsOfSubagents = (message: JsonObject, session: string): string[] =>
+  blocksOf(message.content).flatMap((block) => {
+    const call = stringAt(block, 'name') === 'spawn_agent' ? stringAt(block, 'id') : undefined;
+    return call === undefined ? [] : [startedWith(session, call)];
+  });
 
 const wrapper = /^<user_input(?: [^>]*)?>([\s\S]*)<\/user_input>\s*$/;
 /** A prompt as the model gets it: without the tag in which it is stored. */

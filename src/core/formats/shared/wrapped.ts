@@ -20,7 +20,7 @@ export interface Wrapped {
 
 const dialect: Dialect = { beginning: /\{"source":/g, isWhole: (record) => typeof record.source === 'string' && typeof record.in === 'string' };
 
-/** The lines of a conversation. `about` names its title, folder, agent and the call that started it. */
+/** The lines of a conversation. `about` names its title, folder, agent, and the call (`startedBy`) or session (`startedIn`) that started it. */
 export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[]): Lines {
   const envelope = { source: formatId, in: session };
   const lines = records.map(({ id, record, parent, at }): JsonObject => {
@@ -58,6 +58,8 @@ export interface WrappedRules {
   readonly part: (record: JsonObject) => Part;
   readonly entries: (record: JsonObject) => readonly Numbered[];
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
+  /** Further names of a record, such as those of the calls that start subagents. */
+  readonly others?: (record: JsonObject, session: string) => readonly string[];
   readonly tools?: ToolClasses;
   readonly exports?: DocumentReader;
   readonly database?: DatabaseReader;
@@ -68,7 +70,19 @@ export interface WrappedRules {
 const recordIn = ({ record }: JsonObject): JsonObject | undefined => (isObject(record) ? record : undefined);
 
 /** A format of wrapped records. No agent resumes it, so it writes entries as lines of their own and holds every fact. */
-export function wrappedFormat({ id, about, template, part, entries, keeps, tools, exports, database, recognize }: WrappedRules): ImportableFormat {
+export function wrappedFormat({
+  id,
+  about,
+  template,
+  part,
+  entries,
+  keeps,
+  others,
+  tools,
+  exports,
+  database,
+  recognize,
+}: WrappedRules): ImportableFormat {
   const rules: RecordRules = {
     formatId: id,
     template,
@@ -76,12 +90,14 @@ export function wrappedFormat({ id, about, template, part, entries, keeps, tools
     about: (lines): About => {
       const told = lines.map((line) => line.about).find(isObject);
       const call = stringAt(told, 'startedBy');
+      const parent = stringAt(told, 'startedIn');
       return {
         sessionId: stringAt(told, 'sessionId') ?? stringAt(lines[0], 'in'),
         title: stringAt(told, 'title'),
         cwd: stringAt(told, 'cwd'),
         machine: stringAt(told, 'machine'),
         agent: stringAt(told, 'agent'),
+        ...(parent !== undefined && { startedBy: { sessionId: parent } }),
         ...(call !== undefined && { startedBy: { toolCallId: call } }),
       };
     },
@@ -91,7 +107,13 @@ export function wrappedFormat({ id, about, template, part, entries, keeps, tools
       if (!record || session === undefined || own === undefined) return undefined;
       const { parent } = line;
       const name = (of: string): string => `${session}:${of}`;
-      return { name: name(own), part: part(record), ...(typeof parent === 'string' ? { parent: name(parent) } : parent === null && { parent }) };
+      const more = others?.(record, session) ?? [];
+      return {
+        name: name(own),
+        part: part(record),
+        ...(more.length > 0 && { others: more }),
+        ...(typeof parent === 'string' ? { parent: name(parent) } : parent === null && { parent }),
+      };
     },
     entries: (line) => {
       const record = recordIn(line);

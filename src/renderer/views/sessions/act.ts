@@ -34,9 +34,12 @@ export async function importPaths(paths: readonly string[], thenShow: boolean, m
   }
 }
 
-/** What to import for a session: its file, and the folder in which Claude Code keeps the files of its subagents. */
-export const pathsOf = ({ path, subagents }: Pick<FoundSession, 'path' | 'subagents'>): string[] =>
-  subagents > 0 && path.endsWith('.jsonl') ? [path, `${path.slice(0, -'.jsonl'.length)}/subagents`] : [path];
+/** What to import for a session: its file, and where Claude Code and Cline keep the files of its subagents. */
+export function pathsOf({ path, subagents }: Pick<FoundSession, 'path' | 'subagents'>): string[] {
+  if (subagents === 0) return [path];
+  if (path.endsWith('.messages.json')) return [path, path.slice(0, path.search(/[^/\\]+$/))];
+  return path.endsWith('.jsonl') ? [path, `${path.slice(0, -'.jsonl'.length)}/subagents`] : [path];
+}
 
 /** Shows what was imported: the end of a single session, otherwise the whole chain. */
 async function showImported(paths: readonly string[]): Promise<void> {
