@@ -62,7 +62,8 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
         diary.meter.endCall(piece.tokens, piece.model ?? performer.model ?? null, piece.cost, Math.ceil(size / 4));
         size = 0;
       }
-      if (piece.kind === 'result') log.take();
+      // What the agent writes with a tool of Stemma carries all that it knows.
+      if (piece.kind === 'call' || piece.kind === 'result') log.take();
       if (piece.kind === 'end') {
         if (piece.isError) throw new StemmaError('UNAVAILABLE', `${program.title} failed: ${piece.text}`);
         text = piece.text;

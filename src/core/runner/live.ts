@@ -34,7 +34,7 @@ const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stop
 export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { chain, live } = parts;
   const { what, performer, limits = {}, rule = null } = input;
-  const target = tried(targetOf(chain, what), input.try);
+  const target = tried(targetOf(chain, what, input.who), input.try);
   const chosen = performerOf(parts, what, performer);
   const job = takeJob(chain, { ...target, what, performer, limits, rule });
   const abort = new AbortController();

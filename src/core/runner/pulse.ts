@@ -34,7 +34,7 @@ export function pulse(parts: RunnerParts, policy: RunPolicy): void {
 function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, limits: NonNullable<PolicyRule['limits']>, key: string): void {
   const { performer, tools, otherTools, who } = rule;
   try {
-    const target = targetOf(parts.chain, what);
+    const target = targetOf(parts.chain, what, who);
     const last = lastOfWork(parts.chain, target.work);
     // Work that failed or was stopped waits for a person. Only the job of a dead process returns by itself.
     if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;

@@ -12,17 +12,18 @@ const longestTitle = 200;
 const nowhere = { space: null, ticketId: null };
 
 /**
- * What a job works for: only one job at a time works for an agent, or answers the same context.
+ * What a job works for: only one job at a time works for an agent, or answers the same context. `named` is who takes a start that is
+ * nobody's yet.
  * @throws NOT_FOUND; CONFLICT if the work has ended or waits
  */
-export function targetOf(chain: Chain, what: Work): Target {
+export function targetOf(chain: Chain, what: Work, named?: string): Target {
   if ('commit' in what) {
     const { id, summary } = commitOf(chain, what.commit, 'what.commit');
     return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, longestTitle), who: null, ...nowhere };
   }
   if ('caseId' in what) return caseTarget(chain, what.experimentId, what.caseId);
   if ('runId' in what) return runTarget(chain, what.runId);
-  return 'eventId' in what ? eventTarget(chain, what.eventId) : turnTarget(chain, what.turnId);
+  return 'eventId' in what ? eventTarget(chain, what.eventId, named) : turnTarget(chain, what.turnId);
 }
 
 function turnTarget(chain: Chain, turnId: string): Target {
@@ -70,8 +71,9 @@ function runTarget(chain: Chain, id: string): Target {
   };
 }
 
-function eventTarget(chain: Chain, no: number): Target {
-  const { event, ticketId, who, task, title, state } = eventNamed(chain, no);
+function eventTarget(chain: Chain, no: number, named: string | undefined): Target {
+  const { event, ticketId, task, title, state, ...asked } = eventNamed(chain, no);
+  const who = asked.who ?? named ?? null;
   if (state !== 'waiting' && state !== 'taken')
     throw new StemmaError('CONFLICT', `The start ${event} is ${state}: only a waiting start can be carried out.`, { id: String(event), state });
   return {

@@ -88,12 +88,14 @@ export function thread(chain: Chain, ticketId: string): TicketThread {
 
 function messageOf(chain: Chain, commit: ContextRow, isCurrent: (commit: ContextRow) => boolean): TicketThread['messages'][number] {
   const own: Entry[] = entries(chain, { id: commit.id, stop: commit.id }).entries;
-  const spoken = own.filter((entry) => entry.kind === 'text');
+  const role = own.findLast((entry) => entry.role !== 'tool')?.role ?? 'user';
+  // A command-line agent notes its surroundings as entries of the user: they are no part of its answer.
+  const spoken = own.filter((entry) => entry.kind === 'text' && entry.role === role);
   return {
     commit: commit.id,
     parent: commit.parentId,
     by: commit.principal,
-    role: own.findLast((entry) => entry.role !== 'tool')?.role ?? 'user',
+    role,
     text: spoken.map((entry) => entry.text ?? '').join('\n\n'),
     tools: own.flatMap((entry) => (entry.kind === 'tool_call' ? (entry.toolName ?? []) : [])),
     at: timestampOf(commit.createdAt),

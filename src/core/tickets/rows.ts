@@ -187,9 +187,18 @@ export function write(chain: Chain, row: TicketRecord, change: Change, occasion:
 
 function contextOf(chain: Chain, occasion: Occasion, at: number): { contextId: string | null; contextFound: ContextFound } {
   if (occasion.contextId !== undefined) return { contextId: occasion.contextId, contextFound: occasion.isFound ? 'resolved' : 'given' };
-  const found = occasion.by === undefined ? null : understoodBy(chain, occasion.by, at);
+  const found = occasion.by === undefined ? null : (workingContext(chain, occasion.by) ?? understoodBy(chain, occasion.by, at));
   return found === null ? { contextId: null, contextFound: null } : { contextId: found, contextFound: 'resolved' };
 }
+
+/** The newest commit of the job in which a command-line agent works in this name. */
+const workingContext = (chain: Chain, principal: string): ContextId | undefined =>
+  chain.db.one<{ tip: ContextId }>(
+    `SELECT tip FROM job WHERE project = ? AND who = ? AND status = 'running' AND tip IS NOT NULL AND performer ->> 'agent' IS NOT NULL
+      ORDER BY no DESC LIMIT 1`,
+    chain.project,
+    principal,
+  )?.tip;
 
 /** SQL: the author of a finding; for other tickets the assignee, else the author. */
 const answererSql = /* sql */ `(SELECT COALESCE(CASE WHEN t.type <> 'review_finding' THEN t.assignee END, v.by)

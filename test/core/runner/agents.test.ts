@@ -63,6 +63,36 @@ test('[U3, U6] an agent that waits for Sarah ends its turn, and her reply starts
   expect((await client.runner.list({})).map(({ status }) => status)).toEqual(['success', 'success']);
 });
 
+test('[K4, U4] what an agent writes in a job carries its work, and its claim starts nothing', async () => {
+  const rules = [{ for: { ticketType: 'task' }, who: '@author', performer }];
+  const surroundings = prompt('s-1', '<system-reminder>The folder is empty.</system-reminder>');
+  const made = agentDoor(async function* (_order, _signal, write) {
+    write(surroundings + answer('a-1', 'I have looked.', { parent: 's-1' }));
+    yield { kind: 'call', toolName: 'ticket_transition', text: '' };
+    await client.ticket.transition({ ticketId, to: 'in_progress', assignee: '@author', by: '@author' });
+    pulse(engine.runner(project), { rules });
+    running.push((await client.runner.list({ status: 'running' })).length);
+    await client.ticket.discuss({ ticketId, text: 'Which case?', principal: '@pm' });
+    write(answer('a-2', 'Done.', { parent: 'a-1' }));
+    yield ends('Done.');
+  });
+  const { client, engine, project } = made;
+  const running: number[] = [];
+  const before = await client.ticket.create({ title: 'Add a clock', type: 'chore' });
+  const { ticketId } = await client.ticket.create({ title: 'Retry calls', type: 'task', dependsOn: [before.ticketId] });
+  await client.ticket.transition({ ticketId: before.ticketId, to: 'in_progress', assignee: '@pm' });
+  await client.ticket.transition({ ticketId: before.ticketId, to: 'closed', resolution: 'Added.' });
+  pulse(engine.runner(project), { rules });
+  await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
+  expect((await client.runner.list({})).map(({ error }) => error)).toEqual([null]);
+  expect(running).toEqual([1]);
+  expect(await client.runner.list({})).toMatchObject([{ status: 'success', who: '@author' }]);
+  const { versions } = await client.ticket.get({ ticketId });
+  const claim = versions.find(({ by, changes }) => by === '@author' && changes.status?.to === 'in_progress');
+  const { entries } = await client.context.entries({ id: claim?.contextId as never, stop: 'root' });
+  expect(entries.at(-1)?.text).toBe('I have looked.');
+});
+
 test('[U6] a session that an agent writes for a job is never imported', async () => {
   const found: unknown[] = [];
   const made = agentDoor(async function* (_order, _signal, write) {

@@ -3,7 +3,8 @@ import { followJob, pulse, startJob } from '../../../src/core/runner/index.js';
 import { acknowledge } from '../../../src/core/tickets/index.js';
 import type { ReplyPiece } from '../../../src/core/turns/index.js';
 import { door } from '../../support/door.js';
-import { calls, model, type Reply, read, says } from '../../support/model-of-jobs.js';
+import { calls, model, read, says } from '../../support/model-of-jobs.js';
+import { reviewers, reviewStory, type Step } from '../../support/review-story.js';
 
 interface Asked {
   readonly messages: readonly { readonly role: string; readonly content: string | readonly { readonly type: string; readonly text?: string }[] }[];
@@ -20,49 +21,24 @@ function standing(body: string): { readonly said: string; readonly replies: numb
 }
 
 test('[U1, U2] a review runs without a person, from the claim to the closed ticket', async () => {
-  let [ticketId, finding, id] = ['', '', 0];
-  const call = (name: string, input: object): Reply => calls([`c${id++}`, name, input]);
-  const move = (to: string, more: object = {}): Reply => call('ticket_transition', { ticket_id: ticketId, to, ...more });
-  const reviewers = ['@rev', '@second'];
+  const story = reviewStory();
+  const { tickets, bodies } = story;
+  let id = 0;
+  /** The step as a reply of a model. Its tools have names of their own in places. */
+  const replyOf = ({ text, call }: Step): ReplyPiece[] => {
+    if (!call) return says(text ?? '');
+    const { ticketId, ...more } = call[1] as { ticketId?: string };
+    return calls([`c${id++}`, call[0].replace('_thread', '_get'), { ...more, ...(ticketId !== undefined && { ticket_id: ticketId }) }]);
+  };
   /** Waits for the answer in the thread of the finding, while its author works on it. */
-  async function* whenAnswered(reply: Reply) {
-    while ((await client.ticket.thread({ ticketId: finding })).messages.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-    yield* reply as ReplyPiece[];
+  async function* whenAnswered(step: Step) {
+    while ((await client.ticket.thread({ ticketId: tickets.finding })).messages.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    yield* replyOf(step);
   }
-  const bodies: Record<string, string> = {};
-  let isSecondRound = false;
   const provider = model((body) => {
     const { said, replies } = standing(body);
-    const task = /^You are (@\w+)\. (\w+)/.exec(said)?.slice(1).join(' ') ?? said;
-    bodies[task] ??= body;
-    switch (task) {
-      case '@author Work':
-        return [move('in_progress', { assignee: '@author' }), move('review', { reviewers }), says('The retries work.')][replies] as Reply;
-      case '@rev Review':
-        if (isSecondRound) return replies === 0 ? call('ticket_verdict', { ticket_id: ticketId, verdict: 'approved' }) : says('Fine now.');
-        return [
-          call('ticket_create', { title: 'The first attempt is repeated', type: 'review_finding', parent: ticketId }),
-          call('ticket_verdict', { ticket_id: ticketId, verdict: 'changes_requested' }),
-          says('I found a bug.'),
-        ][replies] as Reply;
-      case '@second Review':
-        return replies === 0 ? call('ticket_verdict', { ticket_id: ticketId, verdict: 'approved' }) : says('Fine.');
-      case '@author All':
-        return replies === 0 ? move(isSecondRound ? 'closed' : 'in_progress', { resolution: 'Fixed.' }) : says('Decided.');
-      case '@author Address': {
-        if (replies === 0) return call('ticket_discuss', { ticket_id: finding, text: 'Why is it repeated?' });
-        if (!body.includes('It counts from zero.')) return () => whenAnswered(call('ticket_get', { ticket_id: finding }));
-        if (!body.includes('Counted from one.'))
-          return call('ticket_transition', { ticket_id: finding, to: 'closed', resolution: 'Counted from one.' });
-        if (isSecondRound) return says('Addressed.');
-        isSecondRound = true;
-        return move('review', { reviewers });
-      }
-      case 'Why is it repeated?':
-        return says('It counts from zero.');
-      default:
-        return says('The resolution holds.');
-    }
+    const step = story.next(said, replies, body);
+    return step.waits ? () => whenAnswered(step) : replyOf(step);
   });
   const { client, engine, project } = door({ providers: [provider] });
   const performer = { provider: 'model' };
@@ -75,12 +51,13 @@ test('[U1, U2] a review runs without a person, from the claim to the closed tick
   const policy = await client.runner.getPolicy({});
 
   const before = await client.ticket.create({ title: 'Add a clock', type: 'chore' });
-  ({ ticketId } = await client.ticket.create({ title: 'Retry calls', type: 'task', dependsOn: [before.ticketId], by: '@pm' }));
+  const { ticketId } = await client.ticket.create({ title: 'Retry calls', type: 'task', dependsOn: [before.ticketId], by: '@pm' });
+  tickets.task = ticketId;
   await client.ticket.transition({ ticketId: before.ticketId, to: 'in_progress', assignee: '@pm' });
   await client.ticket.transition({ ticketId: before.ticketId, to: 'closed', resolution: 'Added.' });
   for (let rounds = 0; rounds < 2_000 && (await client.ticket.get({ ticketId })).status !== 'closed'; rounds++) {
     pulse(engine.runner(project), policy);
-    finding = (await client.ticket.list({ parent: ticketId }))[0]?.ticketId ?? '';
+    tickets.finding = (await client.ticket.list({ parent: ticketId }))[0]?.ticketId ?? '';
     await new Promise((resolve) => setImmediate(resolve));
   }
   await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
@@ -91,13 +68,13 @@ test('[U1, U2] a review runs without a person, from the claim to the closed tick
   expect(jobs.filter(({ status }) => status !== 'success').map(({ title, error }) => [title, error])).toEqual([]);
   const { status, reviewers: verdicts } = await client.ticket.get({ ticketId });
   expect([status, verdicts.map(({ verdict }) => verdict)]).toEqual(['closed', ['approved', 'approved']]);
-  expect(await client.ticket.get({ ticketId: finding })).toMatchObject({ status: 'closed', resolution: 'Counted from one.' });
+  expect(await client.ticket.get({ ticketId: tickets.finding })).toMatchObject({ status: 'closed', resolution: 'Counted from one.' });
   expect(await client.ticket.events({ state: ['waiting', 'taken'] })).toEqual([]);
   // Each reviewer has a context of their own, and the finding's author answers from what they knew then.
   expect(bodies['@second Review']).not.toContain('You are @rev');
   expect(bodies['Why is it repeated?']).toContain('You are @rev. Review this ticket.');
   expect(bodies['Why is it repeated?']).not.toContain('I found a bug.');
-  expect((await client.ticket.thread({ ticketId: finding })).messages.map(({ by }) => by)).toEqual(['@author', '@rev']);
+  expect((await client.ticket.thread({ ticketId: tickets.finding })).messages.map(({ by }) => by)).toEqual(['@author', '@rev']);
   expect((await client.project.check({})).problems).toEqual([]);
 });
 
