@@ -14,25 +14,15 @@ export function contentAt(shelf: Shelf, no: ArtifactNo): Content {
 /** The object's verified bytes. @throws CORRUPT if they do not match the hash; NOT_FOUND or UNAVAILABLE if they are gone. */
 export const read = (shelf: Shelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
 
-/** Many objects in the given order. Neighbors in the database are read as one range, with only the columns that verify them. */
+/** Many objects in the given order. Neighbors in the database are read together, with only the columns that verify them. */
 export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] {
   const lowest = nos.reduce<number>((least, no) => Math.min(least, no), Number.POSITIVE_INFINITY);
   const highest = nos.reduce<number>((most, no) => Math.max(most, no), 0);
   const isDense = nos.length > 8 && highest - lowest < nos.length * 2;
   if (!isDense) return nos.map((no) => read(shelf, no));
   const found: (Uint8Array | undefined)[] = new Array(highest - lowest + 1).fill(undefined);
-  // Only content in rows is read here. Packs, blocks, chunks, content that does not match its hash, and rows that another process changes
-  // between the two queries are read one by one.
-  const among = 'no BETWEEN ? AND ? AND project = ? AND data IS NOT NULL AND gone IS NULL AND expiresAt IS NULL AND key >= 0 ORDER BY no';
-  const range = [lowest, highest, shelf.project] as const;
-  const rows = shelf.db.all<{ no: ArtifactNo; data: Buffer }>(`SELECT no, data FROM artifact WHERE ${among}`, ...range);
-  // All hashes are one text, because a buffer for each costs as much as reading the content.
-  const hex = shelf.db.one<{ hex: string | null }>(
-    `SELECT group_concat(digits, '') AS hex FROM (SELECT hex(hash) AS digits FROM artifact WHERE ${among})`,
-    ...range,
-  )?.hex;
-  const hashes = Buffer.from(hex ?? '', 'hex');
-  for (const [place, { no, data }] of rows.entries()) if (hasHash(data, hashes, place * hashLength)) found[no - lowest] = data;
+  for (let first = lowest; first <= highest; first += rowsTogether)
+    for (const { no, data } of verifiedRows(shelf, first, Math.min(first + rowsTogether - 1, highest))) found[no - lowest] = data;
   const now = shelf.clock();
   return nos.map((no) => {
     const bytes = found[no - lowest];
@@ -40,6 +30,27 @@ export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] 
     shelf.used?.set(no, now);
     return bytes;
   });
+}
+
+/** Rows that are read together. Reading and hashing many in a row costs half as much while they are in the processor's cache. */
+const rowsTogether = 128;
+
+/**
+ * The objects of a range whose content is in their rows and matches their hash. Packs, blocks, chunks, and rows that another process changes
+ * between the two queries are left out.
+ */
+function verifiedRows(shelf: Shelf, first: number, last: number): { readonly no: ArtifactNo; readonly data: Buffer }[] {
+  const among = 'no BETWEEN ? AND ? AND project = ? AND data IS NOT NULL AND gone IS NULL AND expiresAt IS NULL AND key >= 0 ORDER BY no';
+  const rows = shelf.db.all<{ no: ArtifactNo; data: Buffer }>(`SELECT no, data FROM artifact WHERE ${among}`, first, last, shelf.project);
+  // All hashes are one text, because a buffer for each costs as much as reading the content.
+  const hex = shelf.db.one<{ hex: string | null }>(
+    `SELECT group_concat(digits, '') AS hex FROM (SELECT hex(hash) AS digits FROM artifact WHERE ${among})`,
+    first,
+    last,
+    shelf.project,
+  )?.hex;
+  const hashes = Buffer.from(hex ?? '', 'hex');
+  return rows.filter(({ data }, place) => hasHash(data, hashes, place * hashLength));
 }
 
 /** Approximate number of bytes of several objects that are in memory at a time. */

@@ -69,6 +69,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
   let unsynced = false;
 
   const begin = (): OpenPack => {
+    db.place.require();
     const file = `${newName()}${ending}`;
     const path = join(folderInside(root, folder), file);
     // Not opened for appending: the next write overwrites one that failed half way.
@@ -203,13 +204,14 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     },
     unnamed,
     sweepFiles: () =>
-      db.transaction(() =>
-        unnamed().reduce((freed, file) => {
+      db.transaction(() => {
+        db.place.require();
+        return unnamed().reduce((freed, file) => {
           const size = sizeOf(file);
           removeInside(root, join(folder, file));
           return freed + size;
-        }, 0),
-      ),
+        }, 0);
+      }),
     close: () => {
       for (const fd of readers.values()) closeSync(fd);
       readers.clear();

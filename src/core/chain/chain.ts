@@ -5,6 +5,7 @@ import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes
 import { findFormat, type Losses, type Outline, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { matchingRow, type WritableDb } from '../store/index.js';
 import { isDigestOfRow, isIdOf } from './digest.js';
+import type { Verified } from './verified.js';
 
 /** One project's tables, objects, clock and ids: the first parameter of every chain function. */
 export interface Chain {
@@ -22,6 +23,8 @@ export interface Chain {
   readonly parsed: Recent<string, ParsedDelta>;
   /** Entries of recently paged contexts, by commit and stop, so that the next page is a slice. */
   readonly placed: Recent<string, Placed>;
+  /** The commits that this process has verified. Ask once for each walk. */
+  readonly verified: () => Verified;
 }
 
 /** A row of the `context` table, with the parent's id and the artifact's hash. */
@@ -58,10 +61,7 @@ export interface ContextRow {
 }
 
 /** The few columns that a walk needs, because walks are long. */
-export type Step = Pick<
-  ContextRow,
-  'seq' | 'id' | 'parent' | 'run' | 'depth' | 'type' | 'artifact' | 'format' | 'messageCount' | 'tokenCount' | 'intact'
->;
+export type Step = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'run' | 'depth' | 'type' | 'artifact' | 'format' | 'messageCount' | 'tokenCount'>;
 
 /** The position of an entry in a context: its commit, and its index there. */
 export interface Place {

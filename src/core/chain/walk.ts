@@ -3,7 +3,9 @@ import type { Stop } from '../contract/index.js';
 import { type Chain, type ContextRow, intactColumn, requireIdentity, type Step } from './chain.js';
 import { commitAt, commitOf, isAncestor, originOf } from './find.js';
 
-const selectStep = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount, ${intactColumn} FROM context c`;
+const inRange = 'FROM context c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
+const selectSteps = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount ${inRange}`;
+const selectIntact = `SELECT seq, ${intactColumn} ${inRange}`;
 
 /** The commits that contribute content to a materialization, root first. */
 export interface Walk {
@@ -57,16 +59,19 @@ type Place = Pick<Step, 'run' | 'depth'>;
 
 /** Yields the commits from here to the root. It reads each run in ranges. @throws CORRUPT if a commit on the way is lost. */
 export function* backwards(chain: Chain, tip: Place): Generator<Step> {
+  const verified = chain.verified();
   let from: Place | undefined = tip;
   let range = firstRange;
   let child: Step | undefined;
   while (from) {
     const { run, depth }: Place = from;
-    const rows: Step[] = chain.db.all<Step>(`${selectStep} WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?`, run, depth, range);
+    const rows: Step[] = chain.db.all<Step>(selectSteps, run, depth, range);
+    if (!rows.every(({ seq }) => verified.has(seq)))
+      for (const { seq, intact } of chain.db.all<Pick<ContextRow, 'seq' | 'intact'>>(selectIntact, run, depth, range)) if (intact) verified.add(seq);
     for (const row of rows) {
       if (child && child.parent !== row.seq) throw lostParent(child);
       child = row;
-      if (!row.intact) requireIdentity(commitAt(chain, row.seq));
+      if (!verified.has(row.seq)) requireIdentity(commitAt(chain, row.seq));
       yield row;
     }
     from = rows.length === range ? { run, depth: depth - range } : originOf(chain, run);

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { openArtifacts } from '../artifacts/index.js';
 import { badRequest, type Clock, corrupt, inWords, recent, StemmaError } from '../base/index.js';
-import { type Chain, remakeSnapshot } from '../chain/index.js';
+import { type Chain, openVerified, remakeSnapshot } from '../chain/index.js';
 import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
@@ -124,7 +124,7 @@ export function openFolder(path: string, clock: Clock, { busyMs, repair = false,
     remake: (artifact) => chain && remakeSnapshot(chain, artifact),
     onGone: forget,
   });
-  chain = { db, project: artifacts.project, artifacts, clock, machine, newId: randomUUID, outlines, parsed, placed };
+  chain = { db, project: artifacts.project, artifacts, clock, machine, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db) };
   return {
     dir,
     ...said,

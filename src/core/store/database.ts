@@ -18,7 +18,7 @@ export interface ReadableDb {
   all<Row>(sql: string, ...parameters: Parameter[]): Row[];
   /** Rows one at a time. The connection runs no other statement until the loop ends. */
   each<Row>(sql: string, ...parameters: Parameter[]): IterableIterator<Row>;
-  /** A number that changes when another connection, of this process or another, commits. */
+  /** A number that changes when another connection, of this process or another, commits, or when the database was rebuilt. */
   version(): number;
 }
 
@@ -94,9 +94,11 @@ const leastShrink = 1024 * 1024;
  */
 export function openDatabase(file: string | Buffer, options: OpenOptions = {}): OpenDatabase {
   let connection = connectTo(file, options);
+  let rebuilds = 0;
   const current = (): Connection => connection;
   return {
     ...readsOf(current),
+    version: () => rebuilds * 2 ** 32 + (connection.raw.pragma('data_version', { simple: true }) as number),
     ...writesOf(current),
     ...checksOf(current),
     get place() {
@@ -116,6 +118,7 @@ export function openDatabase(file: string | Buffer, options: OpenOptions = {}): 
         return guard(() => rebuildFile(raw.name, backups));
       } finally {
         connection = connectTo(file, options);
+        rebuilds += 1;
       }
     },
   };
@@ -129,7 +132,7 @@ const guardedBy =
   <T>(work: () => T): T =>
     guard(work, () => current().raw);
 
-function readsOf(current: () => Connection): ReadableDb {
+function readsOf(current: () => Connection): Omit<ReadableDb, 'version'> {
   const guarded = guardedBy(current);
   const prepared = (sql: string): Database.Statement => current().prepared(sql);
   return {
@@ -145,7 +148,6 @@ function readsOf(current: () => Connection): ReadableDb {
         rows.return?.();
       }
     },
-    version: () => current().raw.pragma('data_version', { simple: true }) as number,
   };
 }
 
@@ -193,7 +195,7 @@ interface Listeners {
   readonly rollback: readonly (() => void)[];
 }
 
-/** Creates `WritableDb.transaction`. The place is checked after waiting for the lock and before the commit. */
+/** Creates `WritableDb.transaction`. The place is checked before the commit; work that writes files checks it itself. */
 function transactions(current: () => Connection, listeners: Listeners): <T>(work: () => T) => T {
   let commits = 0;
   return (work) => {
@@ -202,7 +204,6 @@ function transactions(current: () => Connection, listeners: Listeners): <T>(work
     return guard(() => {
       prepared('BEGIN IMMEDIATE').run();
       try {
-        place.require();
         const result = work();
         for (const listener of listeners.commit) listener();
         place.require();
