@@ -22,7 +22,6 @@ const exemptions: readonly { readonly file: string; readonly uses: readonly stri
   { file: 'src/core/store/copy.ts', uses: ['Database', 'readFileSync'], because: checked },
   { file: 'src/core/store/connection.ts', uses: ['Database'], because: checked },
   { file: 'src/core/store/definitions.ts', uses: ['Database'], because: 'its database is in memory' },
-  { file: 'src/core/store/first-page.ts', uses: ['Database', 'openSync'], because: 'it writes the first page of a copy that Stemma has just made' },
   { file: 'src/core/store/foreign.ts', uses: ['Database', 'copyFileSync'], because: checked },
   { file: 'src/core/store/log.ts', uses: ['openSync'], because: checked },
   { file: 'src/core/store/rebuild.ts', uses: ['Database'], because: checked },

@@ -9,7 +9,6 @@ import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { openPacks } from './packs.js';
 import { dropCaches, expire, keep, setPolicy } from './policy.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
-import { regain } from './regain.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
 
@@ -60,8 +59,8 @@ export interface Artifacts {
   restore(no: ArtifactNo, bytes: Uint8Array): void;
   /** Marks a damaged object as lost until it is restored or put again. */
   giveUp(no: ArtifactNo): void;
-  /** Finds packs and blocks whose rows were lost, and removes references to those that are not found. */
-  regain(): void;
+  /** Marks the objects of packs and blocks that have no row as lost. */
+  giveUpUnplaced(): void;
   /** Forgets blocks in memory, so that a check reads the disk. */
   forget(): void;
   /** Reads lost objects again: their place may contain them again. */
@@ -157,7 +156,7 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, rem
       transaction(() => restore(shelf, no, bytes));
     },
     giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
-    regain: () => transaction(() => regain(shelf)),
+    giveUpUnplaced: () => transaction(() => giveUpUnplaced(shelf)),
     forget: () => shelf.blocks.clear(),
     tryAgain: () => void db.run(`UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND ${isStoredSql} AND project = ?`, project),
     expire: () => void expire(shelf),
@@ -178,6 +177,15 @@ function factsAt(shelf: Shelf, no: ArtifactNo): Facts {
   const row = shelf.db.one<Facts>(`SELECT ${factColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
+}
+
+function giveUpUnplaced({ db }: Shelf): void {
+  db.run(
+    `UPDATE artifact SET pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, gone = 'lost'
+      WHERE (pack IS NOT NULL AND pack NOT IN (SELECT no FROM pack))
+         OR (block IS NOT NULL AND block NOT IN (SELECT no FROM block WHERE pack IN (SELECT no FROM pack)))`,
+  );
+  db.run('DELETE FROM block WHERE pack NOT IN (SELECT no FROM pack)');
 }
 
 function stat(shelf: Shelf, no: ArtifactNo): ArtifactStat {

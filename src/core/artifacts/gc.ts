@@ -62,7 +62,7 @@ function plan(shelf: Shelf, options: GcOptions): GcResult {
   return shelf.db.transaction(() => {
     mark(shelf, options.roots);
     const { count, bytes } = shelf.db.one<{ count: number; bytes: number }>(
-      `SELECT COUNT(*) FILTER (WHERE ${isObject}) AS count, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE ${isDoomed}`,
+      `SELECT COUNT(*) FILTER (WHERE ${isObject}) AS count, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE ${isUnreachable}`,
       shelf.project,
     ) ?? { count: 0, bytes: 0 };
     return { ...countKept(shelf), removed: count, freedBytes: bytes };
@@ -71,7 +71,7 @@ function plan(shelf: Shelf, options: GcOptions): GcResult {
 
 /** True for an object that was put, not for a chunk or a cache. */
 const isObject = `contentType <> '${chunkType}' AND (${isStoredSql} OR gone IS NOT NULL)`;
-const isDoomed = 'project = ? AND no NOT IN (SELECT no FROM temp.kept)';
+const isUnreachable = 'project = ? AND no NOT IN (SELECT no FROM temp.kept)';
 
 /** Empties a row: only its number stays in use. */
 const emptied = `key = -1, hash = zeroblob(32), size = 0, storedSize = 0, encoding = 0, contentType = '${chunkType}', policy = 'default', labels = NULL,
@@ -84,7 +84,7 @@ function sweep(shelf: Shelf, options: GcOptions): Counts & { rows: number; remov
     const counts = countKept(shelf);
     db.run('CREATE TEMP TABLE IF NOT EXISTS doomed (no INTEGER PRIMARY KEY)');
     db.run('DELETE FROM temp.doomed');
-    db.run(`INSERT INTO temp.doomed SELECT no FROM artifact WHERE ${isDoomed} LIMIT ${rowsAtOnce}`, project);
+    db.run(`INSERT INTO temp.doomed SELECT no FROM artifact WHERE ${isUnreachable} LIMIT ${rowsAtOnce}`, project);
     const among = 'IN (SELECT no FROM temp.doomed)';
     const { rows, objects, bytes } = db.one<{ rows: number; objects: number; bytes: number }>(
       `SELECT COUNT(*) AS rows, COUNT(*) FILTER (WHERE ${isObject}) AS objects, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE no ${among}`,

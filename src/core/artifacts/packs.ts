@@ -40,8 +40,6 @@ export interface Packs {
   retire(pack: number): void;
   /** Deletes the row of an empty pack. `sweepFiles` deletes the file after the commit. */
   drop(pack: number): void;
-  /** Names of regular files that are named like packs and that no row names. */
-  unnamed(): string[];
   /** Deletes regular files that are named like packs and that no row names, under the write lock. Returns their bytes. */
   sweepFiles(): number;
   close(): void;
@@ -202,7 +200,6 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
       forget(no);
       db.run('DELETE FROM pack WHERE no = ?', no);
     },
-    unnamed,
     sweepFiles: () =>
       db.transaction(() => {
         db.place.require();

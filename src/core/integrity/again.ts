@@ -4,7 +4,7 @@ import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { importPaths, listSources, sourceContent } from '../import/index.js';
 import type { Rebuilt } from '../store/index.js';
-import { soundly } from './check.js';
+import { orUndefined } from './check.js';
 
 /** An empty project in a folder of its own; `close` deletes both. */
 export interface Scratch {
@@ -22,7 +22,7 @@ export function* importAgain(chain: Chain, scratch: Scratch): Generator<undefine
   for (const { sourceId, path } of listSources(chain).toReversed()) {
     if (existsSync(path)) paths.push(path);
     else {
-      const content = soundly(() => sourceContent(chain, sourceId));
+      const content = orUndefined(() => sourceContent(chain, sourceId));
       if (content) paths.push(writeCopy(join(scratch.dir, 'sources', path.replaceAll(':', '_')), content));
     }
     yield;
@@ -117,8 +117,8 @@ export interface LostCommits extends Pick<Rebuilt, 'lostCommits'> {
 /** The object's number in the project, which gets the content if it has none. */
 function bringObject(chain: Chain, again: Chain, no: ArtifactNo): ArtifactNo {
   const { ref, contentType } = again.artifacts.stat(no);
-  const known = soundly(() => chain.artifacts.find(ref));
-  if (known !== undefined && soundly(() => chain.artifacts.read(known))) return known;
+  const known = orUndefined(() => chain.artifacts.find(ref));
+  if (known !== undefined && orUndefined(() => chain.artifacts.read(known))) return known;
   return chain.artifacts.put(again.artifacts.read(no), { contentType, bulk: true }).no;
 }
 

@@ -97,7 +97,7 @@ export interface BackUpInput {
 }
 
 /**
- * Copies the database while others go on working, verifies the copy, and only then removes older backups. Returns undefined, or why the copy
+ * Copies the database while others keep working, verifies the copy, and only then removes older backups. Returns undefined, or why the copy
  * was not kept: then all older backups stay. @throws what the disk refuses.
  */
 export async function backUp({ dir, db, at, newName, inSteps }: BackUpInput): Promise<string | undefined> {

@@ -192,7 +192,7 @@ function identityProblems(row: CommitRow): Problem[] {
 /** Counts and outline against the content. Damaged content is reported with its object. */
 function contentProblems(chain: Chain, row: CommitRow): Problem[] {
   const format = findFormat(row.format);
-  const content = format && soundly(() => chain.artifacts.read(row.artifact));
+  const content = format && orUndefined(() => chain.artifacts.read(row.artifact));
   if (!content) return [];
   const outline = outlineOfParsed(format.parse(content));
   const counts = countsOf(outline);
@@ -240,7 +240,7 @@ function refusals(read: () => unknown): StemmaError[] {
 }
 
 /** The result, or undefined if it cannot be read: the object is reported by itself. */
-export function soundly<T>(read: () => T): T | undefined {
+export function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

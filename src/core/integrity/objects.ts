@@ -2,7 +2,7 @@ import { refOf } from '../artifacts/index.js';
 import { type ArtifactNo, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { openDatabase } from '../store/index.js';
-import { type DamagedArtifact, soundly } from './check.js';
+import { type DamagedArtifact, orUndefined } from './check.js';
 
 /** Restores damaged objects from backups, and from a project that imported the same files. Content counts only if its hash is the wanted one. */
 export function* restoreObjects(
@@ -12,7 +12,7 @@ export function* restoreObjects(
 ): Generator<undefined, ReadonlySet<ArtifactNo>> {
   const restored = new Set<ArtifactNo>();
   for (const { no, ref } of damaged) {
-    const content = (again && soundly(() => again.artifacts.read(again.artifacts.find(ref)))) ?? contentIn(backups, ref);
+    const content = (again && orUndefined(() => again.artifacts.read(again.artifacts.find(ref)))) ?? contentIn(backups, ref);
     if (content && refOf(content) === ref) {
       chain.artifacts.restore(no, content);
       restored.add(no);
@@ -30,7 +30,7 @@ export function* restoreObjectRows(chain: Chain, lost: ReadonlyMap<number, numbe
   );
   for (const { no, key, hash, contentType, createdAt } of rows ?? []) {
     const wanted = numbers.get(key);
-    const content = wanted === undefined ? undefined : soundly(() => again?.artifacts.read(no));
+    const content = wanted === undefined ? undefined : orUndefined(() => again?.artifacts.read(no));
     if (wanted === undefined || !content) continue;
     if (chain.db.one('SELECT 1 FROM artifact WHERE no = ?', wanted)) continue;
     const row = { no: wanted, project: chain.project, key, hash, size: content.length, storedSize: 0, encoding: 0, contentType, createdAt };

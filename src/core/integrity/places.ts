@@ -2,7 +2,7 @@ import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, dropList, outlineOf } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat } from '../formats/index.js';
-import { soundly } from './check.js';
+import { orUndefined } from './check.js';
 
 interface Linked {
   readonly seq: CommitSeq;
@@ -101,7 +101,7 @@ export function restoreCounts(chain: Chain, ids: readonly ContextId[]): void {
       );
     }
     if (!wrong.has(row.id) || !findFormat(row.format)) continue;
-    const counts = soundly(() => countsOf(outlineOf(chain, row.artifact, row.format)));
+    const counts = orUndefined(() => countsOf(outlineOf(chain, row.artifact, row.format)));
     if (!counts) continue;
     chain.db.run(
       'UPDATE context SET messageCount = ?, entries = ?, errors = ? WHERE seq = ?',

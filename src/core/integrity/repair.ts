@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { type ChangedRow, canRestoreRows, type Rebuilt } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
-import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage, soundly } from './check.js';
+import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage, orUndefined } from './check.js';
 import { relinkOrphans, restoreNames } from './names.js';
 import { restoreObjectRows, restoreObjects } from './objects.js';
 import { dropDerived, dropSearchIndex, restoreCounts, restorePlaces } from './places.js';
@@ -34,7 +34,7 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
   yield;
   // An object that was given up may be intact again: somebody put a pack back.
   chain.artifacts.tryAgain();
-  db.unenforced(() => chain.artifacts.regain());
+  db.unenforced(() => chain.artifacts.giveUpUnplaced());
   const { damaged } = yield* damagedArtifacts(chain);
   const unverified = changedRowsOf(store);
   const commits = commitsIn(unverified);
@@ -68,7 +68,7 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
   };
 }
 
-const changedRowsOf = ({ db }: CheckedStore): ChangedRow[] => soundly(() => db.changedRows()) ?? [];
+const changedRowsOf = ({ db }: CheckedStore): ChangedRow[] => orUndefined(() => db.changedRows()) ?? [];
 
 const commitsIn = (rows: readonly ChangedRow[]): ReadonlySet<CommitSeq> =>
   new Set(rows.filter(({ table }) => table === 'context').map(({ row }) => Number(row) as CommitSeq));
@@ -135,13 +135,13 @@ const provedBy: Readonly<Record<string, (store: CheckedStore, no: number) => boo
   // Runs and depths were verified against the parents.
   firstParentRun: () => true,
   project: ({ chain, projectId }, no) => chain.db.one('SELECT 1 FROM project WHERE no = ? AND projectId = ?', no, projectId) !== undefined,
-  artifact: ({ chain }, no) => soundly(() => chain.artifacts.read(no as ArtifactNo)) !== undefined,
+  artifact: ({ chain }, no) => orUndefined(() => chain.artifacts.read(no as ArtifactNo)) !== undefined,
   pack: ({ chain }, no) =>
     chain.db.one("SELECT 1 FROM artifact WHERE gone = 'lost' AND (pack = ? OR block IN (SELECT no FROM block WHERE pack = ?))", no, no) === undefined,
   block: ({ chain }, no) => chain.db.one("SELECT 1 FROM artifact WHERE gone = 'lost' AND block = ?", no) === undefined,
   source: ({ chain }, no) => {
     const row = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', no);
-    return row !== undefined && soundly(() => sourceContent(chain, row.sourceId)) !== undefined;
+    return row !== undefined && orUndefined(() => sourceContent(chain, row.sourceId)) !== undefined;
   },
 };
 
@@ -230,7 +230,7 @@ function withAdvice(chain: Chain, problem: Problem, lost: readonly DamagedArtifa
 /** What cannot be read because the row of an object has changed. `row` is the name of any row. */
 function lostWith(chain: Chain, row: string): string {
   const [, no] = /^artifact (\d+)$/.exec(row) ?? [];
-  if (no === undefined || soundly(() => chain.artifacts.read(Number(no) as ArtifactNo)) !== undefined) return '';
+  if (no === undefined || orUndefined(() => chain.artifacts.read(Number(no) as ArtifactNo)) !== undefined) return '';
   return `. Lost with it: ${whatNeeds(chain, Number(no) as ArtifactNo)}`;
 }
 

@@ -1,8 +1,7 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { corrupt, StemmaError } from '../base/index.js';
+import { corrupt } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
-import { copyWithFirstPage, removeCopy, versionInHeader } from './first-page.js';
 import { migrate, refuseNewer, versionOf } from './migrate.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { tablesAfter } from './schema.js';
@@ -14,7 +13,6 @@ import {
   numberColumn,
   readingOf,
   registerSums,
-  sumColumn,
   type TableShape,
   tablesOf,
   type Value,
@@ -41,8 +39,8 @@ const derived = /^(outline|materialized|principalCommit|search.*|usage.*|progres
  * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A
  * row that is missing or does not match its checksum comes from the newest backup that has it. If no backup has it, the changed row is
  * copied as it is, with its checksum, so that it stays reported. The damaged file is kept.
- * @throws CONFLICT if a newer Stemma wrote the file, or if its version is lost and its tables are unknown; CORRUPT if neither the file nor a
- * backup can be read. Then nothing changes.
+ * If nothing of the file can be read, all rows come from the newest backup.
+ * @throws CONFLICT if a newer Stemma wrote the file; CORRUPT if neither the file nor a backup can be read. Then nothing changes.
  */
 export function rebuildFile(file: string, backups: readonly string[]): Rebuilt {
   const beside = `${file}.rebuilt`;
@@ -50,15 +48,12 @@ export function rebuildFile(file: string, backups: readonly string[]): Rebuilt {
   removeCopy(beside);
   // SQLite would make a file that others can read.
   writeNew(beside, '');
-  const readable = openReadable(file);
   let result: Omit<Rebuilt, 'path'>;
   try {
-    result = copyRows(readable, beside, backups);
+    result = copyRows(file, beside, backups);
   } catch (error) {
     removeCopy(beside);
     throw error;
-  } finally {
-    readable.close();
   }
   const path = unusedName(`${file}.damaged`);
   for (const ending of ['-wal', '-shm']) if (existsSync(`${file}${ending}`)) renameSync(`${file}${ending}`, `${path}${ending}`);
@@ -72,97 +67,25 @@ function unusedName(name: string): string {
   for (let number = 1; ; number++) if (!existsSync(`${name}-${number}`)) return `${name}-${number}`;
 }
 
-/** A damaged database, as far as SQLite can read it. */
-interface Readable {
-  readonly old: Database.Database | undefined;
-  /** The format version, if the header does not say it any more. */
-  readonly version?: number;
-  close(): void;
-}
-
-/** Opens a damaged database, or a copy of it with another first page if SQLite can read more of that. @throws CONFLICT */
-function openReadable(file: string): Readable {
-  const old = openToRead(file);
-  const inHeader = versionInHeader(file);
-  const found = namesOf(old).size;
-  if (tablesAfter(migrations).every((name) => derived.test(name) || namesOf(old).has(name))) return { old, close: () => old?.close() };
-  refuseNewer(inHeader);
-  const copy = `${file}.first-page`;
-  let patched: Database.Database | undefined;
-  const close = (): void => {
-    old?.close();
-    patched?.close();
-    removeCopy(copy);
-  };
-  const isReadable = (): boolean => {
-    patched?.close();
-    patched = openToRead(copy);
-    return namesOf(patched).size > found;
-  };
-  try {
-    if (copyWithFirstPage(file, copy, isReadable)) return { old: patched, version: versionByTables(patched, inHeader), close };
-  } catch (error) {
-    close();
-    throw error;
-  }
-  return { old, close };
-}
-
 const shapesOf = (raw: Database.Database | undefined): TableShape[] => (raw && readable(() => tablesOf(raw))) ?? [];
-const namesOf = (raw: Database.Database | undefined): ReadonlySet<string> => new Set(shapesOf(raw).map(({ name }) => name));
 
-/**
- * The newest format version with exactly these tables and columns; else the one in the header; else, as some may be lost, the newest with all
- * of these. @throws CONFLICT if no version has them.
- */
-function versionByTables(raw: Database.Database | undefined, inHeader: number): number {
-  const found = columnsIn(shapesOf(raw));
-  const versions = columnsByVersion();
-  const holdsAll = (known: ReadonlySet<string>): boolean => [...found].every((column) => known.has(column));
-  const exact = versions.find(({ known }) => known.size === found.size && holdsAll(known))?.version;
-  const version = exact ?? (inHeader > 0 ? inHeader : versions.find(({ known }) => holdsAll(known))?.version);
-  if (version !== undefined) return version;
-  throw new StemmaError(
-    'CONFLICT',
-    `the header of stemma.db is damaged, and its tables are not those of a format up to ${formatVersion}: repair it with the Stemma that wrote it, or a newer one. Nothing was changed`,
-    { known: formatVersion },
-  );
+function removeCopy(copy: string): void {
+  for (const ending of ['', '-wal', '-shm']) rmSync(`${copy}${ending}`, { force: true });
 }
 
-const columnsIn = (tables: readonly TableShape[]): ReadonlySet<string> =>
-  new Set(tables.flatMap(({ name, columns }) => columns.filter((column) => column !== sumColumn).map((column) => `${name}.${column}`)));
-
-interface FormatColumns {
-  readonly version: number;
-  readonly known: ReadonlySet<string>;
+/** A damaged database or a backup of it, with its tables as far as they can be read. */
+interface Source {
+  readonly raw: Database.Database | undefined;
+  readonly tables: readonly TableShape[];
+  readonly isBackup: boolean;
 }
 
-let byVersion: readonly FormatColumns[] | undefined;
-
-/** The columns of every format version, checksums left out, the newest first. */
-function columnsByVersion(): readonly FormatColumns[] {
-  byVersion ??= readColumnsByVersion();
-  return byVersion;
-}
-
-function readColumnsByVersion(): FormatColumns[] {
-  const raw = new Database(':memory:');
-  try {
-    registerSums(raw);
-    return migrations
-      .map((step, at) => {
-        raw.exec(step);
-        return { version: at + 1, known: columnsIn(tablesOf(raw)) };
-      })
-      .toReversed();
-  } finally {
-    raw.close();
-  }
-}
-
-/** @throws CORRUPT with what a person can do */
-function refuseWithoutRows(sources: readonly (Database.Database | undefined)[]): void {
-  if (sources.some((source) => namesOf(source).size > 0)) return;
+/** Those of the damaged file and its backups that have tables, the newest first. @throws CORRUPT with what a person can do if none has. */
+function sourcesOf(opened: readonly (Database.Database | undefined)[]): [Source, ...Source[]] {
+  const [newest, ...older] = opened
+    .map((raw, at): Source => ({ raw, tables: shapesOf(raw), isBackup: at > 0 }))
+    .filter(({ tables }) => tables.length > 0);
+  if (newest) return [newest, ...older];
   throw corrupt(
     'stemma.db',
     'nothing of stemma.db can be read, and the project has no backup that can be. Nothing was changed. Put stemma.db back from a copy of ' +
@@ -171,38 +94,39 @@ function refuseWithoutRows(sources: readonly (Database.Database | undefined)[]):
   );
 }
 
-function copyRows({ old, version: byTables }: Readable, beside: string, backups: readonly string[]): Omit<Rebuilt, 'path'> {
+function copyRows(file: string, beside: string, backups: readonly string[]): Omit<Rebuilt, 'path'> {
   const fresh = new Database(beside);
-  const sources = backups.map(openToRead);
+  const opened = [file, ...backups].map(openToRead);
   try {
-    refuseWithoutRows([old, ...sources]);
-    const version = byTables ?? versionToWrite(old);
+    const [from, ...earlier] = sourcesOf(opened);
+    const version = versionToWrite(from.raw);
     registerSums(fresh);
     fresh.pragma('foreign_keys = OFF');
     fresh.pragma('synchronous = OFF');
     fresh.exec('BEGIN');
     makeTables(fresh, version);
-    const [from, ...earlier] = [old, ...sources].map((raw) => ({ raw, tables: shapesOf(raw) }));
     const fromBackups = new Map<string, number>();
     const unread: string[] = [];
     const lost: string[] = [];
     for (const table of tablesOf(fresh).filter(({ name }) => !derived.test(name))) {
       const doubtful: Value[][] = [];
       const isRead = copyTable(from, fresh, table, doubtful);
-      const before = countOf(fresh, table);
+      const isComplete = isRead && !from.isBackup;
+      const before = from.isBackup ? 0 : countOf(fresh, table);
       const backedUp = isRead && doubtful.length === 0 ? [] : earlier.map((backup) => copyTable(backup, fresh, table));
       const found = countOf(fresh, table) - before;
       if (found > 0) fromBackups.set(table.name, found);
-      if (!isRead) unread.push(table.name);
+      if (!isComplete) unread.push(table.name);
       const isPlaced = insertUnverified(fresh, table, doubtful);
       if (!isPlaced || !(isRead || backedUp.includes(true))) lost.push(table.name);
     }
+    const [old] = opened;
     const traces = { lostCommits: lostCommitsOf(old, fresh), lostObjects: lostObjectsOf(old, fresh) };
     fresh.exec('COMMIT');
     fresh.pragma('journal_mode = WAL');
     return { unread, lost, fromBackups, ...traces };
   } finally {
-    for (const backup of sources) backup?.close();
+    for (const each of opened) each?.close();
     fresh.close();
   }
 }
@@ -244,18 +168,12 @@ function makeTables(fresh: Database.Database, version: number): void {
 
 const countOf = (raw: Database.Database, { name }: TableShape): number => raw.prepare(`SELECT COUNT(*) FROM "${name}"`).pluck().get() as number;
 
-/** A database to copy from, with its tables as far as they can be read. */
-interface Source {
-  readonly raw: Database.Database | undefined;
-  readonly tables: readonly TableShape[];
-}
-
 /**
  * Copies the rows that match their checksum and are not in the copy yet. Others go to `doubtful`. Returns whether every row could be read.
  */
-function copyTable(source: Source | undefined, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
-  const from = source?.raw;
-  const found = source?.tables.find(({ name }) => name === table.name);
+function copyTable(source: Source, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
+  const from = source.raw;
+  const found = source.tables.find(({ name }) => name === table.name);
   const reading = found && readingOf(found, table, numberColumn(fresh, table));
   if (!from || !reading) return false;
   const { value } = reading;

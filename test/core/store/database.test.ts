@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatVersion, openDatabase, rebuildDatabase } from '../../../src/core/store/index.js';
+import { formatVersion, openDatabase } from '../../../src/core/store/index.js';
 import { ticketAnswers } from '../../../src/core/store/migrations/015-ticket-answers.js';
 import { migrations } from '../../../src/core/store/migrations/index.js';
 import { addSums, registerSums } from '../../../src/core/store/sums.js';
@@ -68,26 +68,6 @@ describe('the database', () => {
       db.close();
       expect(nameIn(join(dir, `format-${version}`))).toBe('kept');
     }
-  });
-
-  test.each([16, 19, 22])('[T67] a database of format %i whose header is lost keeps its format', (version) => {
-    const file = join(scratch(), 'stemma.db');
-    older(file, version);
-    const raw = new Database(file);
-    registerSums(raw);
-    addSums(raw, []);
-    raw.close();
-    writeFileSync(file, readFileSync(file).fill(0xa5, 0, 100));
-    expect(rebuildDatabase(file, []).lost).toEqual([]);
-    const rebuilt = new Database(file, { readonly: true });
-    // Steps that change no table cannot be told apart, and change nothing here.
-    expect(rebuilt.pragma('user_version', { simple: true })).toBeGreaterThanOrEqual(version);
-    expect(rebuilt.pragma('user_version', { simple: true })).toBeLessThan(formatVersion);
-    rebuilt.close();
-    expect(nameIn(file)).toBe('kept');
-    const db = openDatabase(file);
-    expect(db.one('SELECT name FROM project')).toEqual({ name: 'kept' });
-    db.close();
   });
 
   test('[S16] a changed setting of the search index is damage that a repair removes', () => {
