@@ -1,7 +1,8 @@
 import { defineConfig } from '@playwright/test';
 import { chromium } from './test/support/chromium.js';
-import { keepTemporaryFilesInMemory } from './test/support/temporary.js';
+import { keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.js';
 
+separateFromPerson();
 keepTemporaryFilesInMemory();
 
 /** The window in a real Chromium. */

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from './page.config.ts';
-import { keepTemporaryFilesInMemory } from './test/support/temporary.ts';
+import { keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.ts';
 
+separateFromPerson();
 keepTemporaryFilesInMemory();
 
 /**

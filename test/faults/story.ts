@@ -24,7 +24,7 @@ function replyTo(body: string, mark: string): ReplyPiece[] {
 }
 
 /** Carries out all open work of a project, and tells each call of the model and its mark. */
-export async function tellStory({ chain, dir }: Project, say: (line: string) => void): Promise<void> {
+export async function writeSampleStory({ chain, dir }: Project, say: (line: string) => void): Promise<void> {
   let number = 0;
   const model: ModelProvider = {
     id: 'model',

@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from '../../page.config.ts';
+import { separateFromPerson } from '../support/surroundings.ts';
+
+separateFromPerson();
 
 /** Kills, full disks, flipped bytes. `--mode=short` runs a few of each. */
 export default defineConfig(({ mode }) => ({

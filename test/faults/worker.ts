@@ -9,7 +9,7 @@ import { checkpoint, snapshot } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
 import { atOnce, createProject, openProject, type Project, roots } from '../../src/core/project/index.js';
 import { delta, machineOf } from './material.js';
-import { tellStory } from './story.js';
+import { writeSampleStory } from './story.js';
 
 const [work, dir, ...rest] = process.argv.slice(2);
 if (!work || !dir) throw new Error('usage: worker WORK PROJECT …');
@@ -114,7 +114,7 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
     again.close();
   },
   /** Carries out the open work. Its clock runs ahead, so that the jobs of a process that was killed are given back. */
-  runner: (project) => tellStory(project, say),
+  runner: (project) => writeSampleStory(project, say),
   /** Opening the project migrates it. */
   open() {},
 };

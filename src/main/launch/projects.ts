@@ -45,7 +45,7 @@ export function findProject(named: string | undefined, search: ProjectSearch = {
 }
 
 /** The projects in the nearest folder that has any. */
-function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [tmpdir(), '/tmp', '/var/tmp'] }: ProjectSearch): string[] {
+function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [tmpdir(), '/tmp', '/var/tmp', '/dev/shm'] }: ProjectSearch): string[] {
   for (const folder of searchedFolders(resolve(cwd), home, temporary)) {
     if (isProject(folder)) return [folder];
     const found = projectsIn(folder);
