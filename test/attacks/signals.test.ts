@@ -66,7 +66,7 @@ async function endedBy(child: ChildProcess, signal: NodeJS.Signals): Promise<{ r
   );
   child.kill(signal);
   const result = await Promise.race([ended, setTimeout(patience, undefined, { ref: false })]);
-  if (!result) throw new Error(`it goes on ${patience} ms after ${signal}`);
+  if (!result) throw new Error(`it still runs ${patience} ms after ${signal}`);
   return result;
 }
 

@@ -97,7 +97,7 @@ function nodesOf(chain: Chain): GraphNode[] {
   return markCurrent(chain, nodes);
 }
 
-/** Marks the commits on the way to the end of each imported session: the branch on which its agent went on last. */
+/** Marks the commits on the way to the end of each imported session: the branch on which its agent continued last. */
 function markCurrent(chain: Chain, nodes: readonly GraphNode[]): GraphNode[] {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
   const newestFirst = (a: GraphNode, b: GraphNode): number => b.createdAt - a.createdAt || b.seq - a.seq;

@@ -114,9 +114,9 @@ export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array |
   return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), readerOf(format), options).bytes;
 }
 
-type KeptAnew = Kept & { readonly about: About };
+type KeptResult = Kept & { readonly about: About };
 
-function keep(chain: Chain, way: Walk, target: Format, recipe: string): KeptAnew {
+function keep(chain: Chain, way: Walk, target: Format, recipe: string): KeptResult {
   const steps = inParts(chain, way, target);
   return note(chain, way, target, recipe, steps ? atOnce(steps) : whole(chain, way, target, recipe));
 }
@@ -133,7 +133,7 @@ export function* keepInSteps(chain: Chain, way: Walk, target: Format): Generator
 }
 
 /** Stores a result under its commit, stop and format. */
-function note(chain: Chain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): KeptAnew {
+function note(chain: Chain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): KeptResult {
   const messageCount = way.contributing.reduce((sum, step) => sum + messagesOf(chain, step), 0);
   const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
   return chain.artifacts.transaction(() => {
@@ -180,7 +180,7 @@ function inParts(chain: Chain, way: Walk, { id, concatParts }: Format): Generato
 
 function* writtenFrom(chain: Chain, way: Walk, format: string, concatParts: NonNullable<Format['concatParts']>): Generator<undefined, Made> {
   const { artifacts } = chain;
-  const wholeDeltas = (some: readonly Step[]) => eachWhole(artifacts.readInTurn(some.map((step) => step.artifact)));
+  const wholeDeltas = (some: readonly Step[]) => asWholes(artifacts.readInTurn(some.map((step) => step.artifact)));
   const made = function* (deltas: Iterable<Iterable<Uint8Array>>): Generator<undefined, Made> {
     return { content: yield* artifacts.writeCache(concatParts(deltas)), tier: 'native', about: noLosses };
   };
@@ -194,7 +194,7 @@ function* writtenFrom(chain: Chain, way: Walk, format: string, concatParts: NonN
   return yield* made(wholeDeltas(way.contributing));
 }
 
-function* eachWhole(deltas: Iterable<Uint8Array>): Generator<Iterable<Uint8Array>> {
+function* asWholes(deltas: Iterable<Uint8Array>): Generator<Iterable<Uint8Array>> {
   for (const delta of deltas) yield [delta];
 }
 

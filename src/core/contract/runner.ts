@@ -207,7 +207,7 @@ export type Try = z.output<typeof tried>;
 
 export const runnerContract = {
   start: procedure(
-    "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams what happens. The job goes on when nobody reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
+    "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams what happens. The job continues when nothing reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
   )
     .input(z.strictObject({ what: work, performer, limits: runLimits.optional(), otherTools: rule.shape.otherTools, tools: rule.shape.tools }))
     .output(eventIterator(jobEvent, jobResult)),

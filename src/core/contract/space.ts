@@ -47,7 +47,7 @@ export type SpaceMessage = z.output<typeof spaceMessage>;
 const messageWait = z.object({
   messageId: id,
   spaceId: id,
-  /** Who waits. */
+  /** The entity that waits. */
   waiterId: id,
   /** The only sender whose message ends it; null if a reply or any person does. */
   for: words.nullable(),
@@ -165,7 +165,9 @@ export const spaceContract = {
   wait: procedure('Returns the wait that a message set, and the message that ended it.')
     .input(z.strictObject({ messageId: id.describe('The message that set the wait.') }))
     .output(messageWait),
-  waits: procedure('Lists the waits that no message has ended yet, oldest first: who waits where, for whom, and until when.')
+  waits: procedure(
+    'Lists the waits that no message has ended yet, oldest first, each with its space, the entity that waits, the awaited sender and the deadline.',
+  )
     .input(
       z.strictObject({
         spaceId: spaceId.optional().describe('Only waits in this space.'),

@@ -92,7 +92,7 @@ export const teamContract = {
       }),
     ),
   push: procedure(
-    'Sends what the hub lacks: commits with their objects, cards, boxes, agent turns, tickets and experiments. A push that was cut goes on where it was cut.',
+    'Sends what the hub lacks: commits with their objects, cards, boxes, agent turns, tickets and experiments. A push that was interrupted continues where it stopped.',
   )
     .input(
       z.strictObject({

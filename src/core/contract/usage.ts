@@ -105,7 +105,7 @@ export const usageCall = z.object({
   /** The whole input: uncached, read from the cache and written to it. */
   window: count.nullable(),
   limit: count.nullable(),
-  /** The growth of the input since the previous call of the conversation; the whole input where there is none. */
+  /** The growth of the input since the previous call of the conversation; the whole input for the first call. */
   added: z.number().int().nullable(),
   cost: money.nullable(),
   /** From the last entry before the reply to the reply's last entry. */

@@ -46,7 +46,7 @@ export function noteRecording(chain: Chain, following: Following): NotedRecordin
     signedFor: (file) => {
       if (signed.principal === undefined) return signed;
       const sessionId = peek(file).sessionId;
-      if (bound === undefined && sessionId !== undefined && !isOthers(chain, sessionId, signed.principal)) {
+      if (bound === undefined && sessionId !== undefined && !belongsToOther(chain, sessionId, signed.principal)) {
         bound = sessionId;
         if (no !== undefined) attempt(() => chain.db.run('UPDATE followed SET sessionId = ? WHERE no = ?', sessionId, no));
       }
@@ -78,7 +78,7 @@ const insert = (chain: Chain, { places, cwd, granularity, signed, since }: Follo
   );
 
 /** Whether a session belongs to somebody else: to another recording, or by a name under which it was recorded before. */
-const isOthers = (chain: Chain, sessionId: string, principal: string): boolean =>
+const belongsToOther = (chain: Chain, sessionId: string, principal: string): boolean =>
   chain.db.one(
     `SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?
      UNION ALL SELECT 1 FROM context WHERE project = ? AND sessionId = ? AND principal <> ? AND forked = 0

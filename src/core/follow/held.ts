@@ -36,7 +36,7 @@ export const databaseOf = (path: string): string => path.replace(/-wal$/, '');
  * Marks the present content as known, except for conversations that continued since their import.
  * @param importedAt in milliseconds since 1970; undefined for a conversation that was never imported.
  */
-export function leaveWhatIs(held: Held, importedAt: (id: string) => number | undefined): void {
+export function markPresentAsKnown(held: Held, importedAt: (id: string) => number | undefined): void {
   reading(held, (_, members) => {
     for (const { id, stamp, modifiedAt = 0 } of members)
       if (stamp !== undefined && modifiedAt <= (importedAt(id) ?? Number.POSITIVE_INFINITY)) held.stamps.set(id, stamp);

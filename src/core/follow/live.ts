@@ -8,7 +8,7 @@ import type { PlanContext } from '../formats/index.js';
 import { filesUnder, ioReason, latestSource, mayBeTranscript, memberPath } from '../import/index.js';
 import { type NotedRecording, noteRecording, peek } from './followed.js';
 import { takeIn } from './grown.js';
-import { databaseOf, type Held, holdOn, isWithin, leaveWhatIs, mayBeHeld, takeHeld } from './held.js';
+import { databaseOf, type Held, holdOn, isWithin, markPresentAsKnown, mayBeHeld, takeHeld } from './held.js';
 import type { Seam, Taken, Taking } from './taken.js';
 
 /** A folder or file that is followed. */
@@ -216,7 +216,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   /** Marks the present content of a database as known. */
   const leave = ({ path, held }: Followed): void => {
     try {
-      if (held) leaveWhatIs(held, (id) => latestSource(chain, memberPath(path, id))?.importedAt);
+      if (held) markPresentAsKnown(held, (id) => latestSource(chain, memberPath(path, id))?.importedAt);
     } catch (error) {
       note(path, error instanceof Error ? error.message : String(error));
     }

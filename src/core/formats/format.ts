@@ -282,7 +282,7 @@ export interface DocumentReader extends ContainerReader {
   recognize(head: Uint8Array, path?: string): boolean;
   /**
    * The documents that are read as one: the main one and those beside it, of which some may be missing. Undefined where a document of this
-   * path stands alone.
+   * path is read by itself.
    */
   together?(path: string): { readonly main: string; readonly others: readonly string[] } | undefined;
   /** The conversations in a document; undefined where the document has another format. `beside` has the documents read with it by path. */

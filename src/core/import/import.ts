@@ -22,7 +22,7 @@ import { fileNear } from './near.js';
 import { headOf, recognized } from './recognize.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
-import { type FileResult, store, storeAgain } from './storing.js';
+import { type FileResult, replaceStored, store } from './storing.js';
 import { attachWaiting } from './waiting.js';
 
 /** What becomes a commit: a turn, or a round of tool calls. */
@@ -40,7 +40,7 @@ export type ImportEvent = ImportProgress;
 
 /**
  * Imports every transcript at and under the paths, one transaction a file, telling how far it is before each file.
- * The caller may stop between files, by `return`: what is stored is whole. Faults of one file are named and the rest goes on.
+ * The caller may stop between files, by `return`: what is stored is whole. Faults of one file are named, and the import of the others continues.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
 export function* importPaths(chain: Chain, input: ImportInput): Generator<ImportEvent, ImportResult> {
@@ -291,7 +291,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
       const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
       if (!isSame || (chain.db.version() !== version && !isStillTrue())) return undefined;
       const stored = store(chain, { found, file, hash, plan, grown, calls, signed: asked.signed });
-      const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, storeAgain(chain))] };
+      const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, replaceStored(chain))] };
       if (file.hasChanged(hash)) throw changed();
       return origin ? withOrigin(result, origin) : result;
     });

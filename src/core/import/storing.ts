@@ -100,7 +100,7 @@ const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, rows: readonly Co
   plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
 
 /** Stores the commits of a file that is stored already, where a new plan has them: by their records they are found from now on. */
-export const storeAgain =
+export const replaceStored =
   (chain: Chain): Store =>
   ({ path, importedAt }, bytes, plan) => {
     const rows: ContextRow[] = [];

@@ -2,7 +2,7 @@ import { badRequest } from '../base/index.js';
 import { foundSessions, foundSources, importedFiles, searchOutside } from '../import/index.js';
 import { inSteps } from '../project/index.js';
 import { os } from './procedure.js';
-import { tellStory } from './sample.js';
+import { writeSampleStory } from './sample.js';
 
 /** The procedures of `library`. */
 export const libraryRouter = {
@@ -21,7 +21,7 @@ export const libraryRouter = {
   recent: os.library.recent.handler(({ context: { session } }) => session.engine.recent()),
   sample: os.library.sample.handler(async ({ context: { session } }) => {
     const dir = session.engine.sample();
-    await tellStory(session.engine.open(dir).chain);
+    await writeSampleStory(session.engine.open(dir).chain);
     return { dir };
   }),
   home: os.library.home.handler(({ context: { session } }) => ({ dir: session.engine.home() })),

@@ -15,7 +15,7 @@ const person = 'mira';
  * Continues the story of the sample's transcripts in every view: a fork, a handover, a space with a waiting run, a review with
  * a finding and its discussion, and an experiment. Does nothing if it was told before.
  */
-export async function tellStory(chain: Chain): Promise<void> {
+export async function writeSampleStory(chain: Chain): Promise<void> {
   if (listEntities(chain).some(({ entityId }) => entityId === person)) return;
   const { reader, experimentId } = chain.artifacts.transaction(() => {
     const commits = graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit);

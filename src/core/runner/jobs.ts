@@ -81,7 +81,7 @@ export interface NewJob extends Target {
 /** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context. */
 export function takeJob(chain: Chain, input: NewJob): Job {
   return chain.db.transaction(() => {
-    returnDead(chain);
+    interruptDeadJobs(chain);
     const holder = chain.db.one<{ jobId: string }>(
       "SELECT jobId FROM job WHERE project = ? AND holds = ? AND status = 'running'",
       chain.project,
@@ -116,7 +116,7 @@ export function takeJob(chain: Chain, input: NewJob): Job {
 }
 
 /** Gives back the jobs of processes that died. */
-export function returnDead(chain: Chain): void {
+export function interruptDeadJobs(chain: Chain): void {
   const now = chain.clock();
   chain.db.run(
     `UPDATE job SET status = 'interrupted', endedAt = ?, error = 'The process that ran it ended before the job did.'
@@ -169,7 +169,7 @@ export const jobNamed = (chain: Chain, jobId: string): Job => toJob(chain, rowOf
 
 /** The newest jobs, at most 1,000. Jobs of dead processes are given back first, where the project can be written. */
 export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: boolean): Job[] {
-  if (mayWrite) returnDead(chain);
+  if (mayWrite) interruptDeadJobs(chain);
   return chain.db
     .all<JobRow>(
       `SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT ${mostJobs}`,

@@ -28,7 +28,7 @@ export function openLiveJobs(): LiveJobs {
 const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stopped.');
 
 /**
- * Takes the work and begins to carry it out. The job goes on by itself; `followJob` reads it.
+ * Takes the work and begins to carry it out. The job continues by itself; `followJob` reads it.
  * @throws NOT_FOUND for unknown work; BAD_REQUEST for an unknown performer; CONFLICT if another job works for the same agent
  */
 export function startJob(parts: RunnerParts, input: StartInput): Job {

@@ -6,7 +6,7 @@ import { missingCases } from '../experiments/index.js';
 import { agentNamed, endDueBatches, handoverMap } from '../handover/index.js';
 import { events, ticketOf } from '../tickets/index.js';
 import { isDue, listRuns, tick } from '../timeline/index.js';
-import { isHeld, lastOfWork, returnDead, runningBy } from './jobs.js';
+import { interruptDeadJobs, isHeld, lastOfWork, runningBy } from './jobs.js';
 import { startJob } from './live.js';
 import type { RunnerParts } from './parts.js';
 import { targetOf } from './target.js';
@@ -17,7 +17,7 @@ import { targetOf } from './target.js';
  */
 export function pulse(parts: RunnerParts, policy: RunPolicy): void {
   const { chain } = parts;
-  returnDead(chain);
+  interruptDeadJobs(chain);
   if (isDue(chain)) tick(chain);
   endDueBatches(chain);
   for (const rule of policy.rules) {

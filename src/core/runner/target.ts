@@ -12,8 +12,8 @@ const longestTitle = 200;
 const nowhere = { space: null, ticketId: null };
 
 /**
- * What a job works for: only one job at a time works for an agent, or answers the same context. `named` is who takes a start that is
- * nobody's yet.
+ * What a job works for: only one job at a time works for an agent, or answers the same context. `named` takes a start that has no
+ * assignee.
  * @throws NOT_FOUND; CONFLICT if the work has ended or waits
  */
 export function targetOf(chain: Chain, what: Work, named?: string): Target {

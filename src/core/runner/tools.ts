@@ -25,7 +25,7 @@ const taskOf = ({ target_strategy: targetStrategy, target_ref: targetRef, instru
   instruction,
 });
 const handoverTools: readonly Tool[] = [
-  tool('delegate_async', 'Hands an instruction to another agent and goes on without its answer.', task, (chain, actor, input) => {
+  tool('delegate_async', 'Hands an instruction to another agent and continues without its answer.', task, (chain, actor, input) => {
     const { status, agentId, agentTurnId, turns } = delegate(chain, { sourceAgentId: agentOf(chain, actor), ...taskOf(input) });
     return { result: { status, agent_id: agentId, agent_turn_id: agentTurnId }, handed: { turns, wait: false } };
   }),
@@ -67,7 +67,7 @@ const handoverTools: readonly Tool[] = [
   ),
   tool(
     'launch_principal',
-    'Starts a new agent with a profile and an instruction, and goes on without its answer.',
+    'Starts a new agent with a profile and an instruction, and continues without its answer.',
     z.strictObject({ profile_name: text('The profile.'), instruction: text('What to do.') }),
     (chain, actor, input) => {
       const { status, agentId, agentTurnId, turns } = launchPrincipal(chain, {

@@ -37,7 +37,7 @@ export const isOpen = ({ status }: AgentTurn): boolean => ['dispatched', 'runnin
 const read = (chain: Chain, agentTurnId: string): AgentTurn => toTurn(turnNamed(chain, agentTurnId));
 
 /**
- * Carries out a turn: model calls and tool calls until the model ends the turn. A turn that an earlier job left in the middle goes on from
+ * Carries out a turn: model calls and tool calls until the model ends the turn. A turn that an earlier job left in the middle continues from
  * its last card. The turns that it hands out are carried out too, within the same limits.
  * The turn ends whatever happens: `partial` at a limit, `canceled` when it is stopped, `failed` at an error.
  * @throws what ended it, unless the turn was ended from elsewhere

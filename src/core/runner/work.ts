@@ -54,7 +54,7 @@ export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: st
     },
     end: ({ status, text, tip, pauses }) => {
       const run = getRun(chain, runId);
-      // An agent that asked to wait ends its turn. The run goes on with the answer.
+      // An agent that asked to wait ends its turn. The run continues with the answer.
       const waits = status === 'completed' && run.status === 'waiting_reply';
       if (pauses || waits || run.endedAt !== null) return;
       finishRun(chain, { runId, status: status === 'partial' ? 'failed' : status, output: text, context: tip });

@@ -3,7 +3,7 @@ import { planHeading } from '../formats/index.js';
 import type { Node } from './forest.js';
 
 /** What a person did not write as a request: slash commands, shell commands, interrupted turns and what an agent puts in their place. */
-const isNoPrompt =
+const notAPrompt =
   /^(\/[\w:-]+(\s|$)|!\s|\[(image|Request interrupted)|Caveat:|<(local-command|command)|This session is being continued|Compaction\b)/;
 
 /** The title that an agent wrote. What an import put in place of a missing title is the first prompt, and counts as none. */
@@ -16,7 +16,7 @@ export const writtenTitle = (titles: readonly string[], own: readonly Node[]): s
 export function firstPrompt(chain: Chain, own: readonly Node[]): string | undefined {
   for (const node of own) {
     const { summary } = node;
-    if (node.type !== 'delta' || node.forked === 1 || summary === null || isNoPrompt.test(summary)) continue;
+    if (node.type !== 'delta' || node.forked === 1 || summary === null || notAPrompt.test(summary)) continue;
     return beginsPlan(summary) ? (planOf(chain, node) ?? summary) : summary;
   }
   return undefined;

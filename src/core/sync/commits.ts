@@ -89,7 +89,7 @@ function time({ createdAt }: Item['body']): number {
 
 function oneOf<T extends string>(list: readonly T[], value: Json | undefined, field: string): T {
   const found = list.find((each) => each === value);
-  if (found === undefined) throw badRequest(field, `${field} of the commit is none of ${list.join(', ')}.`);
+  if (found === undefined) throw badRequest(field, `${field} of the commit must be one of ${list.join(', ')}.`);
   return found;
 }
 

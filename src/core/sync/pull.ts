@@ -38,7 +38,7 @@ export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(k
 
 /**
  * Takes over what the hub's project has and this one lacks. Objects are proved by their hashes and commits by their digests. A row that was
- * changed here since the last push stays as it is. A pull that is cut goes on where it was cut.
+ * changed here since the last push stays as it is. A pull that is interrupted continues where it stopped.
  * @throws what the hub throws.
  */
 export async function pull(chain: Chain, hub: Hub, { isStopped = () => false }: { isStopped?: () => boolean } = {}): Promise<Pulled> {

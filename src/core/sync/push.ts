@@ -54,7 +54,7 @@ export const itemsToPull = (chain: Chain, hubId: string, seq: number): number =>
 const objectAt = ({ artifacts }: Chain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
 
 /**
- * Sends what the hub lacks: by digest, objects before the items that need them. A push that is cut goes on where it was cut.
+ * Sends what the hub lacks: by digest, objects before the items that need them. A push that is interrupted continues where it stopped.
  * @throws what the hub throws; CORRUPT if an object does not have its hash. What was sent stays sent.
  */
 export async function push(

@@ -18,7 +18,7 @@ const kind = 'context';
 /**
  * Makes copies of commits in which secrets of known patterns, home folders and e-mail addresses are replaced by placeholders. The copies are
  * a branch of their own in this project; the originals do not change. A commit that is copied already keeps its copy, so that a later push
- * goes on where an earlier one ended. `originals`: oldest first, each after its parent.
+ * continues where an earlier one ended. `originals`: oldest first, each after its parent.
  */
 export async function redactedCopies(chain: Chain, originals: readonly CommitSeq[]): Promise<RedactedCopies> {
   const known = openKnown(chain, copies);

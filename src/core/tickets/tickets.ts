@@ -82,8 +82,7 @@ export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
   return chain.db.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const parent = input.parent === undefined ? undefined : recordOf(chain, input.parent);
-    if (parent && standsUnder(chain, parent, row))
-      throw badRequest('parent', `${input.parent} is below ${row.ticketId}, so it cannot be its parent.`);
+    if (parent && isBelow(chain, parent, row)) throw badRequest('parent', `${input.parent} is below ${row.ticketId}, so it cannot be its parent.`);
     if (row.type === finding) refuseSlipping(row, parent, input.type);
     else if (input.type === finding) refuseBecomingFinding(chain, row, parent, input.resolution);
     const dependsOn = input.dependsOn?.map((id) => recordOf(chain, id));
@@ -103,7 +102,7 @@ export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
       ...(dependsOn && { dependsOn: dependsOn.map((other) => other.no) }),
     };
     const written = write(chain, row, change, input);
-    askThoseWhoAreNew(chain, row, written, input.by);
+    requestNewStarts(chain, row, written, input.by);
     return toTicket(chain, written);
   });
 }
@@ -136,7 +135,7 @@ function changedReviewers(row: TicketRecord, names: readonly string[]): Reviewer
   return [...new Set(names)].map((name) => before.get(name) ?? { name, verdict: 'pending' });
 }
 
-function askThoseWhoAreNew(chain: Chain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
+function requestNewStarts(chain: Chain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const known = new Set(before.reviewers.map((reviewer) => reviewer.name));
   for (const { name } of after.reviewers)
     if (!known.has(name)) ask(chain, after.no, { who: name, task: 'review', contextId: startOf(chain, after, name), by });
@@ -184,7 +183,7 @@ export function listTickets(chain: Chain, filter: TicketFilter): Ticket[] {
     .map((stored) => toTicket(chain, fromStored(stored)));
 }
 
-function standsUnder(chain: Chain, row: TicketRecord, ancestor: TicketRecord): boolean {
+function isBelow(chain: Chain, row: TicketRecord, ancestor: TicketRecord): boolean {
   for (let at: TicketRecord | undefined = row; at; at = at.parent === null ? undefined : recordAt(chain, at.parent))
     if (at.no === ancestor.no) return true;
   return false;

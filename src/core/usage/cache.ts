@@ -9,8 +9,8 @@ import { type CallRow, windowOf } from './rows.js';
 const smallLoss = 0.1;
 /** Providers that cache by themselves do so in steps of this size, and report no writes. */
 const step = 128;
-const shortLife = 5 * 60_000;
-const longLife = 60 * 60_000;
+const shortLifetimeMs = 5 * 60_000;
+const longLifetimeMs = 60 * 60_000;
 
 const isClaude = ({ model }: CallRow): boolean => /claude/i.test(model ?? '');
 
@@ -61,14 +61,14 @@ function causeOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): Pick<U
   if (different) return different;
   const idleMs = (call.askedAt ?? call.at) - before.at;
   // Only Claude's lifetimes are documented. After an hour no provider keeps a cache by itself.
-  if (idleMs > (isClaude(call) && !livesLong(before) ? shortLife : longLife)) return { cause: 'expired', idleMs };
+  if (idleMs > (isClaude(call) && !hasLongLifetime(before) ? shortLifetimeMs : longLifetimeMs)) return { cause: 'expired', idleMs };
   const [elision] = outlineOf(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
   if (elision) return { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` };
   return { cause: 'unknown' };
 }
 
 /** Whether the last cache write before was one for an hour. */
-function livesLong(call: PlacedCall): boolean {
+function hasLongLifetime(call: PlacedCall): boolean {
   for (let at: PlacedCall | undefined = call; at; at = at.before) if ((at.cacheWrite ?? 0) > 0) return (at.cacheWrite1h ?? 0) > 0;
   return false;
 }

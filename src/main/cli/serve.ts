@@ -18,7 +18,7 @@ export function addServeCommands(program: Command): void {
         const { serveTools, toolNames } = await import('../mcp/index.js');
         const names = options.tools?.split(',').filter((each) => each !== '');
         const unknown = names?.find((each) => !toolNames.includes(each));
-        if (unknown !== undefined) throw new UsageError(`--tools ${unknown} is no group and no tool. Known are ${toolNames.join(', ')}.`);
+        if (unknown !== undefined) throw new UsageError(`--tools ${unknown} is neither a group nor a tool. Known are ${toolNames.join(', ')}.`);
         await serveTools({ client, version: manifest.version, names, caller: { as: options.as, run: options.run }, signal, refusalOf });
       }),
     );

@@ -49,7 +49,7 @@ export function addTeamCommands(program: Command): void {
     .description('serve a hub, where a team shares projects')
     .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
     .option('--host <address>', 'the address to listen on; put a proxy with TLS before any other than loopback', '127.0.0.1')
-    .option('--data <dir>', 'folder for the database that comes along, and for objects', 'stemma-hub')
+    .option('--data <dir>', 'folder for the built-in database and for objects', 'stemma-hub')
     .addOption(
       new Option('--database <url>', 'a PostgreSQL database, such as postgres://user:password@host/stemma (without it: one in --data)').env(
         'STEMMA_DATABASE',
@@ -187,7 +187,7 @@ async function pushProject(options: PushOptions): Promise<void> {
   return withStoppableProject(options, async ({ client, signal }) => {
     await connectTo(client, options);
     say(dim('Sending what is new. Ctrl+C ends it.'));
-    for await (const _ of untilStopped(await client.project.changes({}, { signal }), signal)) await pushUntilItIsThere(() => push(client), signal);
+    for await (const _ of untilStopped(await client.project.changes({}, { signal }), signal)) await pushWithRetries(() => push(client), signal);
   });
 }
 
@@ -196,7 +196,7 @@ const betweenPushes = 5;
 const betweenAttempts = 30;
 
 /** Pushes, again and again while the hub does not answer. Other refusals end it. */
-async function pushUntilItIsThere(push: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function pushWithRetries(push: () => Promise<void>, signal: AbortSignal): Promise<void> {
   const wait = (seconds: number): Promise<unknown> => sleep(seconds * 1_000, undefined, { signal }).catch(() => {});
   while (!signal.aborted) {
     const problem = await push().catch((error: unknown) => {

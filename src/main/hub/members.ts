@@ -115,7 +115,7 @@ export const members = {
   revoke: os.members.revoke.handler(async ({ input, context: { database, holder } }) => {
     const admin = holder.grants.filter((grant) => allows(grant, 'administer'));
     const isAdminOfAll = admin.some(({ project }) => project === null);
-    // Who made a link may end it.
+    // The member that made a link may end it.
     const row = await database.all
       .updateTable('token')
       .set({ revoked_at: new Date() })

@@ -50,7 +50,7 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
           end(
             status ?? 500,
             'text/plain',
-            status === undefined ? 'The hub cannot show this page.\n' : 'This link does not open anything (any more).\n',
+            status === undefined ? 'The hub cannot show this page.\n' : 'This link is not valid, or it was revoked or has expired.\n',
           );
         },
       );

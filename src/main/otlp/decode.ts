@@ -61,7 +61,7 @@ function fromProtobuf(bytes: Uint8Array): unknown {
     const message = exportType().decode(bytes);
     return withHexIds(exportType().toObject(message, { longs: String, bytes: String, enums: Number }));
   } catch (error) {
-    throw new Refused(400, `The body is no OTLP export of spans: ${(error as Error).message}`);
+    throw new Refused(400, `The body is not an OTLP export of spans: ${(error as Error).message}`);
   }
 }
 
@@ -81,7 +81,7 @@ const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[]
 
 function spansOf(document: unknown): readonly ReceivedSpan[] {
   if (!isRecord(document) || (document.resourceSpans !== undefined && !Array.isArray(document.resourceSpans)))
-    throw new Refused(400, 'The body is no OTLP export of spans: it has no list resourceSpans.');
+    throw new Refused(400, 'The body is not an OTLP export of spans: it has no list resourceSpans.');
   return recordsIn(document.resourceSpans).flatMap(({ resource, scopeSpans }) =>
     recordsIn(scopeSpans).flatMap(({ scope, spans }) => recordsIn(spans).map((span) => ({ resource, scope, span }))),
   );

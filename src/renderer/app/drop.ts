@@ -26,7 +26,7 @@ export function useDrop(): boolean {
       if (!event.dataTransfer || !carriesFiles(event)) return;
       event.preventDefault();
       pathsOfDrop(event.dataTransfer).then(({ paths, unknown }) => {
-        if (unknown.length > 0) notify(`The browser does not tell the path of ${unknown[0]}. Type the path in the library instead.`);
+        if (unknown.length > 0) notify(`The browser does not tell the path of ${unknown[0]}. Type the path in “Open or import a path” instead.`);
         const projects = paths.filter((path) => path.endsWith('.stemma'));
         if (projects[0]) showProject(projects[0]);
         return importPaths(

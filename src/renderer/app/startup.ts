@@ -19,7 +19,7 @@ export function useStartup(): void {
       const { route } = useNavigation.getState();
       if (project && !route.project) showProject(project);
       else if (!route.project) {
-        // The last project is opened behind the library, so that the library shows what is imported already.
+        // The last project is opened in the background, so that Sessions shows what is imported already.
         const last = (await api.library.recent({})).find((one) => !one.missing);
         if (last) move({ project: last.dir });
       }

@@ -83,7 +83,7 @@ export const cardFields = (at = 'card'): readonly FormField[] => [
     shown: ({ role, type }) => role === 'tool' || type === 'tool.result',
     hint: 'The id of the tool call that the card is the result of.',
   },
-  { name: 'authorId', label: 'Author', field: `${at}.authorId`, hint: 'Who wrote it.' },
+  { name: 'authorId', label: 'Author', field: `${at}.authorId`, hint: 'The author of the card.' },
   {
     name: 'ttl',
     label: 'Expires after (seconds)',

@@ -205,7 +205,7 @@ export const serviceForm = ({ entityId, name }: Entity, onDone: () => void): For
   action: 'Start run',
   submit: async (values) => {
     const payload = jsonIn(values, 'payload');
-    if (payload === undefined) throw new FieldError('payload', 'Data is required: write null if there is none.');
+    if (payload === undefined) throw new FieldError('payload', 'Data is required: write null for no data.');
     await api.run.start({ entityId, trigger: { type: 'service', service: textIn(values, 'service'), payload } });
     onDone();
     notify('The run started');

@@ -1,7 +1,7 @@
 import type { Runtime, SourceAgent } from '../../core/contract/index.js';
 import { agents } from './agents';
 
-/** Our own neutral glyphs for agents. They always stand beside a name or have a tooltip. */
+/** Our own neutral glyphs for agents. Each has a name beside it or a tooltip. */
 const glyphs: Readonly<Partial<Record<Runtime, readonly string[]>>> = {
   'claude-code': ['M12 3v18M3 12h18M5.6 5.6l12.8 12.8M18.4 5.6 5.6 18.4'],
   codex: ['M12 2.5 20.5 7v10L12 21.5 3.5 17V7z', 'm9 9.5 2.5 2.5L9 14.5M13 15h3'],

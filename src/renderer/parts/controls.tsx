@@ -58,7 +58,7 @@ export function Id({ id, what = 'id' }: { id: string; what?: string }) {
 }
 
 /** The element to focus when a sheet opens: its first input, else the sheet. */
-const firstThingToDo = (popup: HTMLElement | null): HTMLElement | null =>
+const initialFocus = (popup: HTMLElement | null): HTMLElement | null =>
   popup?.querySelector<HTMLElement>('.sheet-body :is(input:checked, input:not([type="radio"]), textarea), .sheet-foot .primary:not(:disabled)') ??
   popup;
 
@@ -77,7 +77,7 @@ export function Sheet(props: {
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-scrim" />
-        <Dialog.Popup ref={popup} className={`sheet ${kind}`} initialFocus={() => firstThingToDo(popup.current)}>
+        <Dialog.Popup ref={popup} className={`sheet ${kind}`} initialFocus={() => initialFocus(popup.current)}>
           <div className="sheet-head">
             <Dialog.Title className="grow ellipsis">{title}</Dialog.Title>
             {aside}

@@ -11,7 +11,7 @@ export interface JobInput {
   readonly limits: RunLimits;
 }
 
-/** Starts a job and shows it. The job goes on when the window stops reading. */
+/** Starts a job and shows it. The job continues when the window stops reading. */
 export async function startJob(input: JobInput): Promise<void> {
   const stream = await api.runner.start(input);
   const first = await stream.next();

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Button, Empty, type Icon } from '../parts';
 import { go, useProject } from '../state';
 
-/** A button to the chain, or to the library if the project has no commits. */
+/** A button to the chain, or to the sessions if the project has no commits. */
 export function ToCommit({ children }: { children?: ReactNode }) {
   const none = useProject(({ state }) => state.phase === 'open' && state.info.counts.commits === 0);
   return none ? (

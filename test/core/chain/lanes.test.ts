@@ -125,12 +125,13 @@ describe('lanes', () => {
     expect([lanes.get(1), lanes.get(2)]).toEqual([1, 1]);
   });
 
-  test('100,000 commits in 5,000 branches are laid out within four seconds', () => {
+  test('100,000 commits in 5,000 branches are laid out within four seconds of processor time', () => {
     const nodes: Node[] = [];
     for (let at = 0; at < 100_000; at++)
       nodes.push(node(at + 1, at % 20 === 0 ? (at === 0 ? null : at - 19) : at, at, { forked: at % 20 === 0 && at > 0 }));
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(layOut(nodes).rows(50_000, 100)).toHaveLength(100);
-    expect(performance.now() - began).toBeLessThan(4_000);
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1_000).toBeLessThan(4_000);
   });
 });

@@ -4,7 +4,7 @@ import { entries, graph } from '../../../src/core/chain/index.js';
 import { getExperiment, listExperiments } from '../../../src/core/experiments/index.js';
 import { handoverMap } from '../../../src/core/handover/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
-import { tellStory } from '../../../src/core/router/sample.js';
+import { writeSampleStory } from '../../../src/core/router/sample.js';
 import { listTickets, thread } from '../../../src/core/tickets/index.js';
 import { goalsOf, listRuns, listSpaces, memoriesOf, plansOf, spaceMessages } from '../../../src/core/timeline/index.js';
 import { reproduceTurn, turnOf } from '../../../src/core/turns/index.js';
@@ -16,7 +16,7 @@ import { root } from '../../support/source.js';
 test('[W38] the sample fills every view with one story, once', async () => {
   const chain = emptyChain(Date.now);
   importInto(chain, join(root, 'resources', 'sample'));
-  await tellStory(chain);
+  await writeSampleStory(chain);
   const rows = graph(chain, { offset: 0, limit: 500 }).rows;
   const commits = rows.length;
 
@@ -46,14 +46,14 @@ test('[W38] the sample fills every view with one story, once', async () => {
   const outcomes = getExperiment(chain, experiment?.experimentId as string).results.map(({ outcome }) => outcome);
   expect(outcomes.toSorted()).toEqual(['fail', 'pass']);
 
-  await tellStory(chain);
+  await writeSampleStory(chain);
   expect(graph(chain, { offset: 0, limit: 500 }).rows).toHaveLength(commits);
 });
 
 test('[R6] the sample has recorded calls with digests, and no turn with output has no call', async () => {
   const chain = emptyChain(Date.now);
   importInto(chain, join(root, 'resources', 'sample'));
-  await tellStory(chain);
+  await writeSampleStory(chain);
   const reader = handoverMap(chain).turns.find(({ status }) => status === 'success')?.agentTurnId as string;
   expect(reproduceTurn(chain, reader)).toMatchObject({ proof: 'digest', identical: true, calls: 2, differences: [] });
   const calls = listRequests(chain, { turnId: turnOf(chain, reader).turnId });

@@ -20,7 +20,7 @@ export const placedLines = (pieces: readonly Piece[]): Placed[] =>
 /** The entries of the lines of a delta, in order. The name and message of an item depend on the lines before it. */
 export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
   const failed = new Set(lines.flatMap(({ line }) => failedCallsOf(line)));
-  const becameSummary = answersThatBecameSummaries(lines.map(({ line }) => line));
+  const becameSummary = answersEndingInSummaries(lines.map(({ line }) => line));
   const named = new Map<string, number>();
   let turn = '';
   let answer: { readonly id: string; readonly sampled: unknown } | undefined;
@@ -95,7 +95,7 @@ const isSummary = ({ kind, role, text }: ParsedEntry, summary: string): boolean 
   kind === 'text' && role === 'user' && text === summary && summary !== '';
 
 /** The answers of the calls that made compactions. Each comes directly before its compaction and is the end of its summary. */
-function answersThatBecameSummaries(lines: readonly Line[]): ReadonlySet<JsonObject> {
+function answersEndingInSummaries(lines: readonly Line[]): ReadonlySet<JsonObject> {
   const found = new Set<JsonObject>();
   let last: JsonObject | undefined;
   for (const { sort, payload } of lines) {

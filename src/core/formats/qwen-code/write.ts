@@ -78,7 +78,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, is
   const options: WriteOptions = { newId, now, sessionId, cwd: folder };
   let parentUuid: string | null = null;
   const lines = inRecords(records, (entries) => recordsOf({ dialect }, writeEntries(entries, options))).flatMap((record): object[] => {
-    if (isTelling(record)) return [];
+    if (hasNoEffect(record)) return [];
     const line = { timestamp: now, version, ...record, parentUuid, sessionId, cwd: folder };
     parentUuid = stringAt(record, 'uuid') ?? parentUuid;
     return [line];
@@ -87,6 +87,6 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, is
 }
 
 /** Telemetry, snapshots and rewinds: of no effect on what the model gets. */
-const isTelling = (record: JsonObject): boolean =>
+const hasNoEffect = (record: JsonObject): boolean =>
   typeof record.uuid !== 'string' ||
   (typeOf(record) === 'system' && subtypeOf(record) !== 'chat_compression' && subtypeOf(record) !== 'custom_title');

@@ -84,7 +84,7 @@ export const answerRows = (chain: Chain, commits: readonly CommitSeq[], isRecord
 
 /** What filled the windows of the same calls. */
 export const answerPoints = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestPoint[] =>
-  answersIn(chain, commits, isRecorded).map(pointIn(besidesOf(chain)));
+  answersIn(chain, commits, isRecorded).map(pointIn(causesBesidePrompt(chain)));
 
 const pointIn =
   (besides: (row: ContextRow) => CauseSums) =>
@@ -151,7 +151,7 @@ function leadingMessages(chain: Chain): (row: ContextRow) => number {
 }
 
 /** What calls were sent beside their entries, by commit: base instructions and tools, as far as the deltas up to it state them. */
-function besidesOf(chain: Chain): (row: ContextRow) => CauseSums {
+function causesBesidePrompt(chain: Chain): (row: ContextRow) => CauseSums {
   const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
   const nothingStated = { stated: undefined, causes: noCauses() };
   const statesSystem = (row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');

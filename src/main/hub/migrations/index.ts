@@ -104,7 +104,7 @@ CREATE POLICY own ON presence TO stemma_project USING (project = current_setting
 GRANT SELECT, INSERT, UPDATE ON presence TO stemma_project`;
 
 /** Fills `about` for the items that the hub holds. */
-async function nameWhatItemsAreAbout(db: Kysely<unknown>): Promise<void> {
+async function fillAbout(db: Kysely<unknown>): Promise<void> {
   const rowsAtOnce = 1_000;
   for (let last: { project: number; seq: string } | undefined = { project: 0, seq: '0' }; last !== undefined; ) {
     const { rows }: { rows: { project: number; seq: string; kind: string; body: Buffer }[] } = await sql<{
@@ -137,7 +137,7 @@ export const migrations = {
   '002-share': {
     up: async (db: Kysely<unknown>): Promise<void> => {
       for (const statement of share) await sql.raw(statement).execute(db);
-      await nameWhatItemsAreAbout(db);
+      await fillAbout(db);
     },
   },
   '003-presence': {

@@ -99,7 +99,7 @@ export const replaceForm = ({ boxId, cardIds }: Box): FormSpec => ({
 /** Starts a second box from the cards of this one. */
 export const branchForm = ({ cardIds }: Box): FormSpec => ({
   title: 'Branch box',
-  intro: 'A second box starts with the cards that you keep. This box goes on as it is.',
+  intro: 'A second box starts with the cards that you keep. This box stays as it is.',
   fields: [cardsField],
   start: { cardIds },
   action: 'Create branch',

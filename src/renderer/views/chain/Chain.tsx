@@ -39,7 +39,7 @@ function Chain({ project, session }: { project: string; session: string | undefi
       <Failure
         what="Cannot show the chain"
         error={problem}
-        stillWorks="Nothing in the project was changed. Other projects and the library still work."
+        stillWorks="Nothing in the project was changed. Other projects still work."
         onRetry={rows.retry}
       />
     );

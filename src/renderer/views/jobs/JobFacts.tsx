@@ -30,7 +30,7 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
         )}
         <Button
           icon={Hand}
-          title="Stops the job, and lets you go on where it stopped"
+          title="Stops the job, and lets you continue where it stopped"
           onClick={() => void takeOver(job, onChange).catch(notifyProblem)}
         >
           Take over

@@ -34,7 +34,7 @@ function LiveJobs({ project }: { project: string }) {
   const { query, now, reload } = useJobs(project);
   const chosen = useNavigation(({ route }) => route.job);
   return (
-    <Answer query={query} what="Cannot list the jobs" loading="Loading the jobs" stillWorks="Jobs that run go on.">
+    <Answer query={query} what="Cannot list the jobs" loading="Loading the jobs" stillWorks="Running jobs continue.">
       {(jobs) => {
         const groups = groupsOf(jobs);
         const job = jobs.find(({ jobId }) => jobId === chosen) ?? groups[0]?.jobs[0];

@@ -25,7 +25,7 @@ const columns: readonly (readonly [id: SessionSort, name: string, className: str
   ['errors', 'Errors', 'c-errors num'],
 ];
 /** Columns of words begin with A, columns of numbers and times with the largest. */
-const beginsWithA: readonly SessionSort[] = ['title', 'agent', 'repository'];
+const startAscending: readonly SessionSort[] = ['title', 'agent', 'repository'];
 
 interface SessionTableProps {
   readonly rows: readonly ListRow[];
@@ -141,7 +141,7 @@ function Head({ order, onOrder }: Pick<SessionTableProps, 'order' | 'onOrder'>) 
           <button
             type="button"
             title={`Sort by ${name.toLowerCase()}`}
-            onClick={() => onOrder({ by: id, ascending: order.by === id ? !order.ascending : beginsWithA.includes(id) })}
+            onClick={() => onOrder({ by: id, ascending: order.by === id ? !order.ascending : startAscending.includes(id) })}
           >
             {name}
             {order.by === id && <span aria-hidden>{order.ascending ? ' ↑' : ' ↓'}</span>}

@@ -106,7 +106,7 @@ function ImportButton({ listed }: { listed: readonly Listed[] }) {
     <Button
       look="primary"
       icon={Import}
-      title={`Reads ${[fresh.length > 0 && say.plural(fresh.length, 'new session'), grown.length > 0 && `${say.plural(grown.length, 'session')} that went on`].filter(Boolean).join(' and ')} of ${say.plural(agents, 'agent')}. It changes none of the agents' files.`}
+      title={`Reads ${[fresh.length > 0 && say.plural(fresh.length, 'new session'), grown.length > 0 && `${say.plural(grown.length, 'session')} that grew`].filter(Boolean).join(' and ')} of ${say.plural(agents, 'agent')}. It changes none of the agents' files.`}
       onClick={() => void importPaths([...fresh, ...grown].flatMap(pathsOf), false)}
     >
       {fresh.length > 0 ? `Import ${say.exact(fresh.length)} new` : `Update ${say.exact(grown.length)}`}

@@ -25,7 +25,7 @@ export function Members({ space, known, onChange }: { space: Space; known: reado
           </li>
         ))}
       </ul>
-      {space.members.length === 0 && <p className="muted">Nobody is in this space.</p>}
+      {space.members.length === 0 && <p className="muted">This space has no members.</p>}
       <div>
         <Button icon={UserPlus} onClick={() => ask(joinForm(space, known, onChange))}>
           Add a member…

@@ -20,7 +20,7 @@ interface SpacePageProps {
 
 /** A space as chat, and the timeline that one of its agents reads. */
 export function SpacePage({ project, space, round, onChange, known }: SpacePageProps) {
-  // The first person of the space is the one who reads and writes in this window.
+  // This window reads and writes as the first person of the space.
   const person = space.members.find(({ type }) => type === 'human')?.entityId;
   const [pointed, setPointed] = useState<string>();
   const [replyTo, setReplyTo] = useState<TimelineMessage>();
