@@ -246,7 +246,7 @@ describe('a flipped byte', () => {
     return lost;
   }
 
-  test('[S2, S15, S16, T67] in the database is detected or without effect; repair restores what the backup holds', async () => {
+  test('[S2, S15, S16, T67] in the database is harmless or detected; repair restores from a backup', async () => {
     const { dir, ids, backedUp, refs } = await made();
     const file = join(dir, 'stemma.db');
     const sound = readFileSync(file);

@@ -217,13 +217,14 @@ describe('a repair of a database that lost its beginning', () => {
   test('[T67] imports again what a file got after the newest backup', async () => {
     const folder = scratch();
     const file = join(folder, 'session.jsonl');
-    const line = (uuid: string, parentUuid: string | null): string =>
-      `${JSON.stringify({ type: 'user', uuid, parentUuid, sessionId: 's', message: { role: 'user', content: uuid } })}\n`;
-    writeFileSync(file, line('first', null));
+    const line = (type: 'user' | 'assistant', uuid: string, parentUuid: string | null): string =>
+      `${JSON.stringify({ type, uuid, parentUuid, sessionId: 's', timestamp: '2026-01-01T00:00:00.000Z', message: { role: type, content: uuid } })}\n`;
+    const turn = (name: string, after: string | null): string => line('user', name, after) + line('assistant', `${name} done`, name);
+    writeFileSync(file, turn('first', null));
     const before = createProject({ dir: join(folder, 'grown') }, heldClock());
     atOnce(importPaths(before.chain, { paths: [file] }));
     await backUpNow(before);
-    writeFileSync(file, line('first', null) + line('second', 'first'));
+    writeFileSync(file, turn('first', null) + turn('second', 'first done'));
     atOnce(importPaths(before.chain, { paths: [file] }));
     const ids = before.db.all<{ id: ContextId }>('SELECT id FROM context').map(({ id }) => id);
     const texts = contextsIn(before, ids);
