@@ -25,6 +25,11 @@ import { filesBelow, root, textAt } from '../support/source.js';
  */
 const isShort = process.env.STEMMA_FAULTS === 'short';
 const mutations = Number(process.env.STEMMA_FUZZ ?? (isShort ? 400 : 20_000));
+/** The cases to run: all of them, one (`STEMMA_CASE=N`), or a part (`STEMMA_CASE=N-M`). */
+const part = (() => {
+  const [from = 0, to] = (process.env.STEMMA_CASE ?? '0').split('-').map(Number);
+  return [from, to ?? (process.env.STEMMA_CASE ? from + 1 : mutations)] as const;
+})();
 const firstSeed = Number(process.env.STEMMA_SEED ?? 20_261_121);
 const longestCpuMs = 2_000;
 const mostMegabytes = 1_500;
@@ -57,7 +62,7 @@ function piecesOf(name: string, format: Format, bytes: Buffer): Seed[] {
 
 /** The format of a file by its start. A document of a runtime has that runtime's format. */
 function formatOfFile(path: string, bytes: Buffer): Format | undefined {
-  const document = importableFormats.find((format) => format.exports?.recognize(bytes.subarray(0, 4_096)));
+  const document = importableFormats.find((format) => format.exports?.recognize(bytes.subarray(0, 4_096), path));
   const [best] = formats.map((format) => ({ format, score: format.recognize(bytes.subarray(0, 65_536), path) })).sort((a, b) => b.score - a.score);
   return document ?? (best && best.score > 0.3 ? best.format : undefined);
 }
@@ -65,13 +70,17 @@ function formatOfFile(path: string, bytes: Buffer): Format | undefined {
 const realFiles = ['resources/sample', 'test/fixtures'].flatMap((folder) =>
   filesBelow(folder, (path) => /\.jsonl?$/.test(path) && !path.endsWith('.meta.json')),
 );
-const sharedFiles = (() => {
+const sharedFiles = ['../shared/transcripts', '../shared/transcripts-more'].flatMap((folder) => {
   try {
-    return filesBelow('../shared/transcripts', (path) => /\.jsonl?$/.test(path)).map((path) => join('..', path.replace(/^(\.\.\/)+/, '')));
+    return filesBelow(folder, (path) => /\.(?:jsonl?|eval|traj)$/.test(path) && !/schema\.json$|openapi\.json$/.test(path)).map((path) =>
+      join('..', path.replace(/^(\.\.\/)+/, '')),
+    );
   } catch {
     return [];
   }
-})();
+});
+/** Databases are damaged, too: each is imported from a file, because SQLite reads no bytes in memory here. */
+const databases = filesBelow('test/fixtures', (path) => /\.(?:db|vscdb|sqlite)$/.test(path));
 
 const options = { newId: counter(), now: '2026-02-01T00:00:00.000Z' as never, sessionId: '22222222-2222-4222-8222-222222222222', cwd: '/work' };
 function counter(): () => string {
@@ -260,6 +269,26 @@ function checkImportInto(chain: Chain, name: string, bytes: Buffer): void {
   }
 }
 
+/** A damaged database, imported as its program's file would be. */
+function checkDatabase(number: number): void {
+  const below = chance(firstSeed + number);
+  const path = databases[below(databases.length)] as string;
+  const bytes = readFileSync(join(root, path));
+  const way = below(2) === 0 ? 'noise' : 'truncate';
+  const damaged = (mutators[way] as (typeof mutators)[string])(bytes, below);
+  const project = emptyProject();
+  try {
+    const file = join(scratch(), basename(path));
+    writeFileSync(file, damaged);
+    const steps = importPaths(project.chain, { paths: [file] });
+    while (!steps.next().done);
+  } catch (error) {
+    if (!(error instanceof StemmaError)) throw new Error(`${path}, ${way}`, { cause: error });
+  } finally {
+    project.close();
+  }
+}
+
 /** Ends the run if a case hangs. */
 const pulse = new BigInt64Array(new SharedArrayBuffer(16));
 const watchdog = `
@@ -282,8 +311,8 @@ describe('[F10] mutated files', () => {
   test(`${mutations} mutated files are parsed and written without an exception or loss`, () => {
     expect(new Set(seeds.map(({ format }) => format.id))).toEqual(new Set(formats.map(({ id }) => id)));
     const failures: string[] = [];
-    const from = Number(process.env.STEMMA_CASE ?? 0);
-    for (let number = from; number < (process.env.STEMMA_CASE ? from + 1 : mutations) && failures.length < 20; number++) {
+    const [from, to] = part;
+    for (let number = from; number < to && failures.length < 20; number++) {
       const { seed, how, bytes } = mutated(number);
       pulse[0] = BigInt(Date.now());
       pulse[1] = BigInt(number);
@@ -294,6 +323,7 @@ describe('[F10] mutated files', () => {
         const importable = importableFormats.find(({ id }) => id === seed.format.id);
         for (const file of importable ? filesIn(importable, bytes) : []) checkPlan(importable as ImportableFormat, file);
         if (importable && number % 50 === 0) checkImport(`${number}.jsonl`, bytes);
+        if (number % 50 === 25) checkDatabase(number);
       } catch (error) {
         failures.push(`case ${number}, ${seed.name}, ${how}: ${(error as Error).stack?.split('\n').slice(0, 6).join(' | ')}`);
       }

@@ -1,6 +1,8 @@
 import './page.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { builtInMappings } from '../../src/core/formats/index.js';
+import { experimental } from '../../src/renderer/parts/agents.js';
 import { foldText } from '../../src/renderer/parts/Fold.js';
 import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.js';
 import { repositoryName } from '../../src/renderer/parts/repository.js';
@@ -8,6 +10,12 @@ import { entryAt, sharesOf, tokensByFamily } from '../../src/renderer/parts/Toke
 import { editOf, editsOf, jsonInLines, leadOf } from '../../src/renderer/parts/tools.js';
 import { comparable, diffRows, piecesOf } from '../../src/renderer/views/diff/parts.js';
 import { call, entry, outlineRow, result } from './make.js';
+
+test('[F43] the window marks the tools of which Stemma met no file as experimental', () => {
+  const tested = new Set(builtInMappings.flatMap((one) => (one.testedOn !== undefined && !one.experimental ? [one.name] : [])));
+  const untested = new Set(builtInMappings.map(({ name }) => name).filter((name) => !tested.has(name)));
+  expect(Object.keys(experimental).toSorted()).toEqual([...untested, 'cursor'].toSorted());
+});
 
 describe('folding', () => {
   test('twenty lines are shown and the rest is counted', () => {

@@ -48,6 +48,7 @@ const rule = z.strictObject({
   toolCallId: selector.optional().describe('The id by which a call and its result find each other.'),
   arguments: selector.optional().describe('The input of a tool call.'),
   isError: test.optional().describe('When a result is an error.'),
+  isAdded: test.optional().describe('When the tool itself added the text: the model was sent it, but it begins no turn.'),
   author: selector.optional().describe('The model or the person.'),
   at: selector.optional().describe('The time of the entry. The default is that of its record.'),
   signature: selector.optional().describe("The provider's signature of a thinking."),
@@ -67,7 +68,7 @@ export const mapping = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,60}$/, 'a name has lower-case letters, digits and hyphens')
-    .describe('A short name of the tool. It becomes part of the template of its commits.'),
+    .describe('A short name of the tool. It is the template of its commits.'),
   testedOn: z.string().max(400).optional().describe('What the mapping was tested on. Without it, the mapping counts as experimental.'),
   experimental: z.boolean().optional().describe('The mapping met no file that the tool itself wrote.'),
   recognize: path.optional().describe('A file belongs to this mapping if the path selects something in it. The lines of JSONL are a list.'),

@@ -1,5 +1,6 @@
+import { FlaskConical } from 'lucide-react';
 import type { Runtime, SourceAgent } from '../../core/contract/index.js';
-import { agents } from './agents';
+import { agents, experimental, otherNames } from './agents';
 
 /** Our own neutral glyphs for agents. Each has a name beside it or a tooltip. */
 const glyphs: Readonly<Partial<Record<Runtime, readonly string[]>>> = {
@@ -12,7 +13,7 @@ const glyphs: Readonly<Partial<Record<Runtime, readonly string[]>>> = {
 const other = ['M12 8V4H8', 'M6 8h12a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2v-8a2 2 0 0 1 2-2z', 'M15 13v2M9 13v2'];
 
 /** The name of an agent as people know it. */
-export const agentName = (agent: string): string => (agent in agents ? agents[agent as SourceAgent].name : agent);
+export const agentName = (agent: string): string => (agent in agents ? agents[agent as SourceAgent].name : (otherNames[agent] ?? agent));
 
 /** The glyph of an agent. */
 export const AgentMark = ({ agent, size = 14 }: { agent: string; size?: number }) => (
@@ -33,3 +34,15 @@ export const AgentMark = ({ agent, size = 14 }: { agent: string; size?: number }
     ))}
   </svg>
 );
+
+/** Says of an agent whose own files Stemma never met that its histories are read experimentally. */
+export const ExperimentalMark = ({ agent }: { agent: string }) => {
+  const tested = Object.hasOwn(experimental, agent) ? experimental[agent] : undefined;
+  if (tested === undefined) return null;
+  return (
+    <span className="muted" title={`Experimental: tested on ${tested}`}>
+      <FlaskConical size={12} aria-hidden />
+      <span className="unseen">experimental</span>
+    </span>
+  );
+};

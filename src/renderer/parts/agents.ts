@@ -21,6 +21,30 @@ export const agents: Readonly<Record<SourceAgent, { readonly name: string; reado
   antigravity: { name: 'Antigravity', format: 'mapped-v1' },
   pi: { name: 'pi', format: 'pi-v1' },
 };
+/** Names of tools and standards whose sessions have no folder of their own. */
+export const otherNames: Readonly<Record<string, string>> = {
+  'vscode-chat': 'VS Code chat',
+  atif: 'ATIF',
+  otlp: 'OpenTelemetry',
+  'inspect-eval': 'Inspect',
+  langgraph: 'LangGraph',
+  adk: 'Google ADK',
+  'managed-agent': 'Managed agent',
+  'openai-agents': 'OpenAI Agents',
+  'pydantic-ai': 'Pydantic AI',
+  'swe-agent': 'SWE-agent',
+  'vercel-ai': 'Vercel AI',
+};
+/** Agents whose own files Stemma never met, and what it was tested on. Their histories are marked as experimental. */
+export const experimental: Readonly<Record<string, string>> = {
+  cursor: 'samples that other readers of its files published',
+  goose: 'a database made from the published schema',
+  'managed-agent': "one recording of LangSmith's tests",
+  'openai-agents': 'a database made from the published schema, and states from the tests of the SDK',
+  'pydantic-ai': 'a file made from the published schema',
+  'vercel-ai': 'a file made from the published types',
+};
+
 /** The agents that resume what Stemma writes. */
 export const agentIds: readonly Runtime[] = runtimes;
 

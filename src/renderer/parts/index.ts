@@ -7,7 +7,7 @@ import './bars.css';
 import './form.css';
 import './things.css';
 
-export { AgentMark, agentName } from './AgentMark';
+export { AgentMark, agentName, ExperimentalMark } from './AgentMark';
 export { agentIds, agentOf, agents } from './agents';
 export { type Candidate, mostAlike } from './alike';
 export { type Block, blockOfEntry, blocksOf, guessHeight } from './blocks';

@@ -97,7 +97,7 @@ test('[F43] a conversation of OpenHands 1.x is a folder, and each of its files c
   importInto(chain, folder);
   expect(importInto(chain, folder)).toMatchObject({ commits: 0 });
   expect(tips(chain, {})).toHaveLength(before);
-  expect(tips(chain, {})[0]).toMatchObject({ sessionId: 'a1b2', template: 'mapped/openhands' });
+  expect(tips(chain, {})[0]).toMatchObject({ sessionId: 'a1b2', template: 'openhands' });
   const one = join(folder, 'events', 'event-00003-3.json');
   expect(bytesOfFile(chain, one).equals(readFileSync(one))).toBe(true);
 });
@@ -151,4 +151,34 @@ test('[F45] the runs of three agents in one trace of Langfuse are three conversa
     'assistant tool_call get_dad_joke_suggestion',
     'assistant tool_call get_one_liner_suggestion',
   ]);
+});
+
+test('[F33] a database of Cursor is read while Cursor writes to it, and stays as it was', () => {
+  const path = join(scratch(), 'state.vscdb');
+  copyFileSync(fixture('cursor/composer-global-state.vscdb'), path);
+  const cursor = new Database(path);
+  cursor.pragma('journal_mode = WAL');
+  cursor.pragma('wal_autocheckpoint = 0');
+  const composer = '00000000-0016-4016-8016-000000000016';
+  const add = (id: string, text: string): void => {
+    const row = cursor.prepare('SELECT value FROM cursorDiskKV WHERE key = ?').get(`composerData:${composer}`) as { value: string };
+    const data = JSON.parse(row.value);
+    data.fullConversationHeadersOnly.push({ bubbleId: id, type: 1 });
+    cursor.prepare('UPDATE cursorDiskKV SET value = ? WHERE key = ?').run(JSON.stringify(data), `composerData:${composer}`);
+    cursor.prepare('INSERT INTO cursorDiskKV VALUES (?, ?)').run(`bubbleId:${composer}:${id}`, JSON.stringify({ type: 1, bubbleId: id, text }));
+  };
+  add('new-1', 'Written a moment ago');
+  const chain = emptyChain();
+  const told = (): string[] => said(chain, tips(chain, {})[0]?.id as never, 'root');
+  // One message is in the log beside the database only, and one in a transaction that is not over.
+  cursor.exec('BEGIN IMMEDIATE');
+  add('new-2', 'Not written yet');
+  const before = readFileSync(path);
+  expect(importInto(chain, path)).toMatchObject({ sessions: 1, skipped: [] });
+  expect(told().at(-1)).toBe('user text  Written a moment ago');
+  expect(readFileSync(path).equals(before)).toBe(true);
+  cursor.exec('COMMIT');
+  expect(importInto(chain, path)).toMatchObject({ commits: 1, entries: 1 });
+  expect(told().slice(-2)).toEqual(['user text  Written a moment ago', 'user text  Not written yet']);
+  cursor.close();
 });

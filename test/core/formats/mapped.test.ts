@@ -86,7 +86,7 @@ describe('[F43] the mappings that Stemma brings along', () => {
     const path = fixture(file);
     expect(importInto(chain, path)).toMatchObject({ sessions: 1, skipped: [] });
     const all = tips(chain, {});
-    expect(new Set(all.map(({ template }) => template))).toEqual(new Set([`mapped/${agent}`]));
+    expect(new Set(all.map(({ template }) => template))).toEqual(new Set([agent]));
     const [tip] = all;
     const told = said(chain, tip?.id as never, 'root');
     expect(told.slice(0, first.length)).toEqual(first);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { isObject, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { DocumentReader, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
@@ -27,23 +27,7 @@ function membersOf(trajectory: JsonObject, parent: string | undefined, used: Set
   used.add(id);
   const header = { atif: id, root: { ...root, ...(parent !== undefined && { parent }) } };
   const lines = (Array.isArray(steps) ? steps : []).map((step): JsonObject => (isObject(step) ? { atif: id, step } : { atif: id, row: step }));
-  const called = new Map(objectsIn(steps).flatMap(startsIn));
   const own: Member = { id, lines: () => writeLines([header, ...lines]) };
   if (depth >= deepest) return [own];
-  const children = objectsIn(subagents).flatMap((child) => {
-    const call = called.get(stringAt(child, 'trajectory_id') ?? '');
-    return membersOf(call === undefined ? child : { ...child, startedBy: call }, id, used, depth + 1);
-  });
-  return [own, ...children];
+  return [own, ...objectsIn(subagents).flatMap((child) => membersOf(child, id, used, depth + 1))];
 }
-
-/** The trajectories that the results of a step name, with the call of each. */
-const startsIn = (step: JsonObject): readonly (readonly [string, string])[] =>
-  objectsIn(isObject(step.observation) ? step.observation.results : undefined).flatMap((result) => {
-    const call = stringAt(result, 'source_call_id');
-    if (call === undefined) return [];
-    return objectsIn(result.subagent_trajectory_ref).flatMap((ref): (readonly [string, string])[] => {
-      const id = stringAt(ref, 'trajectory_id');
-      return id === undefined ? [] : [[id, call]];
-    });
-  });

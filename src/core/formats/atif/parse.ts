@@ -16,14 +16,18 @@ import {
   withUsage,
 } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
-import { isCopied, isReplacing, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
+import { byProgram, isCopied, isReplacing, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
 
 /** The entries of a line. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const step = stepOf(record);
   if (!step) return rootDrafts(rootOf(record));
-  const drafts = stepDrafts(step).map((draft, at): Numbered => [at, draft]);
-  const counted = withUsage(drafts, isCopied(step) ? copiedUsage : usageOf(step));
+  const own = stepDrafts(step);
+  const usage = usageOf(step);
+  // A call whose answer was not recorded is counted all the same.
+  const isBare = usage !== undefined && !usage.isCopy && !own.some(({ role, kind }) => role === 'assistant' && kind !== 'event');
+  const bare: readonly Numbered[] = isBare ? [[own.length, said('assistant', '', authorOf(step))]] : [];
+  const counted = withUsage([...bare, ...own.map((draft, at): Numbered => [at, draft])], usage);
   return withResiduals(counted, residualsOf(step));
 }
 
@@ -33,12 +37,14 @@ function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
   return Array.isArray(tools) ? [[0, noted('tools', tools)]] : [];
 }
 
-/** A continuation repeats steps of the trajectory before it, whose calls are counted there. */
-const copiedUsage: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
+/** A continuation repeats steps of the trajectory before it, whose calls are counted there. Steps of a program call no model. */
+const noCall: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
 
 /** Prompt tokens include what the cache held (since 1.2). Tokens that were written to the cache stand in `extra`. */
-function usageOf({ metrics, llm_call_count: calls }: JsonObject): TokenUsage | undefined {
-  if (!isObject(metrics) || calls === 0) return undefined;
+function usageOf(step: JsonObject): TokenUsage | undefined {
+  const { metrics, llm_call_count: calls } = step;
+  if (isCopied(step) || calls === 0) return step.source === 'agent' && (step.message !== '' || isCopied(step)) ? noCall : undefined;
+  if (!isObject(metrics)) return undefined;
   const { prompt_tokens: input, completion_tokens: output, cached_tokens: cacheRead, extra } = metrics;
   const cacheWrite = memberOf(extra, 'cache_creation_input_tokens') ?? memberOf(extra, 'cache_write_tokens');
   return usageIn({ input, output, cacheRead, cacheWrite, reasoning: memberOf(extra, 'reasoning_tokens') }, 'within');
@@ -79,11 +85,16 @@ function messageDrafts({ message }: JsonObject, role: 'user' | 'system' | 'assis
   });
 }
 
-function agentDrafts(step: JsonObject): readonly Draft[] {
+const authorOf = (step: JsonObject): { readonly author?: string } => {
   const model = stringAt(step, 'model_name');
-  const author = model ? { author: model } : {};
+  return model ? { author: model } : {};
+};
+
+function agentDrafts(step: JsonObject): readonly Draft[] {
+  const author = authorOf(step);
   const thinking = stringAt(step, 'reasoning_content');
-  const own = (draft: Draft): Draft => (draft.kind === 'event' ? draft : { ...draft, ...author });
+  const marks = step.llm_call_count === 0 ? { marks: [byProgram] } : {};
+  const own = (draft: Draft): Draft => (draft.kind === 'event' ? draft : { ...draft, ...author, ...marks });
   return [
     ...(thinking ? [thought(thinking)] : []),
     ...messageDrafts(step, 'assistant'),

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Part } from '../shared/branches.js';
+import { objectsIn } from '../shared/drafts.js';
 import type { About, Place, RecordRules } from '../shared/records.js';
+import { startedWith } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
 import { dialect, formatId, isReplacing, partsOf, rootOf, stepOf, stepTime } from './schema.js';
 
@@ -29,15 +31,15 @@ function about(records: readonly JsonObject[]): About {
   const line = records.find((record) => rootOf(record) !== undefined);
   const root = line && rootOf(line);
   const isChild = stringAt(root, 'parent') !== undefined;
-  const call = stringAt(root, 'startedBy');
+  const own = stringAt(line, 'atif');
   const kept = isObject(root?.extra) && isObject(root.extra.stemma) ? root.extra.stemma : undefined;
   return {
     // Subagents share the session's id, which says nothing about their identity.
-    sessionId: isChild ? stringAt(line, 'atif') : (stringAt(root, 'session_id') ?? stringAt(line, 'atif')),
+    sessionId: isChild ? own : (stringAt(root, 'session_id') ?? own),
     cwd: stringAt(kept, 'cwd'),
     title: stringAt(kept, 'title'),
     ...(isChild && { agent: (isObject(root?.agent) ? stringAt(root.agent, 'name') : undefined) ?? 'agent' }),
-    ...(call !== undefined && { startedBy: { toolCallId: call } }),
+    ...(isChild && own !== undefined && { startedBy: { sessionId: own } }),
   };
 }
 
@@ -46,8 +48,19 @@ function place(record: JsonObject): Place | undefined {
   if (id === undefined) return undefined;
   if (rootOf(record)) return { name: `${id}:root`, part: 'quiet' };
   const step = stepOf(record);
-  return step ? { name: `${id}:${String(step.step_id ?? 'step')}`, part: partOf(step) } : undefined;
+  if (!step) return undefined;
+  const starts = startedBy(step);
+  return { name: `${id}:${String(step.step_id ?? 'step')}`, part: partOf(step), ...(starts.length > 0 && { others: starts }) };
 }
+
+/** The names by which the subagents that the results of a step name find it. */
+const startedBy = (step: JsonObject): readonly string[] =>
+  objectsIn(isObject(step.observation) ? step.observation.results : undefined).flatMap((result) =>
+    objectsIn(result.subagent_trajectory_ref).flatMap((ref) => {
+      const id = stringAt(ref, 'trajectory_id');
+      return id === undefined ? [] : [startedWith(id, stringAt(result, 'source_call_id') ?? 'step')];
+    }),
+  );
 
 function partOf(step: JsonObject): Part {
   if (step.source === 'user') return 'prompt';

@@ -16,6 +16,9 @@ export const dialect: Dialect = {
   isWhole: (record) => isObject(record.step) || isObject(record.root),
 };
 
+/** Marks what a program said in the agent's name, without a call to a model. */
+export const byProgram = 'no-call';
+
 /** The step of a line. */
 export const stepOf = (record: JsonObject): JsonObject | undefined => (isObject(record.step) ? record.step : undefined);
 /** The root of a line: the trajectory without its steps. */

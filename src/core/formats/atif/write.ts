@@ -3,7 +3,7 @@ import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '..
 import { inRecords, lineOf } from '../shared/entry-lines.js';
 import { groupMessages, textsOf } from '../shared/groups.js';
 import { recordsOf } from '../shared/records.js';
-import { dialect, formatId, residualsOf, rootOf, stepOf, versionIn, writtenVersion } from './schema.js';
+import { byProgram, dialect, formatId, residualsOf, rootOf, stepOf, versionIn, writtenVersion } from './schema.js';
 
 type Keyed = WritableEntry & { readonly key: EntryKey };
 interface Draft {
@@ -91,7 +91,7 @@ function agentFields(entries: readonly WritableEntry[], results: readonly Writab
   const model = entries.find(({ author }) => author !== undefined)?.author;
   const usage = entries.find((entry) => entry.usage)?.usage;
   // A result whose call is elsewhere has a step without a call to a model.
-  const isOrphan = entries.length === 0;
+  const isCalled = entries.length > 0 && !entries[0]?.marks?.includes(byProgram);
   return {
     ...(model !== undefined && { model_name: model }),
     message: messageOf(entries),
@@ -108,8 +108,8 @@ function agentFields(entries: readonly WritableEntry[], results: readonly Writab
     ...(results.length > 0 && {
       observation: { results: results.filter(({ kind }) => kind === 'tool_result').map((entry) => resultOf(entry, results, known)) },
     }),
-    ...(usage?.isCopy ? { is_copied_context: true } : usage && { metrics: metricsOf(usage) }),
-    ...(isOrphan && { llm_call_count: 0 }),
+    ...(isCalled && (usage?.isCopy ? { is_copied_context: true } : usage && { metrics: metricsOf(usage) })),
+    ...(!isCalled && { llm_call_count: 0 }),
   };
 }
 

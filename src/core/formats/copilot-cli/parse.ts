@@ -46,7 +46,8 @@ export function entriesOf(record: JsonObject, usages: Gathered): readonly Number
     case 'user.message':
       return promptDrafts(data);
     case 'assistant.message':
-      return withUsage(answerDrafts(data), usages.get(stringAt(data, 'apiCallId') ?? ''));
+      // Older versions, and the event stream of VS Code, count only the output.
+      return withUsage(answerDrafts(data), usages.get(stringAt(data, 'apiCallId') ?? '') ?? usageIn({ output: data.outputTokens }, 'within'));
     case 'assistant.reasoning':
       return [[0, unsent(thought(stringAt(data, 'content') ?? ''), 'repeated')]];
     case 'tool.execution_complete':

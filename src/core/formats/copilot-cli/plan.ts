@@ -1,7 +1,9 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Part, TreeRecord } from '../shared/branches.js';
+import { objectsIn } from '../shared/drafts.js';
 import type { Mark } from '../shared/progress.js';
 import type { About, Place, RecordRules } from '../shared/records.js';
+import { callNamed } from '../shared/subagents.js';
 import { entriesOf, type Gathered, gather } from './parse.js';
 import { dataOf, dialect, formatId, laneOf, typeOf } from './schema.js';
 
@@ -39,8 +41,21 @@ function place(record: JsonObject): Place | undefined {
   if (name === undefined || name === '' || typeof record.type !== 'string') return undefined;
   const lane = laneOf(record);
   const call = lane === undefined ? undefined : (stringAt(dataOf(record), 'parentToolCallId') ?? startedIn(record));
-  return { name, part: partOf(record), ...(lane !== undefined && { lane }), ...(call !== undefined && { startedBy: { toolCallId: call } }) };
+  const starts = startingCalls(record);
+  return {
+    name,
+    part: partOf(record),
+    ...(lane !== undefined && { lane }),
+    ...(call !== undefined && { startedBy: { toolCallId: call } }),
+    ...(starts.length > 0 && { others: starts.map(callNamed) }),
+  };
 }
+
+/** The calls of an answer that start subagents. */
+const startingCalls = (record: JsonObject): readonly string[] =>
+  typeOf(record) === 'assistant.message'
+    ? objectsIn(dataOf(record).toolRequests).flatMap((call) => (call.name === 'task' ? (stringAt(call, 'toolCallId') ?? []) : []))
+    : [];
 
 /** The call that an event of a subagent's start names. */
 const startedIn = (record: JsonObject): string | undefined =>

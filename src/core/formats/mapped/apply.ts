@@ -135,6 +135,7 @@ function ruleMaker(rule: MappingRule): Maker {
   const test = tester(rule.when);
   const each = rule.each === undefined ? undefined : compiled(rule.each);
   const failed = tester(rule.isError);
+  const added = tester(rule.isAdded);
   const read = Object.fromEntries(
     (['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author', 'at', 'signature', 'image'] as const).map((name) => [
       name,
@@ -152,7 +153,7 @@ function ruleMaker(rule: MappingRule): Maker {
     if (rule.kind === 'image' && image === undefined) return undefined;
     const inline = image === undefined ? null : /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(image);
     const at = instant(read.at(scope)[0]);
-    const marks = rule.kind === 'event' ? ['hidden'] : signature !== undefined && rule.kind === 'thinking' ? ['signed'] : undefined;
+    const mark = rule.kind === 'event' ? 'hidden' : signature !== undefined && rule.kind === 'thinking' ? 'signed' : added?.(scope) ? 'meta' : '';
     const counts = usage?.(scope);
     return {
       role: textOf(read.role(scope)) ?? defaultRoles[rule.kind],
@@ -167,7 +168,7 @@ function ruleMaker(rule: MappingRule): Maker {
       ...(failed?.(scope) && { isError: true }),
       ...named('author', textOf(read.author(scope))),
       ...(at !== undefined && { timestamp: at }),
-      ...(marks && { marks }),
+      ...(mark !== '' && { marks: [mark] }),
       ...(counts && { usage: counts }),
     };
   };

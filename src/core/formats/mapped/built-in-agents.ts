@@ -146,13 +146,12 @@ export const sweAgent: Mapping = {
   recognize: '$.history[?@.role && @.content]',
   sessions: '$',
   records: '$.history[*]',
-  session: { title: '$.environment' },
   entries: [
     { when: "@.role == 'system'", kind: 'text', role: 'system', text: '$.content' },
     { when: "@.role == 'user' && !@.is_demo", kind: 'text', role: 'user', text: '$.content' },
     { when: "@.role == 'user' && @.is_demo == true", kind: 'text', role: 'system', text: '$.content' },
     { when: "@.role == 'user' && @.is_demo == false", kind: 'text', role: 'user', text: '$.content' },
-    { when: "@.role == 'assistant'", kind: 'text', text: '$.content', author: '$.agent' },
+    { when: "@.role == 'assistant'", kind: 'text', text: '$.content' },
     { when: '@.tool_calls', ...openAiCalls },
     { when: "@.role == 'tool'", kind: 'tool_result', text: '$.content', toolCallId: '$.tool_call_ids[0]' },
   ],
@@ -160,7 +159,7 @@ export const sweAgent: Mapping = {
 
 const miniEntries: Mapping['entries'] = [
   { when: "@.role == 'system'", kind: 'text', role: 'system', text: '$.content' },
-  { when: "@.role == 'user'", kind: 'text', role: 'user', text: '$.content' },
+  { when: "@.role == 'user'", kind: 'text', role: 'user', text: '$.content', isAdded: "search(@.content, '^<returncode>')" },
   { when: "@.role == 'assistant'", kind: 'text', text: '$.content', author: '$.extra.response.model' },
   { when: '@.tool_calls', ...openAiCalls },
   { when: "@.role == 'tool'", kind: 'tool_result', text: '$.content', toolCallId: '$.tool_call_id' },
@@ -229,7 +228,12 @@ export const kimi: Mapping = {
   entries: [
     { when: "@.type == 'config.update' && @.systemPrompt", kind: 'text', role: 'system', text: '$.systemPrompt' },
     {
-      when: "@.type == 'context.append_message'",
+      when: "@.type == 'context.append_message' && @.message.origin.kind == 'injection'",
+      each: '$.message.content[*]',
+      of: [{ when: "@.type == 'text'", kind: 'text', role: '^$.message.role', text: '$.text', isAdded: '@' }],
+    },
+    {
+      when: "@.type == 'context.append_message' && @.message.origin.kind != 'injection'",
       each: '$.message.content[*]',
       of: [
         { when: "@.type == 'text'", kind: 'text', role: '^$.message.role', text: '$.text' },

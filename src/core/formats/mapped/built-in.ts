@@ -2,6 +2,7 @@ import type { Mapping } from '../../contract/index.js';
 import { antigravity, droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, openHandsEvents, sweAgent } from './built-in-agents.js';
 import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
 import { adk, pydanticAi, vercelAi } from './built-in-frameworks.js';
+import { managedAgents, openAiAgentsState } from './built-in-states.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { BuiltIn } from './parse-document.js';
 
@@ -18,6 +19,8 @@ export const builtIns: readonly BuiltIn[] = [
   one(droid, (head) => /^\{"type":"session_start","id":"[^"]*"/.test(head)),
   one(kimi, (head) => /^\{"type":"metadata","protocol_version":/.test(head)),
   one(adk, (head, path) => /"(?:invocation_id|invocationId)"\s*:/.test(head) || (path.endsWith('.session.json') && /"events"\s*:/.test(head))),
+  one(openAiAgentsState, (head) => /^\s*\{\s*"\$schemaVersion"\s*:\s*"1\./.test(head)),
+  one(managedAgents, (head) => /^\s*\["client\.beta\.sessions\./.test(head)),
   one(pydanticAi, (head) => /^\s*\[\s*\{\s*"(?:kind|parts)"\s*:/.test(head) && head.includes('"part_kind"')),
   one(vercelAi, (head) => /^\s*\[\s*\{/.test(head) && /"role"\s*:\s*"(?:user|system|assistant)"/.test(head) && /"parts"\s*:\s*\[/.test(head)),
 ];

@@ -13,7 +13,6 @@ import { formatId, membersBy, readerOfMappings } from './parse-document.js';
 export const mapped: ImportableFormat = wrappedFormat({
   id: formatId,
   about: { name: 'Mapped history', what: 'The entries of a history that a mapping read, as lines.', extension: 'jsonl' },
-  template: 'mapped',
   part: partOf,
   entries: entriesOf,
   exports: readerOfMappings(builtIns, builtInEndings),

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../base/index.js';
+import type { JsonObject } from '../../base/index.js';
 import type { Part } from '../shared/branches.js';
 import { type Numbered, objectsIn } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
@@ -11,12 +11,16 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   });
 }
 
-/** What a record means for its turn. */
+/** What a record means for its turn. A record of which the mapping makes nothing, or only notes, stays with the turn around it. */
 export function partOf(record: JsonObject): Part {
-  const entries = objectsIn(record.entries);
-  const has = (test: (entry: JsonObject) => boolean): boolean => entries.some((entry) => isObject(entry) && test(entry));
+  const entries = objectsIn(record.entries).filter(({ kind }) => kind !== 'event');
+  const has = (test: (entry: JsonObject) => boolean): boolean => entries.some((entry) => test(entry));
+  if (entries.length === 0) return 'quiet';
+  if (entries.every(({ role, marks }) => role === 'system' || isAdded(marks))) return entries.some(({ marks }) => isAdded(marks)) ? 'quiet' : 'lead';
   if (has(({ kind }) => kind === 'summary')) return 'compaction';
   if (has(({ role, kind }) => role === 'user' && (kind === 'text' || kind === 'image'))) return 'prompt';
   if (has(({ kind }) => kind === 'tool_result') && !has(({ role }) => role === 'assistant')) return 'result';
   return 'round';
 }
+
+const isAdded = (marks: JsonObject[string] | undefined): boolean => Array.isArray(marks) && marks.includes('meta');

@@ -1,10 +1,11 @@
 // otlp: spans of the GenAI conventions of OpenTelemetry, as OTLP JSON or as the file exporter of the JavaScript SDK writes them.
-// Each conversation id is a conversation. parse-spans.ts reads spans, parse-conversation.ts makes records of them, parse.ts reads a record.
+// Each conversation id is a conversation. parse-spans.ts reads spans, parse-database.ts those of a database, parse-conversation.ts makes records of them, parse.ts reads a record.
 // write.ts writes spans.
 import type { ImportableFormat } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf } from './parse.js';
+import { entriesOf, partOf, startsOf } from './parse.js';
 import { document, formatId } from './parse-conversation.js';
+import { database } from './parse-database.js';
 import { packSpans } from './write.js';
 
 const reader = wrappedFormat({
@@ -13,7 +14,9 @@ const reader = wrappedFormat({
   template: 'otlp',
   part: partOf,
   entries: entriesOf,
+  others: startsOf,
   exports: document,
+  database,
 });
 
 export const otlp: ImportableFormat = {

@@ -40,7 +40,15 @@ export function spansIn(value: JsonObject): readonly Span[] {
         objectsIn(scope.spans).map((span) => otlpSpan(span, attributesIn(isObject(resource.resource) ? resource.resource.attributes : undefined))),
       ),
     );
-  return typeof value.spanId === 'string' && typeof value.traceId === 'string' && value.startTime !== undefined ? [sdkSpan(value)] : [];
+  const span = unwrapped(value);
+  return typeof span.spanId === 'string' && typeof span.traceId === 'string' && span.startTime !== undefined ? [sdkSpan(span)] : [];
+}
+
+/** A span object of the SDK as VS Code writes it, with the ids in objects of their own. */
+function unwrapped(value: JsonObject): JsonObject {
+  const { _spanContext: own, parentSpanContext: parent } = value;
+  if (!isObject(own)) return value;
+  return { ...value, ...own, ...(isObject(parent) && { parentSpanId: parent.spanId ?? null }) };
 }
 
 function otlpSpan(span: JsonObject, resource: JsonObject): Span {

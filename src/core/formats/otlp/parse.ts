@@ -7,6 +7,7 @@ import {
   called,
   type Draft,
   failed,
+  memberOf,
   type Numbered,
   noted,
   objectsIn,
@@ -21,7 +22,8 @@ import { partsIn } from './parse-conversation.js';
 
 /** What a record means for its turn: a call with a prompt begins one. */
 export function partOf(record: JsonObject): Part {
-  if (record.tool !== undefined) return record.isCalled === false ? 'round' : 'result';
+  // A tool that no model called stays with the turn around it.
+  if (record.tool !== undefined) return record.isCalled === false ? 'quiet' : 'result';
   const own = objectsIn(record.entries);
   const asked =
     own.length > 0
@@ -50,7 +52,9 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const fault = stringAt(record, 'failed');
   const drafts: Told[] = [
     ...partsIn(record.instructions).map((part) => said('system', stringAt(part, 'content') ?? stringAt(part, 'text') ?? '')),
-    ...objectsIn(record.input).flatMap((message) => messageDrafts(message, {})),
+    ...objectsIn(record.input)
+      .flatMap((message) => messageDrafts(message, {}))
+      .map((draft) => withFailure(draft, record.failures)),
     ...objectsIn(record.output).flatMap((message) => messageDrafts({ ...message, role: 'assistant' }, author)),
     ...(fault === undefined ? [] : [failed(fault)]),
     ...(Object.keys(facts).length > 0 ? [noted('span', facts)] : []),
@@ -59,6 +63,13 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const first = objectsIn(record.input).flatMap((message) => messageDrafts(message, {})).length + partsIn(record.instructions).length;
   return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), usageOf(facts))];
 }
+
+const withFailure = (draft: Told, failures: Json | undefined): Told =>
+  draft.kind === 'tool_result' && memberOf(failures, draft.toolCallId ?? '') !== undefined ? { ...draft, isError: true } : draft;
+
+/** The names by which subagents find the calls that started them. */
+export const startsOf = (record: JsonObject): readonly string[] =>
+  Array.isArray(record.started) ? record.started.filter((name) => typeof name === 'string') : [];
 
 /** Input tokens include what the cache held. */
 function usageOf(facts: JsonObject): TokenUsage | undefined {
@@ -114,17 +125,20 @@ function partDraft(part: JsonObject, role: Draft['role']): Told {
   }
 }
 
-const toolCall = (attributes: JsonObject): Draft =>
-  called(
+/** The call of a tool of which only the tool's span tells: no call to a model is known. */
+const toolCall = (attributes: JsonObject): Draft => ({
+  ...called(
     stringAt(attributes, 'gen_ai.tool.name') ?? '',
-    stringAt(attributes, 'gen_ai.tool.call.id'),
+    stringAt(attributes, 'gen_ai.tool.call.id') || undefined,
     jsonIn(attributes['gen_ai.tool.call.arguments']),
-  );
+  ),
+  usage: { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true },
+});
 
 function toolResult(attributes: JsonObject, fault: string | undefined): Draft {
   const text = textIn(attributes['gen_ai.tool.call.result']);
   const name = stringAt(attributes, 'gen_ai.tool.name');
-  return answered(stringAt(attributes, 'gen_ai.tool.call.id'), text === '' ? (fault ?? '') : text, {
+  return answered(stringAt(attributes, 'gen_ai.tool.call.id') || undefined, text === '' ? (fault ?? '') : text, {
     ...(name !== undefined && { toolName: name }),
     ...(fault !== undefined && { isError: true }),
   });

@@ -3,6 +3,7 @@ import type { PlanContext } from '../format.js';
 import type { Part } from '../shared/branches.js';
 import type { Mark } from '../shared/progress.js';
 import type { About, Place, RecordRules } from '../shared/records.js';
+import { callNamed } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
 import { bookkeeping, dialect, formatId, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
 
@@ -44,12 +45,21 @@ function place(record: JsonObject): Place | undefined {
   const name = stringAt(record, 'uuid');
   if (name === undefined || name === '' || typeof record.type !== 'string') return undefined;
   const { parentUuid } = record;
+  const starts = startingCalls(record);
   return {
     name,
     part: partOf(record),
+    ...(starts.length > 0 && { others: starts.map(callNamed) }),
     ...(typeof parentUuid === 'string' ? { parent: parentUuid } : parentUuid === null && { parent: null }),
   };
 }
+
+/** The calls of an answer that start subagents. */
+const startingCalls = (record: JsonObject): readonly string[] =>
+  typeOf(record) === 'assistant'
+    ? partsOf(record).flatMap(({ functionCall: call }) => (isObject(call) && starters.has(call.name) ? (stringAt(call, 'id') ?? []) : []))
+    : [];
+const starters: ReadonlySet<unknown> = new Set(['agent', 'task']);
 
 function partOf(record: JsonObject): Part {
   switch (typeOf(record)) {

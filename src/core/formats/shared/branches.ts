@@ -47,8 +47,10 @@ export interface CommitFacts {
   readonly sessionId?: string;
   /** The entries of pieces that follow each other in a delta. */
   readonly read: (pieces: readonly Piece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
-  /** One line that says what the commit is about. */
-  readonly summary: (records: readonly TreeRecord[]) => string | undefined;
+  /** Entries are read again where they are needed, because those of the whole file would fill memory. */
+  readonly isLazy?: true;
+  /** One line that says what the commit is about. `entries` are those of its delta. */
+  readonly summary: (records: readonly TreeRecord[], entries: readonly ParsedEntry[]) => string | undefined;
 }
 
 /** Records in a row, each the child of the one before it, from a root or a branch point to a leaf. */
@@ -84,11 +86,14 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
   return { commits, side, tips: tipsOf() };
 
   function commitOf({ records, type, checkpoint, pieces }: Segment): PlannedCommit {
-    const [first] = records as [TreeRecord];
-    const kept = records.flatMap((record) => record.kept ?? []).map(({ piece }) => piece);
-    const summary = facts.summary(records);
+    const inside = new Set(records);
+    const kept = records.flatMap((record) => record.kept ?? []).flatMap((record) => (inside.has(record) ? [] : [record.piece]));
+    const read = (): ReturnType<typeof facts.read> => facts.read([...pieces, ...kept]);
+    const first = records[0] as TreeRecord;
+    const now = read();
+    const summary = facts.summary(records, now.entries);
     const createdAt = records.findLast(({ at }) => at !== undefined)?.at;
-    return {
+    const commit = {
       parent: referTo(first.parent),
       type,
       checkpoint,
@@ -101,8 +106,9 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
       ...(createdAt === undefined ? {} : { createdAt }),
       ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: first.startedBy }),
       records: records.flatMap(({ name, others = [] }) => [name, ...others]),
-      ...facts.read([...pieces, ...kept]),
     };
+    if (!facts.isLazy) return { ...commit, ...now };
+    return Object.defineProperties(commit, { entries: { get: () => read().entries }, elisions: { get: () => read().elisions } }) as PlannedCommit;
   }
 
   function referTo(parent: TreeRecord['parent']): PlannedCommit['parent'] {
@@ -157,7 +163,8 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
       close(at + 1, record.ends ?? 'turn_boundary');
       return;
     }
-    if (record.part === 'boundary' || (record.part === 'compaction' && before?.part !== 'boundary'))
+    // What comes before without a prompt or an answer is no turn of its own: it stays with the compaction.
+    if (filled && (record.part === 'boundary' || (record.part === 'compaction' && before?.part !== 'boundary')))
       close(at, before?.part === 'result' ? 'compaction' : 'turn_boundary');
     if (record.part === 'compaction') {
       close(at + 1, 'compaction', 'compaction');
@@ -167,8 +174,17 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
     else if (granularity === 'tool_call' && isAnswer(record) && (before?.part === 'result' || before?.part === 'round')) close(at, 'tool_call');
     filled ||= record.part === 'prompt' || record.part === 'result' || isAnswer(record);
   });
-  close(records.length, 'turn_boundary');
+  if (!filled && begin < records.length) joinCompaction(segments, records.slice(begin));
+  else close(records.length, 'turn_boundary');
   return segments;
+
+  /** Records without a prompt or an answer at the end stay with the compaction before them, where they were not imported apart from it. */
+  function joinCompaction(made: Segment[], rest: readonly TreeRecord[]): void {
+    const last = made.at(-1);
+    if (last?.type === 'compaction' && last.records[0]?.stored === rest[0]?.stored && !branchedAt.has(last.records.at(-1) as TreeRecord))
+      made[made.length - 1] = { ...last, records: [...last.records, ...rest] };
+    else close(records.length, 'turn_boundary');
+  }
 }
 
 const isAnswer = ({ part }: TreeRecord): boolean => part === 'answer' || part === 'round';

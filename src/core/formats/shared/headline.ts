@@ -6,3 +6,26 @@ export function clip(text: string): string | undefined {
   return `${line.slice(0, longestHeadline - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 const longestHeadline = 200;
+
+/**
+ * The first line of a prompt without what an agent puts around it: what a person asked stands in an element such as `<user_query>`, or after
+ * elements such as `<current_datetime>`. People write HTML, too, so only names that no HTML has count. Where nothing else is said, the inside
+ * of the last element counts, unless `isStrict`.
+ */
+export function promptLine(text: string, isStrict = false): string | undefined {
+  const asked = asking.exec(text.slice(0, longestFrame))?.[2];
+  if (asked !== undefined && asked.trim() !== '') return clip(asked);
+  let rest = text;
+  let last = '';
+  for (let count = 0; count < mostFrames; count++) {
+    const [whole, , inside] = frame.exec(rest) ?? [];
+    if (whole === undefined) break;
+    rest = rest.slice(whole.length);
+    last = inside ?? '';
+  }
+  return clip(rest) ?? (isStrict ? undefined : (clip(last) ?? clip(text)));
+}
+const asking = /<(user[_-]?(?:request|query|input|prompt|message))(?:\s[^>]*)?>([\s\S]*?)<\/\1>/i;
+const frame = /^\s*<([a-z]+[_-][\w-]*|[a-z]+[A-Z]\w*|[A-Z][A-Z_]+)(?:\s[^>]*)?>([\s\S]*?)<\/\1>/;
+const longestFrame = 65_536;
+const mostFrames = 32;

@@ -25,6 +25,8 @@ export interface About {
   readonly cwd?: string | undefined;
   /** The host on which the agent ran. */
   readonly machine?: string | undefined;
+  /** The tool that wrote the session, where the format reads those of several tools. */
+  readonly tool?: string | undefined;
   /** The name of the subagent whose file this is. */
   readonly agent?: string | undefined;
   readonly startedBy?: PlannedCommit['startedBy'];

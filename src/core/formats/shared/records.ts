@@ -17,8 +17,9 @@ import type {
 } from '../format.js';
 import { planBranches, type TreeRecord } from './branches.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
-import { clip } from './headline.js';
+import { clip, promptLine } from './headline.js';
 import { concatLines, eachPiece, firstNewLine, type Piece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
+import { largestWhole, scanLazily } from './lazy-records.js';
 import { type Mark, progressOf } from './progress.js';
 import type { Place, RecordRules } from './record-rules.js';
 import { growRecords } from './records-tree.js';
@@ -26,7 +27,7 @@ import { growRecords } from './records-tree.js';
 export type { About, Place, RecordRules } from './record-rules.js';
 
 type FromRules = Pick<ImportableFormat, 'parse' | 'concat' | 'cut' | 'plan' | 'peek' | 'contentType'> &
-  Required<Pick<ImportableFormat, 'progress'>> &
+  Required<Pick<ImportableFormat, 'progress' | 'planParts'>> &
   Pick<Format, 'write'>;
 
 const longestName = 400;
@@ -41,6 +42,10 @@ export function fromRules<State>(rules: RecordRules<State>): FromRules {
     concat: concatLines,
     cut: (delta, lastKept) => cutRecords(rules, delta, lastKept),
     plan: (file, context) => planRecords(rules, file, context),
+    planParts: (file, context) =>
+      context.scan || file.length <= largestWhole
+        ? planRecords(rules, file.subarray(0, file.length), context)
+        : planRecords(rules, file, context, scanLazily(file, rules.dialect)),
     peek: (head, tail) => peekRecords(rules, head, tail),
     progress: (fresh, granularity) => progressRecords(rules, fresh, granularity),
     write: writeEntryLines(rules.formatId),
@@ -98,21 +103,24 @@ function readPieces<State>(
 const recordsIn = (pieces: readonly Piece[]): readonly JsonObject[] =>
   pieces.flatMap(({ record, sort }) => (record && sort === 'record' && !isEntryLine(record) ? [record] : []));
 
-function planRecords<State>(rules: RecordRules<State>, file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = context.scan ?? scanRecords(rules, file, { mayGrow: true });
+function planRecords<State>(rules: RecordRules<State>, file: FileBytes, context: PlanContext, lazy?: Scan): ImportPlan {
+  const scan = lazy ?? context.scan ?? scanJsonl(file, rules.dialect, { mayGrow: true });
   const { pieces } = scan;
-  const about = rules.about(recordsIn(pieces), context);
+  // The facts of a session stand in its first records, and its title in the last.
+  const telling = lazy && pieces.length > 2 * mostTelling ? [...pieces.slice(0, mostTelling), ...pieces.slice(-mostTelling)] : pieces;
+  const about = rules.about(recordsIn(telling), context);
   const [sessionId, cwd, title, machine] = [about.sessionId, about.cwd, about.title, about.machine].map(
     (fact) => fact?.slice(0, longestName) || undefined,
   );
-  const { template } = rules;
+  const template = about.tool ?? rules.template;
   const tree = growRecords(rules, pieces, context, about.startedBy);
   const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
     template: (about.agent === undefined ? template : `${template}/${about.agent}`).slice(0, longestName),
     ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId !== undefined && { sessionId }),
     read: (some) => readPieces(rules, some),
-    summary: (records) => summaryOf(rules, records),
+    ...(lazy && { isLazy: true }),
+    summary: (records, entries) => summaryOf(rules, records, entries),
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
@@ -129,18 +137,16 @@ function planRecords<State>(rules: RecordRules<State>, file: Uint8Array, context
   };
 }
 
+const mostTelling = 200;
+
 /** One line about a commit: its first prompt, else its first answer, else its tools. */
-function summaryOf<State>(rules: RecordRules<State>, records: readonly TreeRecord[]): string | undefined {
-  if (records[0]?.part === 'compaction') return 'Compaction';
-  const { entries } = readPieces(
-    rules,
-    records.map(({ piece }) => piece),
-  );
+function summaryOf<State>(rules: RecordRules<State>, records: readonly TreeRecord[], entries: readonly ParsedEntry[]): string | undefined {
+  if (records.some(({ part }) => part === 'compaction')) return 'Compaction';
   const seen = entries.filter(({ marks }) => !marks?.includes('hidden'));
-  const text = (role: ParsedEntry['role']): string | undefined => {
+  const first = (role: ParsedEntry['role'], lineOf: (text: string) => string | undefined): string | undefined => {
     for (const entry of seen)
       if (entry.role === role && entry.kind === 'text' && !entry.marks?.includes('meta')) {
-        const line = clip(entry.text ?? '');
+        const line = lineOf(entry.text ?? '');
         if (line !== undefined) return line;
       }
     return undefined;
@@ -148,9 +154,10 @@ function summaryOf<State>(rules: RecordRules<State>, records: readonly TreeRecor
   const prompt = rules.prompt && records.flatMap(({ piece }) => (piece.record && rules.prompt?.(piece.record)) ?? []).find((one) => clip(one));
   const tools = new Set(seen.flatMap(({ kind, toolName }) => (kind === 'tool_call' && toolName ? [toolName] : [])));
   return (
-    (prompt === undefined ? undefined : clip(prompt)) ??
-    text('user') ??
-    text('assistant') ??
+    (prompt === undefined ? undefined : promptLine(prompt)) ??
+    first('user', (text) => promptLine(text, true)) ??
+    first('user', promptLine) ??
+    first('assistant', clip) ??
     (tools.size > 0 ? clip([...tools].join(', ')) : undefined)
   );
 }
@@ -161,7 +168,7 @@ function peekRecords<State>(rules: RecordRules<State>, head: Uint8Array, tail: U
   const { sessionId, cwd, title } = rules.about(all, { path: '' });
   const prompts = beginning.flatMap((record) => {
     const prompt = rules.prompt?.(record);
-    return prompt === undefined ? [] : (clip(prompt) ?? []);
+    return prompt === undefined ? [] : (promptLine(prompt) ?? []);
   });
   const startedAt = beginning.map(rules.at ?? timeOf).find((at) => at !== undefined);
   return {

@@ -20,7 +20,10 @@ export interface Wrapped {
 
 const dialect: Dialect = { beginning: /\{"source":/g, isWhole: (record) => typeof record.source === 'string' && typeof record.in === 'string' };
 
-/** The lines of a conversation. `about` names its title, folder, agent, and the call (`startedBy`) or session (`startedIn`) that started it. */
+/**
+ * The lines of a conversation. `about` names its title, folder, subagent (`agent`), and the call (`startedBy`) or session (`startedIn`) that
+ * started it.
+ */
 export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[]): Lines {
   const envelope = { source: formatId, in: session };
   const lines = records.map(({ id, record, parent, at }): JsonObject => {
@@ -53,8 +56,8 @@ const latest = 8.64e15;
 export interface WrappedRules {
   readonly id: string;
   readonly about: AboutFormat;
-  /** The name of the agent in templates and principals. */
-  readonly template: string;
+  /** The name of the agent in templates and principals. Undefined where `agent` names the tool of each conversation. */
+  readonly template?: string;
   readonly part: (record: JsonObject) => Part;
   readonly entries: (record: JsonObject) => readonly Numbered[];
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
@@ -85,7 +88,7 @@ export function wrappedFormat({
 }: WrappedRules): ImportableFormat {
   const rules: RecordRules = {
     formatId: id,
-    template,
+    template: template ?? 'mapped',
     dialect,
     about: (lines): About => {
       const told = lines.map((line) => line.about).find(isObject);
@@ -96,7 +99,7 @@ export function wrappedFormat({
         title: stringAt(told, 'title'),
         cwd: stringAt(told, 'cwd'),
         machine: stringAt(told, 'machine'),
-        agent: stringAt(told, 'agent'),
+        [template === undefined ? 'tool' : 'agent']: stringAt(told, 'agent'),
         ...(parent !== undefined && { startedBy: { sessionId: parent } }),
         ...(call !== undefined && { startedBy: { toolCallId: call } }),
       };

@@ -32,6 +32,12 @@ export function MappingSheet() {
       setProblem(error instanceof SyntaxError ? `The mapping is not JSON: ${error.message}` : problemOf(error).message);
     }
   };
+  /** What is shown must be what is imported. */
+  const change = (act: () => void): void => {
+    act();
+    setPreview(undefined);
+    setProblem(undefined);
+  };
   const look = (): Promise<void> => withMapping(async (mapping) => setPreview(await api.import.preview({ path: path.trim(), mapping })));
   const take = (): Promise<void> =>
     withMapping(async (mapping) => {
@@ -55,16 +61,16 @@ export function MappingSheet() {
           placeholder="/path/to/history.jsonl"
           aria-label="File to import"
           value={path}
-          onChange={(event) => setPath(event.target.value)}
+          onChange={(event) => change(() => setPath(event.target.value))}
         />
-        <Patterns onPattern={(pattern) => setText(JSON.stringify(pattern, null, 2))} />
+        <Patterns onPattern={(pattern) => change(() => setText(JSON.stringify(pattern, null, 2)))} />
         <textarea
           className="field mono mapping-text"
           aria-label="Mapping"
           spellCheck={false}
           rows={14}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => change(() => setText(event.target.value))}
         />
         <div className="mapping-actions">
           <Button type="submit" icon={Eye} disabled={!path.trim()}>
@@ -111,6 +117,10 @@ function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
   );
 }
 
+/** The text of an entry, or the input of a call. */
+const contentOf = ({ text, arguments: input }: MappingPreview['entries'][number]): string =>
+  (text ?? (input === undefined ? '' : JSON.stringify(input))).slice(0, 200);
+
 /** Entries that the sheet shows. */
 const mostShown = 50;
 
@@ -128,13 +138,15 @@ function Preview({ sessions, entries, unread, problem }: MappingPreview) {
       </p>
       <table className="mapping-entries">
         <tbody>
-          {entries.slice(0, mostShown).map(({ role, kind, toolName, text }, at) => (
+          {entries.slice(0, mostShown).map((entry, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: entries of a preview have no other key
             <tr key={at}>
-              <td>{role}</td>
-              <td>{kind.replace('_', ' ')}</td>
-              <td className="mono">{toolName}</td>
-              <td className="ellipsis">{(text ?? '').slice(0, 200)}</td>
+              <td>{entry.role}</td>
+              <td>{entry.kind.replace('_', ' ')}</td>
+              <td className="mono">{entry.toolName}</td>
+              <td className="ellipsis">
+                {entry.isError && <span className="badge error-badge">error</span>} {contentOf(entry)}
+              </td>
             </tr>
           ))}
         </tbody>

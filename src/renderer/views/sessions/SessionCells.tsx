@@ -3,7 +3,7 @@
 /** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
 import { ChevronRight, Ellipsis, Import, Pin, TriangleAlert } from 'lucide-react';
 import type { CSSProperties } from 'react';
-import { AgentMark, agentName, Button, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
+import { AgentMark, agentName, Button, ExperimentalMark, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
 import { openSession, sessionActions } from './actions';
 import type { Listed, ListRow } from './rows';
 
@@ -40,7 +40,7 @@ export function SessionCells({ id, row, place, selected, snippet, onToggle, onMe
       <span role="gridcell" className="c-agent">
         {level === 1 && (
           <span className="agent" title={agentName(agent)}>
-            <AgentMark agent={agent} /> <span className="agent-name ellipsis">{agentName(agent)}</span>
+            <AgentMark agent={agent} /> <span className="agent-name ellipsis">{agentName(agent)}</span> <ExperimentalMark agent={agent} />
           </span>
         )}
       </span>

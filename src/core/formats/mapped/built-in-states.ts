@@ -1,0 +1,70 @@
+import type { Mapping, MappingRule } from '../../contract/index.js';
+
+/** Items of the Responses API, as the OpenAI Agents SDK keeps them. */
+const items: readonly MappingRule[] = [
+  { when: "@.role == 'user'", kind: 'text', role: 'user', text: { path: '$.content', texts: true } },
+  { when: "@.role == 'user'", each: '$.content[*]', kind: 'text', role: 'user', text: '$.text' },
+  { when: "@.role == 'assistant'", each: '$.content[*]', kind: 'text', text: "$['text','refusal']" },
+  { when: "@.type == 'reasoning'", each: '$.summary[*]', kind: 'thinking', text: '$.text' },
+  {
+    when: "@.type == 'function_call'",
+    kind: 'tool_call',
+    toolName: '$.name',
+    toolCallId: '$.call_id',
+    arguments: { path: '$.arguments', json: true },
+  },
+  { when: "@.type == 'program'", kind: 'tool_call', toolName: 'program', toolCallId: '$.call_id', arguments: { path: '$.code' } },
+  {
+    when: "@.type == 'function_call_output' || @.type == 'program_output'",
+    kind: 'tool_result',
+    toolCallId: '$.call_id',
+    text: "$['output','result']",
+  },
+];
+
+/** The state of a run of the OpenAI Agents SDK that waits, for example for an approval: its input, then the items that it made. */
+export const openAiAgentsState: Mapping = {
+  stemmaMapping: 1,
+  name: 'openai-agents',
+  testedOn: 'three states from the tests of the SDK (schemas 1.13 and 1.17)',
+  experimental: true,
+  recognize: "$['$schemaVersion']",
+  session: { id: '$.trace.id' },
+  records: "$['original_input','generated_items']",
+  entries: [
+    { kind: 'text', role: 'user', text: { path: '$', texts: true } },
+    { each: '$[?@.role || (@.type && !@.raw_item)]', of: items },
+    { each: "$[?@.type != 'tool_approval_item'].raw_item", of: items },
+  ],
+};
+
+/** Managed agents of Anthropic's API: the calls of its client, one a line, as LangSmith's tests record them. */
+export const managedAgents: Mapping = {
+  stemmaMapping: 1,
+  name: 'managed-agent',
+  testedOn: 'a recording from the tests of the LangSmith SDK',
+  experimental: true,
+  recognize: "$[?@[0] == 'client.beta.sessions.events.stream']",
+  record: { id: '$[1].id', at: '$[1].processed_at' },
+  entries: [
+    { when: "@[0] == 'client.beta.sessions.create'", kind: 'text', role: 'system', text: '$[1].agent.system' },
+    { when: "@[1].type == 'user.message'", each: '$[1].content[*]', kind: 'text', role: 'user', text: '$.text' },
+    { when: "@[1].type == 'agent.thinking'", each: '$[1].content[*]', kind: 'thinking', text: "$['thinking','text']" },
+    { when: "@[1].type == 'agent.message'", each: '$[1].content[*]', kind: 'text', text: '$.text' },
+    {
+      when: "@[1].type == 'agent.tool_use' || @[1].type == 'agent.mcp_tool_use' || @[1].type == 'agent.custom_tool_use'",
+      kind: 'tool_call',
+      toolName: '$[1].name',
+      toolCallId: '$[1].id',
+      arguments: '$[1].input',
+    },
+    {
+      when: '@[1].tool_use_id && @[1].content',
+      kind: 'tool_result',
+      toolCallId: '$[1].tool_use_id',
+      text: '$[1].content[*].text',
+      isError: '@[1].is_error == true',
+    },
+    { when: "@[1].type == 'session.error'", kind: 'event', toolName: 'session.error' },
+  ],
+};

@@ -1,0 +1,33 @@
+import { isObject, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import type { FileBytes, Piece, Scan } from '../lines.js';
+import { type Dialect, scanJsonl } from './jsonl.js';
+
+/** A file of this size is not held in memory: each of its records is read again where it is needed. */
+export const largestWhole = 32 * 1024 * 1024;
+
+/** A piece whose record is read from the file on demand. */
+class LazyPiece implements Piece {
+  readonly line: number;
+  readonly range: Piece['range'];
+  readonly sort: Piece['sort'];
+  readonly #file: FileBytes;
+
+  constructor({ line, range, sort }: Piece, file: FileBytes) {
+    this.line = line;
+    this.range = range;
+    this.sort = sort;
+    this.#file = file;
+  }
+
+  get record(): JsonObject {
+    const bytes = this.#file.subarray(this.range.start, this.range.end);
+    const value = parseJson(textOf(bytes).replace(/^\ufeff/, ''));
+    return isObject(value) ? value : {};
+  }
+}
+
+/** Splits a large file into records that are read again on demand, so that only their places are in memory. */
+export function scanLazily(file: FileBytes, dialect: Dialect): Scan {
+  const { pieces, ...seen } = scanJsonl(file, dialect, { mayGrow: true, keep: () => ({}) });
+  return { ...seen, pieces: pieces.map((piece) => (piece.sort === 'record' ? new LazyPiece(piece, file) : piece)) };
+}

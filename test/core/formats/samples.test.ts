@@ -1,0 +1,122 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Chain, entries, graph } from '../../../src/core/chain/index.js';
+import type { Entry } from '../../../src/core/contract/index.js';
+import { listSources } from '../../../src/core/import/index.js';
+import { listSessions } from '../../../src/core/sessions/index.js';
+import { loadPrices, usageSessions } from '../../../src/core/usage/index.js';
+import { transcripts } from '../../support/agents.js';
+import { bytesOfSource, importInto } from '../../support/imports.js';
+import { emptyChain } from '../../support/project.js';
+
+/** Real files of many agents are next to the repository, on developer machines only. */
+const samples = `${transcripts}-more`;
+
+/** Counted in the raw files by a program that shares no code with Stemma: calls of tools, results, failed results, and model calls. */
+interface Counted {
+  readonly file: string;
+  readonly agents: readonly string[];
+  readonly sessions: number;
+  /** Turns of all sessions. */
+  readonly turns: number;
+  readonly calls: number;
+  readonly results: number;
+  readonly errors: number;
+  /** Model calls, uncached input, cache read, output. */
+  readonly usage: readonly [calls: number, input: number, cacheRead: number, output: number];
+}
+
+const counted: readonly Counted[] = [
+  row('copilot-cli/live-1.0.102/session-state/5264d248-7f24-4738-a567-649ec81c3734/events.jsonl', 'copilot', [2, 6], [6, 6, 1], [9, 4_800, 0, 90]),
+  row('copilot-cli/live-1.0.102/session-state/ae00a717-079c-4dd2-9bfc-36e6402cb131/events.jsonl', 'copilot', [2, 8], [6, 6, 1], [11, 7_300, 0, 110]),
+  row('copilot-cli/git-ai-session_events.jsonl', 'copilot', [1, 1], [1, 1, 0], [1, 0, 0, 0]),
+  row('vscode-chat/copilot_session_simple.json', 'vscode-chat', [1, 3], [2, 2, 0], [5, 0, 0, 0]),
+  row('vscode-chat/copilot_session_simple.jsonl', 'vscode-chat', [1, 3], [2, 2, 0], [5, 0, 0, 0]),
+  row('vscode-chat/agentviz-test-vscode-chat.json', 'vscode-chat', [1, 3], [9, 9, 0], [3, 0, 0, 0]),
+  row('qwen-code/019f0000-001.jsonl', 'qwen', [1, 1], [1, 1, 0], [2, 0, 0, 0]),
+  row(
+    'qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/2b3c2aa1-3da2-4fca-a0cb-3ce311997b81.jsonl',
+    'qwen',
+    [1, 4],
+    [2, 2, 1],
+    [5, 2_000, 0, 50],
+  ),
+  row('cline/live-3.0.65/sessions/1795340259312_d23s2/1795340259312_d23s2.messages.json', 'cline', [1, 1], [1, 1, 0], [2, 300, 0, 20]),
+  row('cline/sdk-session.messages.json', 'cline', [1, 5], [11, 11, 0], [16, 95_819, 534_435, 4_395]),
+  row('cline/sdk-agentic.compaction.json', 'cline', [1, 1], [0, 0, 0], [1, 14, 12_224, 10]),
+  row('kilo/live-7.7.9/kilo.db', 'kilo', [1, 2], [2, 1, 0], [1, 0, 0, 0]),
+  row('cursor/composer-global-state.vscdb', 'cursor', [1, 2], [2, 2, 0], [4, 0, 0, 0]),
+  row('cursor/agent-transcript-simple.jsonl', 'cursor', [1, 1], [10, 0, 0], [10, 0, 0, 0]),
+  row('atif/daydream_rundir_trajectory.json', 'atif', [1, 8], [0, 0, 0], [7, 21_233, 209_744, 17]),
+  row('atif/daydream_multi_phase_v1.6.json', 'atif', [1, 4], [8, 8, 0], [4, 5_500, 8_300, 3_100]),
+  // 100 tokens of the input were written to the cache.
+  row('atif/made-here-v1.8/trajectory.json', 'atif', [2, 3], [2, 2, 1], [3, 400, 1_000, 89]),
+  row('atif/openhands_hello-world.trajectory.json', 'atif', [1, 1], [2, 1, 0], [2, 220, 0, 80]),
+  row('otel/copilot-cli/file-exporter.jsonl', 'otlp', [4, 10], [6, 6, 1], [13, 9_500, 0, 130]),
+  row('otel/copilot-cli/otlp-http-traces.jsonl', 'otlp', [2, 4], [6, 6, 1], [8, 3_600, 0, 80]),
+  row('otel/vscode-copilot/agent-traces.db', 'otlp', [8, 8], [5, 5, 0], [9, 31_208, 40_463, 1_696]),
+  row('langfuse/google-adk-2025-08-28.json', 'otlp', [1, 2], [1, 1, 0], [2, 67, 0, 9]),
+  row('langsmith/py_wrap_openai_stream.json', 'otlp', [1, 1], [0, 0, 0], [1, 9, 0, 9]),
+  row('langsmith/anthropic_managed_builtin_tools.jsonl', 'managed-agent', [1, 1], [1, 1, 0], [2, 0, 0, 0]),
+  row('inspect-eval/browser.json', 'inspect-eval', [1, 1], [4, 4, 0], [5, 15_235, 9_088, 281]),
+  row('inspect-eval/log_tool_call_error.json', 'inspect-eval', [1, 1], [0, 11, 11], [0, 0, 0, 0]),
+  row('inspect-eval/made-here_security-guide.chunked.zstd.eval', 'inspect-eval', [16, 16], [0, 0, 0], [16, 1_003, 0, 283]),
+  row('kimi/assistant_tools.wire.jsonl', 'kimi', [1, 8], [19, 19, 1], [22, 28_763, 620_544, 4_578]),
+  row('kimi/subagent_agent-0.wire.jsonl', 'kimi', [1, 1], [2, 2, 0], [3, 12_905, 28_416, 330]),
+  row('droid/droid-session.jsonl', 'droid', [1, 2], [5, 5, 0], [6, 0, 0, 0]),
+  row('openhands/v0-basic.json', 'openhands', [1, 1], [2, 1, 0], [2, 10, 3_482, 1_312]),
+  row('openhands/v1-goal-events.jsonl', 'openhands', [1, 1], [2, 3, 2], [2, 0, 0, 0]),
+  row('swe-agent/function_calling_simple.traj', 'swe-agent', [1, 1], [5, 5, 0], [5, 0, 0, 0]),
+  row('swe-agent/mini-local.traj.json', 'mini-swe-agent', [1, 1], [0, 0, 0], [2, 0, 0, 0]),
+  row('openai-agents/run_state-v1_13_programmatic_tool_calling.json', 'openai-agents', [1, 1], [2, 1, 0], [1, 0, 0, 0]),
+  row('pydantic-ai/made-here_messages.json', 'pydantic-ai', [1, 1], [1, 2, 1], [2, 170, 100, 20]),
+];
+
+function row(
+  file: string,
+  agent: string,
+  [sessions, turns]: readonly [number, number],
+  [calls, results, errors]: readonly [number, number, number],
+  usage: Counted['usage'],
+): Counted {
+  return { file, agents: [agent], sessions, turns, calls, results, errors, usage };
+}
+
+/** The entries that each commit added. */
+function own(chain: Chain): readonly Entry[] {
+  return graph(chain, { offset: 0, limit: 1_000 }).rows.flatMap(({ commit }) =>
+    entries(chain, { id: commit.id, stop: commit.parent ?? 'root', limit: 10_000 }).entries.filter((entry) => entry.source.commit === commit.id),
+  );
+}
+
+describe.skipIf(!existsSync(samples))('samples of many agents (they are next to the repository, on developer machines only)', () => {
+  test.each(counted)('[F21, F36, F47] $file has the turns, tools and counts of the raw file', async (one) => {
+    await loadPrices();
+    const chain = emptyChain();
+    const path = join(samples, one.file);
+    importInto(chain, path);
+    const { sessions } = listSessions(chain, {}, {});
+    const all = own(chain);
+    const count = (kind: Entry['kind']): number => all.filter((entry) => entry.kind === kind).length;
+    const { totals } = usageSessions(chain, {});
+    expect({
+      file: one.file,
+      agents: [...new Set(sessions.map(({ agent }) => agent))],
+      sessions: sessions.length,
+      turns: sessions.reduce((sum, { turns }) => sum + turns, 0),
+      calls: count('tool_call'),
+      results: count('tool_result'),
+      errors: all.filter(({ kind, isError }) => kind === 'tool_result' && isError).length,
+      usage: [totals.calls, totals.tokens.input, totals.tokens.cacheRead, totals.tokens.output],
+    }).toEqual(one);
+    const keys = all.map(({ key }) => key);
+    for (const source of listSources(chain))
+      if (existsSync(source.path) && statSync(source.path).isFile())
+        expect(bytesOfSource(chain, source.sourceId).equals(readFileSync(source.path)), source.path).toBe(true);
+    expect(importInto(chain, path)).toMatchObject({ commits: 0, entries: 0 });
+    const again = emptyChain();
+    importInto(again, path);
+    expect(own(again).map(({ key }) => key)).toEqual(keys);
+  });
+});
