@@ -64,7 +64,7 @@ const counted: readonly Counted[] = [
   row('inspect-eval/made-here_security-guide.chunked.zstd.eval', 'inspect-eval', [16, 16], [0, 0, 0], [16, 1_003, 0, 283]),
   row('kimi/assistant_tools.wire.jsonl', 'kimi', [1, 8], [19, 19, 1], [22, 28_763, 620_544, 4_578]),
   row('kimi/subagent_agent-0.wire.jsonl', 'kimi', [1, 1], [2, 2, 0], [3, 12_905, 28_416, 330]),
-  row('droid/droid-session.jsonl', 'droid', [1, 2], [5, 5, 0], [6, 0, 0, 0]),
+  row('droid/droid-session.jsonl', 'droid', [1, 1], [5, 5, 0], [5, 0, 0, 0]),
   row('openhands/v0-basic.json', 'openhands', [1, 1], [2, 1, 0], [2, 10, 3_482, 1_312]),
   row('openhands/v1-goal-events.jsonl', 'openhands', [1, 1], [2, 3, 2], [2, 0, 0, 0]),
   row('swe-agent/function_calling_simple.traj', 'swe-agent', [1, 1], [5, 5, 0], [5, 0, 0, 0]),

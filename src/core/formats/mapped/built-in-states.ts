@@ -1,7 +1,7 @@
 import type { Mapping, MappingRule } from '../../contract/index.js';
 
 /** Items of the Responses API, as the OpenAI Agents SDK keeps them. */
-const items: readonly MappingRule[] = [
+const items: MappingRule[] = [
   { when: "@.role == 'user'", kind: 'text', role: 'user', text: { path: '$.content', texts: true } },
   { when: "@.role == 'user'", each: '$.content[*]', kind: 'text', role: 'user', text: '$.text' },
   { when: "@.role == 'assistant'", each: '$.content[*]', kind: 'text', text: "$['text','refusal']" },

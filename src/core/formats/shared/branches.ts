@@ -108,7 +108,8 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
       records: records.flatMap(({ name, others = [] }) => [name, ...others]),
     };
     if (!facts.isLazy) return { ...commit, ...now };
-    return Object.defineProperties(commit, { entries: { get: () => read().entries }, elisions: { get: () => read().elisions } }) as PlannedCommit;
+    const onDemand = { entries: { get: () => read().entries }, elisions: { get: () => read().elisions } };
+    return Object.defineProperties({ ...commit, entries: [], elisions: [] }, onDemand);
   }
 
   function referTo(parent: TreeRecord['parent']): PlannedCommit['parent'] {

@@ -58,7 +58,7 @@ describe('import', () => {
     ]);
     expect(main?.[9]).toBe('user text  hook: formatted 1 file');
     expect(all.length).toBe(2);
-    expect(chain.db.all('SELECT toolCallId FROM started')).toEqual([{ toolCallId: 'c2' }]);
+    expect(chain.db.all('SELECT toolCallId FROM started')).toEqual([{ toolCallId: 'session:sub-1' }]);
     const id = tips(chain, {}).find((tip) => said(chain, tip.id, 'root').includes('assistant text  Let me look.'))?.id as ContextId;
     expect(listRequests(chain, { id, stop: 'root' })[0]?.tokens).toEqual({ input: 100, output: 80, cacheRead: 1000, cacheWrite: 100 });
     expect(
