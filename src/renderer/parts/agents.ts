@@ -21,8 +21,10 @@ export const agents: Readonly<Record<SourceAgent, { readonly name: string; reado
   antigravity: { name: 'Antigravity', format: 'mapped-v1' },
   pi: { name: 'pi', format: 'pi-v1' },
 };
-/** Names of tools and standards whose sessions have no folder of their own. */
+/** Names of tools and standards whose sessions have no folder of their own, and of agents as templates of commits name them. */
 export const otherNames: Readonly<Record<string, string>> = {
+  'copilot-cli': 'GitHub Copilot CLI',
+  'qwen-code': 'Qwen Code',
   'vscode-chat': 'VS Code chat',
   atif: 'ATIF',
   otlp: 'OpenTelemetry',

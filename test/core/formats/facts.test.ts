@@ -76,7 +76,7 @@ const event = (type: string, id: string, data: object, more: object = {}) => ({
   ...more,
 });
 
-test('[F35, F36, F47] Copilot: output counts, the call of a subagent, and no turn around a compaction', () => {
+test('[F35, F36, F47] Copilot: counts, the call of a subagent, turns by a compaction', () => {
   const call = { toolCallId: 'call_1', name: 'task', arguments: { prompt: 'look' } };
   const lines = [
     event('session.start', 'e1', { sessionId: 's', context: { cwd: '/work' } }),
@@ -102,7 +102,7 @@ test('[F35, F36, F47] Copilot: output counts, the call of a subagent, and no tur
   expect(usageSessions(chain, {}).totals).toMatchObject({ calls: 3, tokens: { output: 19 } });
 });
 
-test('[F36, F39] ATIF: calls without answers count, steps of programs do not, subagents have parents', () => {
+test('[F36, F39] ATIF: calls without answers count, and subagents have parents', () => {
   const step = (number: number, source: string, message: string, more: object = {}) => ({ step_id: number, source, message, ...more });
   const ref = { source_call_id: 'c1', content: 'Fine', subagent_trajectory_ref: [{ trajectory_id: 'child' }] };
   const agent = { name: 'a', version: '1' };

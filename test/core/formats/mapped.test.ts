@@ -103,6 +103,10 @@ describe('[F43] the mappings that Stemma brings along', () => {
     for (const one of builtInMappings) expect(mappingForm.parse(one)).toEqual(one);
     const tested = new Set(builtInMappings.filter(({ testedOn }) => testedOn !== undefined).map(({ name }) => name));
     expect(expected.map(({ agent }) => agent).filter((name) => !tested.has(name))).toEqual([]);
+    const met = new Set(builtInMappings.filter((one) => one.testedOn !== undefined && !one.experimental).map(({ name }) => name));
+    const experimental = new Set(builtInMappings.map(({ name }) => name).filter((name) => !met.has(name)));
+    // The window marks these (src/renderer/parts/agents.ts).
+    expect([...experimental].toSorted()).toEqual(['goose', 'managed-agent', 'openai-agents', 'pydantic-ai', 'vercel-ai']);
   });
 });
 
