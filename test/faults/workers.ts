@@ -2,29 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
-import { exportedPage } from '../../page.config.ts';
+import { bundle } from '../support/bundle.ts';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = dirname(dirname(here));
-const bundle = join(root, 'out', 'faults');
+const script = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'out', 'faults', 'script.js');
 
 /** Builds the worker script once for all tests. */
 export async function setup(): Promise<void> {
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    plugins: [exportedPage()],
-    build: {
-      ssr: true,
-      target: 'node24',
-      outDir: bundle,
-      emptyOutDir: true,
-      minify: false,
-      rolldownOptions: { input: { worker: join(here, 'worker.ts') }, output: { entryFileNames: '[name].js', format: 'esm' } },
-    },
-  });
+  await bundle('test/faults/worker.ts', 'faults');
 }
 
 export interface Worker {
@@ -38,7 +22,6 @@ export interface Worker {
 }
 
 export function startWorker(args: readonly string[], wrapped: readonly string[] = []): Worker {
-  const script = join(bundle, 'worker.js');
   if (!existsSync(script)) throw new Error(`${script} is not built`);
   const [command = process.execPath, ...words] = [...wrapped, process.execPath, script, ...args];
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createBox, getBox } from '../../../src/core/cards/index.js';
+import { bundle } from '../../support/bundle.js';
 import { emptyProject } from '../../support/project.js';
 
-const script = fileURLToPath(new URL('writer.mjs', import.meta.url));
 const count = 24;
 
 test('[B14] two processes append to one box without loss, each in order', async () => {
+  const script = await bundle('test/core/cards/writer.ts', 'writer-test');
   const project = emptyProject(Date.now);
   createBox(project.chain, [], 'shared');
   const writers = ['x', 'y'].map((name) => {
-    const child = spawn(process.execPath, ['--experimental-transform-types', '--no-warnings', script, project.dir, name, String(count)], {
+    const child = spawn(process.execPath, [script, project.dir, name, String(count)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     return { child, ready: once(child.stdout, 'data'), ended: once(child, 'exit') };

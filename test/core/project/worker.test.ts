@@ -12,11 +12,11 @@ import { openDatabase } from '../../../src/core/store/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyProject, scratch } from '../../support/project.js';
-import { buildWorker } from '../../support/worker.js';
+import { bundle } from '../../support/bundle.js';
 
 let worker: string;
 beforeAll(async () => {
-  worker = await buildWorker('worker-test');
+  worker = await bundle('src/main/engine/work.ts', 'worker-test');
 });
 
 /** An engine on the real clock, with an open project. */
