@@ -9,10 +9,10 @@ import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
 import { router } from '../../../src/core/router/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
+import { bundle } from '../../support/bundle.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyProject, scratch } from '../../support/project.js';
-import { bundle } from '../../support/bundle.js';
 
 let worker: string;
 beforeAll(async () => {
