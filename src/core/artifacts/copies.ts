@@ -1,6 +1,7 @@
 import type { ArtifactNo, ArtifactRef } from '../base/index.js';
-import { refOfHash } from './hash.js';
-import { chunkType, isStoredSql, type Shelf } from './shelf.js';
+import { hashOfRef, refOfHash } from './hash.js';
+import { insertRow, known } from './put.js';
+import { chunkType, type Gone, isStoredSql, type Shelf } from './shelf.js';
 
 /** What a replica takes: objects with the policy `replicate`, or everything that stays. */
 export type Takes = 'replicate' | 'all';
@@ -8,6 +9,18 @@ export type Takes = 'replicate' | 'all';
 export interface Held {
   readonly no: ArtifactNo;
   readonly ref: ArtifactRef;
+}
+
+/** How a project that is open without a clone names the hub, as the holder of its objects. No replica can have this name. */
+export const theHub = 'the hub';
+/** The row of the `progress` table that says that objects are expected from somewhere else. */
+const expectsName = 'on demand';
+
+/** An object that is somewhere else. */
+export interface Expected {
+  readonly ref: ArtifactRef;
+  readonly size: number;
+  readonly contentType: string;
 }
 
 const wantedSql = (takes: Takes): string =>
@@ -30,6 +43,12 @@ export interface Copies {
   /** Forgets the copies in a replica of objects that the project itself still holds: they are copied again. */
   doubt(replica: string): void;
   holdersOf(no: ArtifactNo): string[];
+  /** Names objects that only a replica holds. Reading one fetches it. Objects that the project knows stay as they are. */
+  expect(replica: string, objects: readonly Expected[]): void;
+  /** Names objects whose content was removed elsewhere. Objects that the project knows stay as they are. */
+  expectExpired(objects: readonly Expected[]): void;
+  /** Whether objects were ever expected here. */
+  expects(): boolean;
   /** Evicted objects from this one on: the neighbors of an object that is read are usually read next. */
   evictedFrom(no: ArtifactNo, limit: number): Held[];
   /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */
@@ -45,6 +64,14 @@ export function copiesIn(shelf: Shelf): Copies {
   const count = (sql: string, ...parameters: (string | number)[]): number => db.one<{ count: number }>(sql, ...parameters)?.count ?? 0;
   const holdersOf = (no: ArtifactNo): string[] =>
     db.all<{ replica: string }>('SELECT replica FROM replicaCopy WHERE artifact = ? AND project = ?', no, project).map(({ replica }) => replica);
+  const addGone = (objects: readonly Expected[], gone: Gone): ArtifactNo[] =>
+    objects.flatMap(({ ref, size, contentType }) => {
+      const hash = hashOfRef(ref);
+      if (known(shelf, hash)) return [];
+      const { no } = insertRow(shelf, hash, size, { contentType }, {}, null);
+      db.run('UPDATE artifact SET gone = ?, storedSize = 0 WHERE no = ?', gone, no);
+      return [no];
+    });
   return {
     waiting: (replica, takes, after, limit) =>
       held(
@@ -78,6 +105,14 @@ export function copiesIn(shelf: Shelf): Copies {
         project,
       ),
     holdersOf,
+    expects: () => db.one('SELECT 1 FROM progress WHERE project = ? AND name = ?', project, expectsName) !== undefined,
+    expect: (replica, objects) =>
+      db.transaction(() => {
+        db.run('INSERT OR IGNORE INTO progress (project, name, value) VALUES (?, ?, 1)', project, expectsName);
+        for (const no of addGone(objects, 'evicted'))
+          db.run('INSERT INTO replicaCopy (artifact, replica, project, at) VALUES (?, ?, ?, ?)', no, replica, project, shelf.clock());
+      }),
+    expectExpired: (objects) => db.transaction(() => void addGone(objects, 'expired')),
     evictedFrom: (no, limit) =>
       held(
         db.all(

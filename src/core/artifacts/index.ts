@@ -4,7 +4,7 @@
 export { type ArtifactStat, type Artifacts, type ArtifactsOptions, openArtifacts } from './artifacts.js';
 export { type ChunkSizes, chunkSizes, chunksOf } from './chunks.js';
 export { elsewhere } from './content.js';
-export type { Copies, Held, Takes } from './copies.js';
+export { type Copies, type Held, type Takes, theHub } from './copies.js';
 export type { GcOptions, GcResult } from './gc.js';
 export * from './hash.js';
 export type { Cached, Put, PutOptions } from './put.js';

@@ -80,7 +80,8 @@ const placeOf = (shelf: Shelf, bytes: Uint8Array, bulk = false): Place =>
 const insert = (shelf: Shelf, hash: Buffer, bytes: Uint8Array, options: PutOptions, expiresAt: number | null): Put =>
   insertRow(shelf, hash, bytes.length, options, placeOf(shelf, bytes, options.bulk), expiresAt);
 
-function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions, place: Place, expiresAt: number | null): Put {
+/** Adds the row of an object. Without content it is a cache, or lies in a replica. */
+export function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions, place: Place, expiresAt: number | null): Put {
   const { rowId } = shelf.db.insert('artifact', {
     project: shelf.project,
     key: keyOf(hash),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { redacted } from './export.js';
+import { projectInfo } from './project.js';
 import { contextPrefix, count, procedure, timestamp, webAddress } from './scalars.js';
 
 const projectName = z
@@ -45,6 +46,8 @@ const status = z.object({
   role: role.nullable(),
   /** Whose token it is, as the hub names it. */
   name: z.string().nullable(),
+  /** Days that the hub keeps contents after they arrived. Null for ever, or if the hub does not answer. */
+  retention: count.nullable(),
   /** What a push would send. */
   toPush: byKind,
   /** Items on the hub that a pull would read. Null if the hub does not answer. */
@@ -76,6 +79,11 @@ export const teamContract = {
   )
     .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token: token.optional() }))
     .output(status),
+  open: procedure(
+    'Opens a project of a hub without a clone, and works in it from now on. Its records are taken over at once and stay up to date with `pull`; contents are fetched when they are read first, and then stay on this machine.',
+  )
+    .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token: token.optional() }))
+    .output(projectInfo),
   disconnect: procedure('Forgets the hub of the project and its token. Nothing on the hub changes.').input(z.strictObject({})).output(status),
   status: procedure('Says which hub the project is connected to, what a push would send and what a pull would read.')
     .input(z.strictObject({}))
@@ -86,6 +94,8 @@ export const teamContract = {
       z.object({
         /** Null if this project is not connected to a hub. */
         hub: z.string().nullable(),
+        /** Whether the project is open without a clone. */
+        onDemand: z.boolean(),
         toPull: count.nullable(),
         people: z.array(z.string()),
         problem: z.string().optional(),
@@ -118,6 +128,11 @@ export const teamContract = {
         refused: z.array(z.object({ kind: z.string(), key: z.string(), reason: z.string() })),
       }),
     ),
+  retain: procedure(
+    'Sets how long the hub keeps the contents of this project. Commits, cards and tickets stay; what commits held is removed that many days after it arrived. Needs the role admin.',
+  )
+    .input(z.strictObject({ days: z.number().int().min(1).max(36_500).nullable().describe('Days after the arrival. Null keeps everything.') }))
+    .output(status),
   members: procedure('Lists the tokens of the project on the hub. Needs the role admin.').input(z.strictObject({})).output(z.array(member)),
   invite: procedure('Makes a token for a person or machine, which is shown once, or gives a role to somebody who signs in. Needs the role admin.')
     .input(
@@ -143,11 +158,12 @@ export const teamContract = {
       }),
     ),
   share: procedure(
-    'Makes a link to a commit: whoever has it reads the commit and what comes before it, on a page of the hub or as a clone. The commit is sent first if the hub lacks it. Needs the role writer or admin.',
+    'Makes a link to a commit, or to the comparison of two: whoever has it reads them and what comes before them, on a page of the hub or as a clone. Commits that the hub lacks are sent first. Needs the role writer or admin.',
   )
     .input(
       z.strictObject({
         commit: contextPrefix,
+        against: contextPrefix.optional().describe('Another commit: the link then opens the comparison of both.'),
         role: z.enum(['reader', 'reviewer']).describe('`reviewer` may also send tickets.'),
         expiresAt: timestamp.optional().describe('When the link ends. Without it, it stays until it is revoked.'),
       }),

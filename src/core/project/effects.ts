@@ -41,11 +41,13 @@ export const effects: Effects = {
   replica: { list: 'reads', set: 'writes', remove: 'writes', replicate: 'writes' },
   team: {
     connect: 'writes',
+    open: 'machine',
     disconnect: 'writes',
     status: 'reads',
     news: 'reads',
     push: 'writes',
     pull: 'writes',
+    retain: 'acts',
     members: 'acts',
     invite: 'acts',
     share: 'writes',

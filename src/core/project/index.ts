@@ -24,6 +24,18 @@ export { roots } from './roots.js';
 export { changeSettings, settingsOf } from './settings.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
-export { connectTeam, disconnectTeam, type PushChoice, pullTeam, pushTeam, shareCommit, teamHub, teamNews, teamStatus } from './team.js';
+export {
+  connectTeam,
+  disconnectTeam,
+  fetchForRead,
+  openTeam,
+  type PushChoice,
+  pullTeam,
+  pushTeam,
+  shareCommit,
+  teamHub,
+  teamNews,
+  teamStatus,
+} from './team.js';
 export { doWork, type WorkOrder } from './work.js';
 export { runInWorker, WorkerFailed } from './worker.js';

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { badRequest, type ContextId, StemmaError, type Timestamp } from '../base/index.js';
 import { commitOf } from '../chain/index.js';
 import type { TeamStatus } from '../contract/index.js';
 import type { Redaction } from '../export/index.js';
 import {
+  fetchFromHub,
   type HubAddress,
+  heldByHub,
   itemsToPull,
   type ManagedHub,
   onlyCommits,
@@ -19,6 +23,7 @@ import {
 } from '../sync/index.js';
 import { isUntrusted } from './access.js';
 import type { Engine } from './engine.js';
+import { isProject } from './manifest.js';
 import type { Project } from './project.js';
 
 /** The hub of a project, and the address by which this machine reaches it. */
@@ -52,7 +57,8 @@ export async function connectTeam(
   project: Project,
   given: Pick<HubAddress, 'hub' | 'project'> & Partial<HubAddress>,
 ): Promise<TeamStatus> {
-  const address = { token: undefined, ...given };
+  const before = await addressOf(engine, project);
+  const address = { token: undefined, onDemand: before?.onDemand, ...given };
   const hub = reach(engine, address);
   await hub.hello().catch(async (error: unknown) => {
     if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
@@ -61,6 +67,44 @@ export async function connectTeam(
   });
   await engine.hubs.set(project.projectId, address);
   return teamStatus(engine, project);
+}
+
+/** The folder of hub projects that are open without a clone, in Stemma's data folder. */
+const opened = 'hub projects';
+
+/**
+ * Opens a project of a hub without a clone: its records are here, and an object is fetched when it is read first. What one token opens is
+ * kept apart from what another one opens. @throws UNAVAILABLE, UNAUTHORIZED, NOT_FOUND as the hub answers.
+ */
+export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | 'project'> & Partial<HubAddress>): Promise<Project> {
+  const address = { token: undefined, ...given, onDemand: true };
+  const hub = reach(engine, address);
+  const { id } = await hub.hello();
+  const name = createHash('sha256')
+    .update(`${id}\0${address.token ?? ''}`)
+    .digest('hex')
+    .slice(0, 12);
+  const dir = join(engine.options.dataDir, opened, `${given.project}-${name}.stemma`);
+  const project = isProject(dir) ? engine.open(dir) : engine.create({ dir, name: given.project });
+  await engine.hubs.set(project.projectId, address);
+  await pull(project.chain, hub, { onDemand: true });
+  return project;
+}
+
+/**
+ * Fetches the object that a read was refused for, if the hub of the project holds it. False for other refusals.
+ * @throws UNAVAILABLE if the project has no hub now, or the hub does not answer.
+ */
+export async function fetchForRead(engine: Engine, project: Project, refusal: unknown): Promise<boolean> {
+  const ref = heldByHub(project.chain, refusal);
+  if (ref === undefined) return false;
+  const address = await addressOf(engine, project);
+  if (!address)
+    throw new StemmaError('UNAVAILABLE', `${ref} is on the hub only, and this project is not connected to it. Connect it in Settings, Team.`, {
+      id: ref,
+    });
+  await fetchFromHub(project.chain, reach(engine, address), ref);
+  return true;
 }
 
 /** Forgets the hub of a project on this machine. */
@@ -72,28 +116,29 @@ export async function disconnectTeam(engine: Engine, project: Project): Promise<
 /** What a push would send and a pull would read. A hub that does not answer is a problem in the answer, not an error. */
 export async function teamStatus(engine: Engine, project: Project): Promise<TeamStatus> {
   const address = await addressOf(engine, project);
-  if (!address) return { hub: null, project: null, role: null, name: null, toPush: {}, toPull: null };
+  if (!address) return { hub: null, project: null, role: null, name: null, retention: null, toPush: {}, toPull: null };
   const place = { hub: address.hub, project: address.project };
   try {
-    const { id, seq, role, name } = await reach(engine, address).hello();
+    const { id, seq, role, name, retention } = await reach(engine, address).hello();
     const { items, pulled } = previewPush(project.chain, id, leavesWith(undefined, false));
-    return { ...place, role, name, toPush: items, toPull: Math.max(0, seq - pulled) };
+    return { ...place, role, name, retention, toPush: items, toPull: Math.max(0, seq - pulled) };
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
-    return { ...place, role: null, name: null, toPush: {}, toPull: null, problem: error.message };
+    return { ...place, role: null, name: null, retention: null, toPush: {}, toPull: null, problem: error.message };
   }
 }
 
 /** What is new on the hub of the project, and who else is there. A hub that does not answer is a problem in the answer, not an error. */
 export async function teamNews(engine: Engine, project: Project) {
   const address = await addressOf(engine, project);
-  if (!address) return { hub: null, toPull: null, people: [] };
+  if (!address) return { hub: null, onDemand: false, toPull: null, people: [] };
+  const onDemand = address.onDemand === true;
   try {
     const { id, seq, people } = await reach(engine, address).hello();
-    return { hub: address.hub, toPull: itemsToPull(project.chain, id, seq), people: [...people] };
+    return { hub: address.hub, onDemand, toPull: itemsToPull(project.chain, id, seq), people: [...people] };
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
-    return { hub: address.hub, toPull: null, people: [], problem: error.message };
+    return { hub: address.hub, onDemand, toPull: null, people: [], problem: error.message };
   }
 }
 
@@ -130,24 +175,28 @@ const leavesWith =
 
 /** Takes over what the hub of the project has. @throws as `connected` and `pull`. */
 export async function pullTeam(engine: Engine, project: Project): Promise<Pulled> {
-  return pull(project.chain, (await connected(engine, project)).hub);
+  const { hub, address } = await connected(engine, project);
+  return pull(project.chain, hub, { onDemand: address.onDemand });
 }
 
 /** The hub of a project, to manage its members. @throws as `connected`. */
 export const teamHub = async (engine: Engine, project: Project): Promise<ManagedHub> => (await connected(engine, project)).hub;
 
-/** A link to a commit. */
+/** A link to a commit, or to its comparison with another one. */
 export interface ShareChoice {
   readonly commit: ContextId;
+  readonly against?: ContextId | undefined;
   readonly role: 'reader' | 'reviewer';
   readonly expiresAt?: Timestamp | undefined;
 }
 
-/** Makes a link to a commit. The hub gets the commit first, with what comes before it. @throws as `connected`, `push` and the hub. */
-export async function shareCommit(engine: Engine, project: Project, { commit, role, expiresAt }: ShareChoice) {
+/** Makes a link. The hub gets the commits first, with what comes before them. @throws as `connected`, `push` and the hub. */
+export async function shareCommit(engine: Engine, project: Project, { commit, against, role, expiresAt }: ShareChoice) {
   const { hub, address } = await connected(engine, project);
   const row = commitOf(project.chain, commit, 'commit');
-  await push(project.chain, hub, { leaves: selected(project.chain, { branch: row.id }) });
-  const { id, token } = await hub.share({ commit: row.digest.toString('hex'), name: `Link to ${row.id}`, role, expiresAt });
+  const other = against === undefined ? undefined : commitOf(project.chain, against, 'against');
+  for (const each of other ? [row, other] : [row]) await push(project.chain, hub, { leaves: selected(project.chain, { branch: each.id }) });
+  const name = other ? `Link to ${row.id} against ${other.id}` : `Link to ${row.id}`;
+  const { id, token } = await hub.share({ commit: row.digest.toString('hex'), against: other?.digest.toString('hex'), name, role, expiresAt });
   return { id, token, url: `${address.hub.replace(/\/+$/, '')}/share/${address.project}/${token}` };
 }

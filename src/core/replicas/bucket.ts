@@ -33,12 +33,14 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
       });
     }
   };
+  const putFile: BackingStore['putFile'] = (key, bytes) =>
+    answered(async () => {
+      const { PutObjectCommand } = await sdk();
+      await (await connected()).send(new PutObjectCommand({ Bucket: bucket, Key: prefix + key, Body: bytes, ContentLength: bytes.length }));
+    });
   return {
-    put: (hash, bytes) =>
-      answered(async () => {
-        const { PutObjectCommand } = await sdk();
-        await (await connected()).send(new PutObjectCommand({ Bucket: bucket, Key: prefix + keyOf(hash), Body: bytes, ContentLength: bytes.length }));
-      }),
+    putFile,
+    put: (hash, bytes) => putFile(keyOf(hash), bytes),
     get: (hash) =>
       answered(async () => {
         const { GetObjectCommand, NoSuchKey } = await sdk();
@@ -49,6 +51,11 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
           if (error instanceof NoSuchKey) return undefined;
           throw error;
         }
+      }),
+    remove: (hash) =>
+      answered(async () => {
+        const { DeleteObjectCommand } = await sdk();
+        await (await connected()).send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + keyOf(hash) }));
       }),
     close: () => void client?.then((one) => one.destroy()).catch(() => {}),
   };

@@ -25,31 +25,33 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
     await syncFolderLater(dirname(folder));
     durable.add(folder);
   };
-  return {
-    put: (hash, bytes) =>
-      answered(async () => {
-        const file = join(root, keyOf(hash));
-        const beside = `${file}.${newName()}`;
-        // An unmounted folder must not be created on the disk below it.
-        await (await open(dir, 'r')).close();
-        await mkdir(dirname(file), { recursive: true, mode: privateFolder });
+  const putFile: BackingStore['putFile'] = (key, bytes) =>
+    answered(async () => {
+      const file = join(root, key);
+      const beside = `${file}.${newName()}`;
+      // An unmounted folder must not be created on the disk below it.
+      await (await open(dir, 'r')).close();
+      await mkdir(dirname(file), { recursive: true, mode: privateFolder });
+      try {
+        const handle = await open(beside, 'wx', 0o600);
         try {
-          const handle = await open(beside, 'wx', 0o600);
-          try {
-            await handle.writeFile(bytes);
-            await handle.sync();
-          } finally {
-            await handle.close();
-          }
-          await rename(beside, file);
-          // The replica may be the only copy later: the names must be as durable as the bytes.
-          await syncFolderLater(dirname(file));
-          await makeDurable(dirname(file));
-        } catch (error) {
-          await rm(beside, { force: true });
-          throw error;
+          await handle.writeFile(bytes);
+          await handle.sync();
+        } finally {
+          await handle.close();
         }
-      }),
+        await rename(beside, file);
+        // The replica may be the only copy later: the names must be as durable as the bytes.
+        await syncFolderLater(dirname(file));
+        await makeDurable(dirname(file));
+      } catch (error) {
+        await rm(beside, { force: true });
+        throw error;
+      }
+    });
+  return {
+    putFile,
+    put: (hash, bytes) => putFile(keyOf(hash), bytes),
     get: (hash) =>
       answered(async () => {
         try {
@@ -60,6 +62,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
           throw error;
         }
       }),
+    remove: (hash) => answered(() => rm(join(root, keyOf(hash)), { force: true })),
     close: () => {},
   };
 }

@@ -4,6 +4,10 @@ export interface BackingStore {
   put(hash: string, bytes: Uint8Array): Promise<void>;
   /** Reads a copy without checking its hash. Undefined if the place does not hold it. @throws UNAVAILABLE if the place does not answer. */
   get(hash: string): Promise<Uint8Array | undefined>;
+  /** Removes a copy by its hash. One that does not exist is no error. @throws UNAVAILABLE. */
+  remove(hash: string): Promise<void>;
+  /** Replaces a file by its name, such as `facts/calls/part.parquet`. Durable when this resolves. @throws UNAVAILABLE. */
+  putFile(name: string, bytes: Uint8Array): Promise<void>;
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 import { implement } from '@orpc/server';
 import { contract } from '../contract/index.js';
-import { effectOf, isRefused, requireWrite, type Session } from '../project/index.js';
+import { effectOf, fetchForRead, isRefused, requireWrite, type Session } from '../project/index.js';
 import { asRefusal, isStream, refusing } from './errors.js';
 
 /** What a door hands to every call: the connection that it came over. */
@@ -53,7 +53,7 @@ async function untilFree({ openProject }: Session, path: readonly string[], inpu
     await new Promise((resolve) => setTimeout(resolve, busyMs));
 }
 
-/** Makes the call. If it reads an object that only a replica holds, the object is fetched and the call is made again. */
+/** Makes the call. If it reads an object that only the hub or a replica holds, the object is fetched and the call is made again. */
 async function withReplicas<T>(session: Session, call: () => T): Promise<Awaited<T>> {
   for (;;)
     try {
@@ -61,7 +61,8 @@ async function withReplicas<T>(session: Session, call: () => T): Promise<Awaited
       session.openProject()?.wake();
       return result;
     } catch (error) {
-      if (!(await session.openProject()?.replicas.fetchFor(error))) throw error;
+      const project = session.openProject();
+      if (!project || !((await fetchForRead(session.engine, project, error)) || (await project.replicas.fetchFor(error)))) throw error;
     }
 }
 

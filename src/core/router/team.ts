@@ -1,9 +1,21 @@
-import { connectTeam, disconnectTeam, pullTeam, pushTeam, shareCommit, teamHub, teamNews, teamStatus } from '../project/index.js';
+import {
+  connectTeam,
+  disconnectTeam,
+  openTeam,
+  projectInfo,
+  pullTeam,
+  pushTeam,
+  shareCommit,
+  teamHub,
+  teamNews,
+  teamStatus,
+} from '../project/index.js';
 import { os } from './procedure.js';
 
 /** The procedures of `team`. */
 export const teamRouter = {
   connect: os.team.connect.handler(({ input, context: { session } }) => connectTeam(session.engine, session.project(), input)),
+  open: os.team.open.handler(async ({ input, context: { session } }) => projectInfo(session.use(await openTeam(session.engine, input)))),
   disconnect: os.team.disconnect.handler(({ context: { session } }) => disconnectTeam(session.engine, session.project())),
   status: os.team.status.handler(({ context: { session } }) => teamStatus(session.engine, session.project())),
   news: os.team.news.handler(({ context: { session } }) => teamNews(session.engine, session.project())),
@@ -14,6 +26,10 @@ export const teamRouter = {
   pull: os.team.pull.handler(async ({ context: { session } }) => {
     const { refused, ...pulled } = await pullTeam(session.engine, session.project());
     return { ...pulled, refused: [...refused] };
+  }),
+  retain: os.team.retain.handler(async ({ input, context: { session } }) => {
+    await (await teamHub(session.engine, session.project())).retain(input.days);
+    return teamStatus(session.engine, session.project());
   }),
   members: os.team.members.handler(async ({ context: { session } }) => (await teamHub(session.engine, session.project())).members()),
   invite: os.team.invite.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).invite(input)),

@@ -1,16 +1,16 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, badRequest, type CommitSeq, corrupt, type Json, StemmaError, timestampOf } from '../base/index.js';
-import { addCommit, type Chain, commitAt, outlineOf, rememberAll } from '../chain/index.js';
+import { addCommit, type Chain, type ContextRow, commitAt, outlineOf, rememberAll } from '../chain/index.js';
 import { type Checkpoint, type CommitType, checkpoints, commitTypes } from '../contract/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { Item, Places } from './rows.js';
 
 /**
  * Stores a commit that arrived, or changes the summary and tags of one that is here. Its digest is computed from its parent, content, time
- * and template, so a commit cannot be passed off as another. Returns its number.
+ * and template, so a commit cannot be passed off as another. `isHere`: its content is stored in this project. Returns its number.
  * @throws BAD_REQUEST for values that no commit has; NOT_FOUND if its parent or object is missing; CORRUPT if its digest is another.
  */
-export function storeCommit(chain: Chain, places: Places, { key, body }: Item): number {
+export function storeCommit(chain: Chain, places: Places, { key, body }: Item, isHere = true): number {
   const here = places.numberOf('context', key);
   const summary = text(body, 'summary');
   const tags = tagsIn(body.tags);
@@ -44,11 +44,14 @@ export function storeCommit(chain: Chain, places: Places, { key, body }: Item): 
     createdAt: timestampOf(time(body)),
   });
   if (row.digest.toString('hex') !== key) throw corrupt(row.id, `The commit that arrived as ${key} is ${row.id}: its content or parent has changed.`);
-  if (findFormat(row.format))
-    rememberAll(chain, [
-      { seq: row.seq, records: new Set(outlineOf(chain, row.artifact, row.format).entries.map((entry) => recordOfKey(entry.key))) },
-    ]);
+  if (isHere) rememberRecords(chain, row);
   return row.seq;
+}
+
+/** Notes which records of an agent a commit contains. Call it as soon as its content is stored. */
+export function rememberRecords(chain: Chain, { seq, artifact, format }: Pick<ContextRow, 'seq' | 'artifact' | 'format'>): void {
+  if (!findFormat(format)) return;
+  rememberAll(chain, [{ seq, records: new Set(outlineOf(chain, artifact, format).entries.map(({ key }) => recordOfKey(key))) }]);
 }
 
 function required(places: Places, table: string, name: Json): number | null {

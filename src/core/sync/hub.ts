@@ -15,6 +15,16 @@ export interface Hub {
   items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
   /** Objects by their hashes, as a packed parcel. It may hold fewer than asked for: ask again for the rest. */
   objects(hashes: readonly string[]): Promise<Uint8Array>;
+  /** What each object is, without its content. Null for one that the hub never held. */
+  about(hashes: readonly string[]): Promise<readonly (ObjectFacts | null)[]>;
+}
+
+/** An object of a hub without its content. */
+export interface ObjectFacts {
+  readonly size: number;
+  readonly contentType: string;
+  /** Retention removed the content. */
+  readonly isExpired: boolean;
 }
 
 /** Bytes of objects that are sent at a time, unless one alone has more. */
@@ -62,9 +72,18 @@ export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
 /** A hub's project with what manages it. */
 export interface ManagedHub extends Hub {
   /** `people`: who else is there now. */
-  hello(): Promise<{ readonly id: string; readonly seq: number; readonly role: HubRole; readonly name: string; readonly people: readonly string[] }>;
+  hello(): Promise<{
+    readonly id: string;
+    readonly seq: number;
+    readonly role: HubRole;
+    readonly name: string;
+    readonly retention: number | null;
+    readonly people: readonly string[];
+  }>;
   /** Creates the project if it does not exist. */
   create(): Promise<void>;
+  /** Sets how many days contents stay after they arrived; null for ever. */
+  retain(days: number | null): Promise<void>;
   members(): Promise<HubMember[]>;
   invite(input: {
     readonly name: string;
@@ -72,9 +91,10 @@ export interface ManagedHub extends Hub {
     readonly expiresAt?: Timestamp | undefined;
     readonly identity?: string | undefined;
   }): Promise<{ id: number; token: string | null }>;
-  /** Makes a link to a commit that the hub holds. `commit` is its digest. @throws NOT_FOUND if the hub does not hold it. */
+  /** Makes a link to a commit that the hub holds, or to its comparison with another one. Both are named by digest. @throws NOT_FOUND if the hub does not hold it. */
   share(input: {
     readonly commit: string;
+    readonly against?: string | undefined;
     readonly name: string;
     readonly role: 'reader' | 'reviewer';
     readonly expiresAt?: Timestamp | undefined;

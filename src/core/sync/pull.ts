@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
+import { refOfHash, theHub } from '../artifacts/index.js';
+import { type ArtifactNo, type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
 import { holderOf } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
 import { storeCommit } from './commits.js';
@@ -25,11 +26,18 @@ export interface Pulled {
   readonly refused: readonly Refused[];
 }
 
+interface PullOptions {
+  readonly isStopped?: () => boolean;
+  /** Objects stay on the hub until they are read, except for those that lists need. */
+  readonly onDemand?: boolean | undefined;
+}
+
 interface Pull {
   readonly chain: Chain;
   readonly rows: Rows;
   readonly known: Known;
   readonly places: Places;
+  readonly isOnDemand: boolean;
   readonly total: { items: Record<string, number>; objects: number; kept: number; refused: Refused[] };
 }
 
@@ -41,7 +49,7 @@ export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(k
  * changed here since the last push stays as it is. A pull that is interrupted continues where it stopped.
  * @throws what the hub throws.
  */
-export async function pull(chain: Chain, hub: Hub, { isStopped = () => false }: { isStopped?: () => boolean } = {}): Promise<Pulled> {
+export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, onDemand = false }: PullOptions = {}): Promise<Pulled> {
   const { id, seq } = await hub.hello();
   const known = openKnown(chain, id);
   if (seq < known.pulled()) known.forget();
@@ -51,12 +59,14 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false }: 
     rows,
     known,
     places: openPlaces(chain, rows, known.row),
+    isOnDemand: onDemand,
     total: { items: {}, objects: 0, kept: 0, refused: [] },
   };
   while (!isStopped()) {
     const page = await hub.items(known.pulled());
     const items = newest(unpackParcel(page.parcel, keyOf).items).filter((item) => known.digest(item.kind, item.key) !== item.digest);
-    await fetchObjects(work, hub, items);
+    await fetchObjects(work, hub, onDemand ? items.filter(isForLists) : items);
+    await expectObjects(work, hub, items);
     chain.db.transaction(() => {
       for (const item of items) take(work, item);
       known.setPulled(page.seq);
@@ -71,6 +81,26 @@ const newest = (items: readonly Item[]): Item[] => {
   const last = new Map(items.map((item) => [`${item.kind} ${item.key}`, item]));
   return items.filter((item) => last.get(`${item.kind} ${item.key}`) === item);
 };
+
+/** A session without a title is named by its first prompt. */
+const isForLists = ({ kind, body }: Item): boolean => kind === 'template' || (kind === 'context' && (body.parent ?? null) === null);
+
+/** Names the objects that stay on the hub until they are read, and those whose content retention removed. */
+async function expectObjects({ chain, places, isOnDemand }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
+  const missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
+  for (let at = 0; at < missing.length; at += objectsAtOnce) {
+    const asked = missing.slice(at, at + objectsAtOnce);
+    const about = await hub.about(asked);
+    const expected = about.flatMap((found, i) => (found ? [{ ...found, ref: refOfHash(Buffer.from(asked[i] as string, 'hex')) }] : []));
+    const { copies } = chain.artifacts;
+    copies.expectExpired(expected.filter(({ isExpired }) => isExpired));
+    if (isOnDemand)
+      copies.expect(
+        theHub,
+        expected.filter(({ isExpired }) => !isExpired),
+      );
+  }
+}
 
 async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
   let missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
@@ -99,8 +129,8 @@ function take(work: Pull, item: Item): void {
       total.kept++;
       return;
     }
-    const no = rule.kind === 'context' ? storeCommit(work.chain, places, item) : storeRow(work, rule, item, here);
-    if (rule.kind === 'source' && here === undefined && no !== undefined) readRecordedCalls(work.chain, no);
+    const no = rule.kind === 'context' ? storeCommit(work.chain, places, item, isContentHere(work, item)) : storeRow(work, rule, item, here);
+    if (rule.kind === 'source' && !work.isOnDemand && here === undefined && no !== undefined) readRecordedCalls(work.chain, no);
     if (no !== undefined) places.note(rule.kind, item.key, no);
     known.note(item, no);
     total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
@@ -109,6 +139,13 @@ function take(work: Pull, item: Item): void {
     if (!isRefusal) throw error;
     total.refused.push({ kind: item.kind, key: item.key, reason: (error as Error).message });
   }
+}
+
+function isContentHere({ chain, places }: Pull, item: Item): boolean {
+  return objectsOf(item).every((hash) => {
+    const no = places.numberOf('artifact', hash);
+    return no !== undefined && chain.artifacts.stat(no as ArtifactNo).gone === undefined;
+  });
 }
 
 /** Whether the row here is neither what both sides held last nor what arrives now. */

@@ -12,6 +12,8 @@ export interface HubAddress {
   readonly project: string;
   /** Undefined for the sign-in of this machine at the hub. */
   readonly token: string | undefined;
+  /** Objects stay on the hub until they are read. */
+  readonly onDemand?: boolean | undefined;
 }
 
 /** The hubs of this machine's projects. They are stored in Stemma's own folder, so that a project that travels brings none along. */
@@ -31,9 +33,10 @@ export function openMachineHubs(dataDir: string, vault: Vault | undefined): Mach
       const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
       const [hub, project, sealed, plain] = ['hub', 'project', 'sealed', 'token'].map((key) => stringAt(stored, key));
       if (!isObject(stored) || stored.projectId !== projectId || hub === undefined || project === undefined) return undefined;
-      if (stored.isSignedIn === true) return { hub, project, token: undefined };
+      const onDemand = stored.onDemand === true;
+      if (stored.isSignedIn === true) return { hub, project, onDemand, token: undefined };
       const token = sealed === undefined ? plain : await vault?.unseal(sealed);
-      return token === undefined ? undefined : { hub, project, token };
+      return token === undefined ? undefined : { hub, project, onDemand, token };
     },
     set: async (projectId, address) => {
       if (!address) return rmSync(fileOf(projectId), { force: true });

@@ -1,5 +1,5 @@
-import { type ArtifactNo, StemmaError } from '../base/index.js';
-import type { Chain, ContextRow } from '../chain/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
+import { type Chain, type ContextRow, commitOf, lineage } from '../chain/index.js';
 import { readerOf } from '../formats/index.js';
 import { callsOfDelta } from '../requests/index.js';
 import { callsOfCards } from './card-calls.js';
@@ -47,6 +47,35 @@ interface Row extends Pick<ContextRow, 'seq' | 'id' | 'sessionId' | 'template' |
   readonly size: number;
 }
 
+const selectRows = `SELECT c.seq, c.id, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
+         FROM context c`;
+
+/** Stores the calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
+export function countCalls(chain: Chain, commits: readonly CommitSeq[]): void {
+  const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));
+  recordCalls(
+    chain,
+    rows.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
+  );
+}
+
+/**
+ * In a project that is open without a clone, reads the first commit whose content is not here yet: the refusal of that read fetches it, with
+ * its neighbors, and the question is asked again. So usage is never counted from a part of the commits.
+ */
+function requireContents(chain: Chain, id: ContextId | undefined): void {
+  if (!chain.artifacts.copies.expects()) return;
+  const among = id === undefined ? undefined : JSON.stringify(lineage(chain, commitOf(chain, id)).map(({ seq }) => seq));
+  const missing = chain.db.one<{ no: ArtifactNo }>(
+    `SELECT a.no FROM context c JOIN artifact a ON a.no = c.artifact
+      WHERE c.project = ? AND a.gone = 'evicted' AND (? IS NULL OR c.seq IN (SELECT value FROM json_each(?))) ORDER BY a.no LIMIT 1`,
+    chain.project,
+    among ?? null,
+    among ?? null,
+  );
+  if (missing) chain.artifacts.read(missing.no);
+}
+
 /** Stores the calls of one batch of commits that are not read yet. Returns whether more are left. */
 export function backfillBatch(chain: Chain): boolean {
   return chain.db.transaction(() => {
@@ -57,8 +86,7 @@ export function backfillBatch(chain: Chain): boolean {
       setValue(chain, versionName, readerVersion);
     }
     const rows = chain.db.all<Row>(
-      `SELECT c.seq, c.id, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
-         FROM context c WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
+      `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
       progressOf(chain, progressName),
       chain.project,
     );
@@ -98,10 +126,11 @@ function callsIn(chain: Chain, { seq, artifact, format, type }: Row): CountedCom
 /**
  * Stores the calls of all commits that are not read yet, and prices them. Call it before answering a question about usage. A list that is
  * read again after every change is not `patient`: while another thread or process writes, it shows what is stored so far, because
- * waiting for the lock would block the engine's thread.
+ * waiting for the lock would block the engine's thread. `of`: the question is about this context.
  */
-export function readPending(chain: Chain, { patient = true, priced = true } = {}): void {
+export function readPending(chain: Chain, { patient = true, priced = true, of = undefined as ContextId | undefined } = {}): void {
   if (chain.db.readonly || (!patient && !chain.db.isFree())) return;
+  if (patient) requireContents(chain, of);
   if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain));
   if (priced) priceCalls(chain);
 }

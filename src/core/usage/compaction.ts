@@ -23,7 +23,7 @@ export interface CompactionQuery {
  * @throws NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
  */
 export function usageCompaction(chain: Chain, { id, limit = mostLost }: CompactionQuery): UsageCompaction {
-  readPending(chain);
+  readPending(chain, { of: id });
   const row = commitOf(chain, id);
   if (row.type !== 'compaction')
     throw badRequest('id', `${row.id} is a ${row.type}, not a compaction. \`stemma compaction SESSION\` lists the compactions of a session.`);

@@ -12,7 +12,7 @@ import { lastCallOf, partKindOf } from './window.js';
 
 /** How many tokens a context takes: as its provider counted them, and by kind of content. @throws NOT_FOUND for an unknown commit. */
 export function usageOfContext(chain: Chain, id: ContextId): UsageContext {
-  readPending(chain);
+  readPending(chain, { of: id });
   const tip = commitOf(chain, id);
   const call = lastCallOf(chain, tip);
   const counted = call ? windowOf(call) : null;

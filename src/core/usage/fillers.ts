@@ -12,7 +12,7 @@ const shortestDuplicate = 200;
 
 /** What fills the window of a context, by tokens times the calls that were sent with it. @throws NOT_FOUND for an unknown commit. */
 export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
-  readPending(chain);
+  readPending(chain, { of: id });
   const tip = commitOf(chain, id);
   const rows = entriesOf(chain, tip.id);
   const places = new Map(rows.map(({ key }, place) => [key, place] as const));

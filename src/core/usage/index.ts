@@ -2,7 +2,7 @@
 // own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
 // It keeps the rules N1 to N9 of test/spec/usage.md.
 
-export { backfillBatch, openRecorder, pendingCommits } from './backfill.js';
+export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';
 export { growthsOf } from './calibrate.js';
 export { usageCalls } from './calls.js';
 export { type CommitCalls, callsByCommit, compactedAt, costsAt, countedGraph } from './commits.js';
@@ -17,4 +17,5 @@ export { callsIn } from './rows.js';
 export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';
 export { type Budgets, readSettingsFrom } from './settings.js';
+export { type FactPartition, factPartitions } from './tables.js';
 export { loadTokenizer } from './tokenizer.js';

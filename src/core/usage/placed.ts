@@ -17,7 +17,7 @@ export interface PlacedCall extends CallRow {
 
 /** The calls of a query, each with its predecessor. */
 export function placedCalls(chain: Chain, { id, sessionId }: CallsOf): PlacedCall[] {
-  readPending(chain);
+  readPending(chain, { of: id });
   if (id === undefined) return placed(chain, callsOf(chain, sessionId));
   const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
   const calls = callsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);

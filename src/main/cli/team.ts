@@ -68,6 +68,15 @@ export function addTeamCommands(program: Command): void {
     .option('--oidc-client <id>', 'the client id for `stemma login`, if it is not the audience')
     .action(serve);
 
+  program
+    .command('facts <address>')
+    .description('write the usage facts of a hub project as Parquet files, one for each table and day; running it again replaces them')
+    .requiredOption('--to <place>', 'a folder, or s3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment')
+    .option('--data <dir>', 'folder for the clone that the facts are read from', 'stemma-facts')
+    .option(...tokenOption)
+    .addOption(jsonOption())
+    .action(writeFacts);
+
   program.command('login <hub>').description('sign in at the issuer of a hub, with a code that you enter in a browser').action(signIn);
 
   program.command('logout <hub>').description('forget the sign-in at a hub').action(signOut);
@@ -100,6 +109,21 @@ export function addTeamCommands(program: Command): void {
     .option(...hubOption)
     .option(...tokenOption)
     .action(showStatus);
+}
+
+interface FactsOptions {
+  readonly to: string;
+  readonly data: string;
+  readonly token?: string;
+  readonly json?: boolean;
+}
+
+async function writeFacts(from: string, { to, data, ...options }: FactsOptions): Promise<void> {
+  const { token = tokenOf(options), hub, project } = placeOf(from);
+  const { exportFacts } = await import('../hub/index.js');
+  const written = await exportFacts({ hub, project, token, to, data: resolve(data), dataDir: dataDirOf() });
+  if (options.json) return printJson(written);
+  for (const [table, { files, rows }] of Object.entries(written)) printText(line`${table}: ${counted(rows, 'row')} in ${counted(files, 'file')}`);
 }
 
 /** @throws UsageError for an invalid address. */

@@ -12,8 +12,8 @@ interface Grant {
   /** The number of the only project of the grant; null for all. */
   readonly project: number | null;
   readonly expiresAt: Date | null;
-  /** Of a share link: the name of the commit that it opens. */
-  readonly shared: Buffer | null;
+  /** Of a share link: the names of the commits that it opens, two of a comparison. */
+  readonly shared: readonly Buffer[] | null;
 }
 
 /** Who calls, with the role for the project that the call names. */
@@ -66,13 +66,19 @@ export async function holderOf(database: HubDatabase, { authorization, project, 
   if (oidc && isJwt(token)) return holderWith(database, await oidc.identities(token), project);
   const row = await validTokens(database).where('hash', '=', hashOfToken(token)).where('identity', 'is', null).executeTakeFirst();
   if (!row) throw refusal('The hub does not accept this token: it is unknown, expired or revoked. Ask an admin of the hub for a new one.');
-  return { ...row, grants: [row] };
+  const grant = grantOf(row);
+  return { ...grant, grants: [grant] };
 }
+
+const grantOf = <T extends { readonly shared: Buffer | null; readonly against: Buffer | null }>({ shared, against, ...row }: T) => ({
+  ...row,
+  shared: shared && [shared, ...(against ? [against] : [])],
+});
 
 const validTokens = ({ all }: HubDatabase) =>
   all
     .selectFrom('token')
-    .select(['token.no', 'token.name', 'role', 'token.project', 'expires_at as expiresAt', 'shared'])
+    .select(['token.no', 'token.name', 'role', 'token.project', 'expires_at as expiresAt', 'shared', 'against'])
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', new Date())]));
 
@@ -94,7 +100,7 @@ async function holderWith(database: HubDatabase, identities: readonly string[], 
         ? 'Your sign-in names no verified e-mail address, so the hub does not know who you are.'
         : `${identities[0]} is not a member of this hub. Ask an admin of the hub for access.`,
     );
-  return { ...row, grants: rows };
+  return { ...grantOf(row), grants: rows.map(grantOf) };
 }
 
 /** @throws UNAUTHORIZED if the role does not allow the action. */
@@ -105,17 +111,20 @@ export function requireAction({ role }: Pick<Grant, 'role'>, action: Action): vo
 /** Whether a role allows an action. */
 export const allows = ({ role }: Pick<Grant, 'role'>, action: Action): boolean => allowed[role].includes(action);
 
+/** A project of the hub that a call works on. */
+export interface OpenProject {
+  readonly no: number;
+  readonly id: string;
+  /** Days that contents stay after they arrived; null for ever. */
+  readonly retention: number | null;
+}
+
 /**
  * The number and id of a project that a token may use for an action. A project of others looks like one that does not exist.
  * @throws NOT_FOUND, UNAUTHORIZED.
  */
-export async function projectFor(
-  { all }: HubDatabase,
-  holder: Holder,
-  name: string,
-  action?: Action,
-): Promise<{ readonly no: number; readonly id: string }> {
-  const row = await all.selectFrom('project').select(['no', 'id']).where('name', '=', name).executeTakeFirst();
+export async function projectFor({ all }: HubDatabase, holder: Holder, name: string, action?: Action): Promise<OpenProject> {
+  const row = await all.selectFrom('project').select(['no', 'id', 'retention']).where('name', '=', name).executeTakeFirst();
   if (!row || (holder.project !== null && holder.project !== row.no))
     throw new StemmaError('NOT_FOUND', `The hub has no project ${name}, or this token does not open it.`, { id: name });
   if (action !== undefined) requireAction(holder, action);

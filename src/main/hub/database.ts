@@ -8,7 +8,7 @@ import { migrations } from './migrations/index.js';
 
 /** The tables of the hub. See migrations for what they hold. */
 export interface Tables {
-  project: { no: Generated<number>; id: Generated<string>; name: string; created_at: Generated<Date> };
+  project: { no: Generated<number>; id: Generated<string>; name: string; created_at: Generated<Date>; retention: number | null };
   token: {
     no: Generated<number>;
     hash: Buffer;
@@ -22,6 +22,8 @@ export interface Tables {
     identity: string | null;
     /** Of a share link: the name of the commit that it opens. */
     shared: Buffer | null;
+    /** Of a link to a comparison: the name of the other commit. */
+    against: Buffer | null;
     /** Of a share link: the token that made it. */
     made_by: number | null;
   };
@@ -36,8 +38,8 @@ export interface Tables {
     at: Generated<Date>;
     about: Buffer | null;
   };
-  pack: { no: Generated<string>; project: number; hash: Buffer; size: string };
-  object: { project: number; hash: Buffer; type: string; pack: string; start: string; size: string };
+  pack: { no: Generated<string>; project: number; hash: Buffer; size: string; at: Generated<Date>; removed_at: Date | null };
+  object: { project: number; hash: Buffer; type: string; pack: string; start: string; size: string; expired_at: Date | null };
   presence: { project: number; token: number; name: string; at: Generated<Date> };
   audit: { no: Generated<string>; project: number | null; at: Generated<Date>; by: string; action: string; count: string };
 }

@@ -85,11 +85,13 @@ export const members = {
   share: os.members.share.handler(async ({ input, context: { database, holder } }) => {
     requireAction(holder, 'write');
     const project = await projectFor(database, holder, input.project, 'read');
-    const commit = nameOf('context', input.commit);
-    const isHere = await database.inProject(project.no, (tx) =>
-      tx.selectFrom('item').select('seq').where('name', '=', commit).limit(1).executeTakeFirst(),
-    );
-    if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
+    const [shared, against] = [input.commit, ...(input.against === undefined ? [] : [input.against])].map((digest) => nameOf('context', digest));
+    for (const name of [shared, against].filter((each) => each !== undefined)) {
+      const isHere = await database.inProject(project.no, (tx) =>
+        tx.selectFrom('item').select('seq').where('name', '=', name).limit(1).executeTakeFirst(),
+      );
+      if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
+    }
     const { token, hash } = newToken();
     const { no } = await database.all
       .insertInto('token')
@@ -100,7 +102,8 @@ export const members = {
         project: project.no,
         expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
         revoked_at: null,
-        shared: commit,
+        shared: shared ?? null,
+        against: against ?? null,
         made_by: holder.no,
         identity: null,
       })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { blake3Of } from '../../core/artifacts/index.js';
 import { corrupt } from '../../core/base/index.js';
@@ -23,6 +24,7 @@ interface Written {
 
 /** Unpacked files that are kept in memory: neighbors are read one after the other. */
 const keptPacks = 8;
+const uniqueBytes = 16;
 
 /** Opens the objects of a hub in a backing store. */
 export function openHubObjects(store: BackingStore): HubObjects {
@@ -41,7 +43,8 @@ export function openHubObjects(store: BackingStore): HubObjects {
   return {
     write: async (objects) => {
       if (objects.length === 0) return undefined;
-      const packed = zstdCompressSync(Buffer.concat(objects.map(({ bytes }) => bytes)));
+      // Random bytes at the end make every file one of its own, so that a file is removed without asking whether others name it.
+      const packed = zstdCompressSync(Buffer.concat([...objects.map(({ bytes }) => bytes), randomBytes(uniqueBytes)]));
       const hash = blake3Of(packed);
       await store.put(hash.toString('hex'), packed);
       return { hash, size: packed.length, objects };
@@ -49,7 +52,7 @@ export function openHubObjects(store: BackingStore): HubObjects {
     record: async (tx, project, { hash, size, objects }) => {
       const { no } = await tx
         .insertInto('pack')
-        .values({ project, hash, size: String(size) })
+        .values({ project, hash, size: String(size), removed_at: null })
         .returning('no')
         .executeTakeFirstOrThrow();
       let start = 0;
@@ -61,6 +64,7 @@ export function openHubObjects(store: BackingStore): HubObjects {
           pack: no,
           start: String(start),
           size: String(object.bytes.length),
+          expired_at: null,
         };
         start += object.bytes.length;
         return row;
@@ -69,7 +73,18 @@ export function openHubObjects(store: BackingStore): HubObjects {
         await tx
           .insertInto('object')
           .values(rows.slice(i, i + rowsAtOnce))
-          .onConflict((conflict) => conflict.doNothing())
+          // Content that retention removed comes back.
+          .onConflict((conflict) =>
+            conflict
+              .columns(['project', 'hash'])
+              .doUpdateSet((eb) => ({
+                pack: eb.ref('excluded.pack'),
+                start: eb.ref('excluded.start'),
+                size: eb.ref('excluded.size'),
+                expired_at: null,
+              }))
+              .where('object.expired_at', 'is not', null),
+          )
           .execute();
     },
     read: async (tx, hashes, bytes) => {
@@ -82,6 +97,7 @@ export function openHubObjects(store: BackingStore): HubObjects {
           'in',
           hashes.map((hash) => Buffer.from(hash, 'hex')),
         )
+        .where('object.expired_at', 'is', null)
         .orderBy('object.pack')
         .orderBy('object.start')
         .execute();

@@ -2,7 +2,7 @@ import { implement } from '@orpc/server';
 import { stringAt } from '../../core/base/index.js';
 import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
-import { type Action, type Holder, holderOf, projectFor } from './access.js';
+import { type Action, type Holder, holderOf, type OpenProject, projectFor } from './access.js';
 import type { HubDatabase, InProject } from './database.js';
 import type { HubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
@@ -48,7 +48,7 @@ export async function within<T>(
   name: string,
   action: Action | undefined,
   what: string,
-  work: (tx: InProject, project: { readonly no: number; readonly id: string }) => Promise<{ readonly result: T; readonly count: number }>,
+  work: (tx: InProject, project: OpenProject) => Promise<{ readonly result: T; readonly count: number }>,
 ): Promise<T> {
   const project = await projectFor(database, holder, name, action);
   return database.inProject(project.no, async (tx) => {

@@ -26,13 +26,11 @@ async function newestDigests(tx: InProject, names: readonly Buffer[]): Promise<R
   return new Map(rows.map(({ name, digest }) => [name.toString('hex'), digest.toString('hex')]));
 }
 
+const isOneOf = (hashes: readonly string[]) => sql<boolean>`hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`;
+
 async function knownObjects(tx: InProject, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
-  const rows = await tx
-    .selectFrom('object')
-    .select('hash')
-    .where(sql<boolean>`hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
-    .execute();
+  const rows = await tx.selectFrom('object').select('hash').where(isOneOf(hashes)).where('expired_at', 'is', null).execute();
   return new Set(rows.map(({ hash }) => hash.toString('hex')));
 }
 
@@ -104,6 +102,7 @@ const sync = {
         seq: await newestSeq(tx),
         role: context.holder.role,
         name: context.holder.name,
+        retention: project.retention,
         people: await peopleAt(tx, project.no, context.holder),
       },
       count: 0,
@@ -176,6 +175,20 @@ const sync = {
       return { result: blobOf(packParcel({ items: [], objects })), count: objects.length };
     }),
   ),
+  about: os.sync.about.handler(({ input, context }) =>
+    within(context, input.project, 'read', 'about', async (tx) => {
+      const { shared } = context.holder;
+      const opened = shared === null ? undefined : await sharedObjects(tx, shared);
+      const rows = await tx.selectFrom('object').select(['hash', 'size', 'type', 'expired_at']).where(isOneOf(input.hashes)).execute();
+      const known = new Map(
+        rows.map(({ hash, size, type, expired_at }) => [
+          hash.toString('hex'),
+          { size: Number(size), contentType: type, isExpired: expired_at !== null },
+        ]),
+      );
+      return { result: input.hashes.map((hash) => (opened?.has(hash) === false ? null : (known.get(hash) ?? null))), count: 0 };
+    }),
+  ),
 };
 
 const projects = {
@@ -210,8 +223,17 @@ const projects = {
     if (holder.project !== null) throw new StemmaError('UNAUTHORIZED', 'This token is for one project and creates no others.', { field: 'token' });
     await database.all
       .insertInto('project')
-      .values({ name: input.project })
+      .values({ name: input.project, retention: null })
       .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return input;
+  }),
+  retain: os.projects.retain.handler(async ({ input, context: { database, holder } }) => {
+    const { no } = await projectFor(database, holder, input.project, 'administer');
+    await database.all.updateTable('project').set({ retention: input.days }).where('no', '=', no).execute();
+    await database.all
+      .insertInto('audit')
+      .values({ project: no, by: holder.name, action: 'set retention', count: String(input.days ?? 0) })
       .execute();
     return input;
   }),

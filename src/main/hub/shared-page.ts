@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { corrupt } from '../../core/base/index.js';
-import { tips } from '../../core/chain/index.js';
-import { exportContext } from '../../core/export/index.js';
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
+import { type ContextId, corrupt } from '../../core/base/index.js';
+import { exportComparison, exportContext } from '../../core/export/index.js';
 import { createProject } from '../../core/project/index.js';
 import { type Hub, pull } from '../../core/sync/index.js';
+import { nameOf } from './names.js';
 
 /** Pages that are kept, by their token. */
 const keptPages = 8;
@@ -13,20 +15,20 @@ const keptPages = 8;
 /** The pages of share links. */
 export interface SharedPages {
   /**
-   * The page of a shared commit, as `stemma export --format html` writes it. It is made of a clone that holds only what the link opens.
-   * @throws what a pull with the link's token throws.
+   * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made of a clone that holds only what
+   * the link opens. `shared`: the names of its commits. @throws what a pull with the link's token throws.
    */
-  page(token: string, hub: Hub): Promise<string>;
+  page(token: string, hub: Hub, shared: readonly Buffer[]): Promise<string>;
 }
 
 /** Opens the pages of share links. A commit never changes, so a page is made once. */
 export function openSharedPages(): SharedPages {
   const kept = new Map<string, Promise<string>>();
   return {
-    page: (token, hub) => {
+    page: (token, hub, shared) => {
       const known = kept.get(token);
       if (known) return known;
-      const made = makePage(hub);
+      const made = makePage(hub, shared);
       kept.set(token, made);
       made.catch(() => kept.delete(token));
       for (const [oldest] of kept) if (kept.size > keptPages) kept.delete(oldest);
@@ -35,20 +37,44 @@ export function openSharedPages(): SharedPages {
   };
 }
 
-async function makePage(hub: Hub): Promise<string> {
+async function makePage(hub: Hub, shared: readonly Buffer[]): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'stemma-share-'));
   const project = createProject({ dir: join(dir, 'shared') }, Date.now);
   try {
     await pull(project.chain, hub);
-    const [tip] = tips(project.chain, {});
-    const { text } = tip ? exportContext(project.chain, { id: tip.id, format: 'html', stop: 'root' }) : {};
-    if (text === undefined) throw corrupt('share', 'The hub does not hold the commit of this link as it was pushed.');
-    return text;
+    const { db } = project;
+    const commits = db.all<{ id: ContextId; digest: Buffer }>('SELECT id, digest FROM context');
+    const [id, against] = shared.map((name) => commits.find(({ digest }) => nameOf('context', digest.toString('hex')).equals(name))?.id);
+    if (id === undefined) throw corrupt('share', 'The hub does not hold the commit of this link as it was pushed.');
+    if (against === undefined) return exportContext(project.chain, { id, format: 'html', stop: 'root' }).text ?? '';
+    return pageOf(exportComparison(project.chain, { ids: [id, against] }).text ?? '');
   } finally {
     project.close();
     rmSync(dir, { recursive: true, force: true });
   }
 }
+
+/** A Markdown document as a page that runs and loads nothing. Markup in the document is shown as text. */
+const pageOf = (markdown: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Comparison</title>
+<style>
+:root { color-scheme: light dark; font: 14px/1.5 system-ui, sans-serif; --line: light-dark(#d9dae1, #3c3f48); --code: light-dark(#f1f1f4, #1d1e23); }
+body { max-width: 60rem; margin: 0 auto; padding: 16px 24px 48px; overflow-wrap: anywhere; }
+h1 { font-size: 20px; } h2 { font-size: 17px; margin-top: 28px; } h3 { font-size: 15px; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { border: 1px solid var(--line); padding: 4px 8px; text-align: left; vertical-align: top; }
+code { font: 12px/1.5 ui-monospace, monospace; background: var(--code); padding: 1px 4px; border-radius: 4px; }
+pre { background: var(--code); padding: 10px 12px; border-radius: 6px; overflow-x: auto; white-space: pre-wrap; }
+pre code { padding: 0; background: none; }
+</style>
+</head>
+<body>${micromark(markdown, { extensions: [gfm()], htmlExtensions: [gfmHtml()] })}</body>
+</html>
+`;
 
 /** What the bar above a shared page says. */
 export interface Shared {

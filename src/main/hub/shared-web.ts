@@ -21,7 +21,7 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
     if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
     const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
     await hub.hello();
-    if (isPage) return pages.page(token, hub);
+    if (isPage) return pages.page(token, hub, shared);
     const isSecure = 'encrypted' in request.socket || request.headers['x-forwarded-proto'] === 'https';
     return frameOf({ project, link: `${isSecure ? 'https' : 'http'}://${request.headers.host ?? 'hub'}/share/${project}/${token}`, role, expiresAt });
   };

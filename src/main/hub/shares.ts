@@ -5,19 +5,19 @@ import type { Holder } from './access.js';
 import type { InProject } from './database.js';
 
 /** Procedures that a share link may call. Everything else is refused, whatever its role. */
-const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects']);
+const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects', 'sync.about']);
 
 /** @throws UNAUTHORIZED if the token is a share link and the procedure is not for it. */
 export function requireOpen({ shared }: Holder, procedure: string): void {
   if (shared !== null && !open.has(procedure))
-    throw new StemmaError('UNAUTHORIZED', 'A share link opens one commit with what comes before it, and nothing else.', { field: 'token' });
+    throw new StemmaError('UNAUTHORIZED', 'A share link opens its commits with what comes before them, and nothing else.', { field: 'token' });
 }
 
-/** The numbers of the items that a share link opens: its commit, the commits before it, and what belongs to them. */
-export async function sharedItems(tx: InProject, commit: Buffer): Promise<string[]> {
+/** The numbers of the items that a share link opens: its commits, the commits before them, and what belongs to them. */
+export async function sharedItems(tx: InProject, commits: readonly Buffer[]): Promise<string[]> {
   const { rows } = await sql<{ seq: string }>`
     WITH RECURSIVE line (name) AS (
-      SELECT ${commit}::bytea
+      SELECT unnest(${sql.val([...commits])}::bytea[])
       UNION
       SELECT item.about FROM line JOIN item ON item.name = line.name WHERE item.about IS NOT NULL
     )
@@ -29,9 +29,9 @@ export async function sharedItems(tx: InProject, commit: Buffer): Promise<string
 }
 
 /** The hashes of the objects that a share link opens. */
-export async function sharedObjects(tx: InProject, commit: Buffer): Promise<ReadonlySet<string>> {
+export async function sharedObjects(tx: InProject, commits: readonly Buffer[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ kind: string; body: Buffer }>`
-    SELECT kind, body FROM item WHERE seq = any(${sql.val(await sharedItems(tx, commit))}::bigint[])`.execute(tx);
+    SELECT kind, body FROM item WHERE seq = any(${sql.val(await sharedItems(tx, commits))}::bigint[])`.execute(tx);
   return new Set(
     rows.flatMap(({ kind, body }) => objectsOf({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject } satisfies Item)),
   );

@@ -7,6 +7,7 @@ import { openHubDatabase } from './database.js';
 import { startEmbedded } from './embedded.js';
 import { openHubObjects } from './objects.js';
 import { type OidcOptions, openOidc } from './oidc.js';
+import { removeExpired } from './retention.js';
 import { firstToken, type RequestEntry, serveHub } from './server.js';
 import type { TlsFiles } from './tls.js';
 
@@ -50,10 +51,12 @@ export async function startHub({
   const store = openStore('hub', place, { from: 'environment' });
   const token = await firstToken(database);
   const running = await serveHub({ database, objects: openHubObjects(store), port, host, oidc, tls, onRequest, onCertificate });
+  const sweep = setInterval(() => void removeExpired(database, store).catch(() => {}), sweepMs);
   const ended = new Promise<void>((resolve) => {
     // With certificate files, SIGHUP reads them again.
     const signals = onEndSignal(
       () => {
+        clearInterval(sweep);
         void running
           .close()
           .then(() => database.close())
@@ -69,6 +72,9 @@ export async function startHub({
   });
   return { address: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${running.port}`, token, ended };
 }
+
+/** Milliseconds between two looks for contents that retention removes. */
+const sweepMs = 3_600_000;
 
 function folderAt(dir: string): ReplicaPlace {
   makeFolders(dir);

@@ -59,8 +59,12 @@ export function hubOver({ sync, projects, members }: HubClient, project: string)
       return { ...page, parcel: await bytesOf(parcel) };
     },
     objects: async (hashes) => bytesOf(await sync.objects({ project, hashes: [...hashes] })),
+    about: (hashes) => sync.about({ project, hashes: [...hashes] }),
     create: async () => {
       await projects.create({ project });
+    },
+    retain: async (days) => {
+      await projects.retain({ project, days });
     },
     members: () => members.list({ project }),
     invite: async ({ identity, ...input }) =>

@@ -25,6 +25,10 @@ const text = (most: number) =>
 const id = z.number().int().min(1).max(2_147_483_647);
 const role = z.enum(roles);
 const mostAsked = 5_000;
+const hashes = z
+  .array(hash)
+  .min(1)
+  .max(4 * mostAsked);
 
 const member = z.object({
   id: z.number().int(),
@@ -50,29 +54,27 @@ const newMember = z.strictObject({
 
 const project = z.strictObject({ project: projectName });
 
+/** Days that contents stay. Null for ever. */
+const retention = project.extend({ days: z.number().int().min(1).max(36_500).nullable() });
+
 /** What a hub answers, over HTTP with a token as the bearer. Parcels are packed as `core/sync` does it. */
 export const hubContract = {
   sync: {
-    hello: oc.input(project).output(z.object({ id: z.string(), seq, role, name: z.string(), people: z.array(z.string()) })),
+    hello: oc
+      .input(project)
+      .output(z.object({ id: z.string(), seq, role, name: z.string(), retention: seq.nullable(), people: z.array(z.string()) })),
     lack: oc
       .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(mostAsked), objects: z.array(hash).max(4 * mostAsked) }))
       .output(z.object({ items: z.array(z.number()), objects: z.array(z.number()) })),
     send: oc.input(project.extend({ parcel })).output(z.object({ seq, stored: seq })),
     items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
-    objects: oc
-      .input(
-        project.extend({
-          hashes: z
-            .array(hash)
-            .min(1)
-            .max(4 * mostAsked),
-        }),
-      )
-      .output(parcel),
+    objects: oc.input(project.extend({ hashes })).output(parcel),
+    about: oc.input(project.extend({ hashes })).output(z.array(z.object({ size: seq, contentType: z.string(), isExpired: z.boolean() }).nullable())),
   },
   projects: {
     list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role, items: seq, objects: seq, bytes: seq }))),
     create: oc.input(project).output(project),
+    retain: oc.input(retention).output(retention),
   },
   members: {
     list: oc.input(project).output(z.array(member)),
@@ -82,6 +84,7 @@ export const hubContract = {
       .input(
         project.extend({
           commit: hash,
+          against: hash.optional(),
           name: text(200),
           role: z.enum(['reader', 'reviewer']),
           expiresAt: timestamp.optional(),

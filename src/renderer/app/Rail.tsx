@@ -1,6 +1,6 @@
 import { Braces, ChevronDown, CloudDownload, FilePlus2, FolderInput, FolderOpen, Sparkles } from 'lucide-react';
 import { api } from '../client';
-import { cloneForm } from '../forms';
+import { hubForm } from '../forms';
 import { MenuButton, type MenuEntry } from '../parts';
 import { addressOf, ask, go, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
 import { openSample, showProject } from '../views/sessions';
@@ -74,7 +74,7 @@ export function useProjectItems(): readonly MenuEntry[] {
     ...others.map((one) => ({ name: one.name, icon: FolderOpen, act: () => showProject(one.dir) })),
     ...(others.length > 0 ? (['line'] as const) : []),
     { name: 'New project…', icon: FilePlus2, act: () => show({ kind: 'newProject' }) },
-    { name: 'Clone from a hub…', icon: CloudDownload, act: () => ask(cloneForm()) },
+    { name: 'Open from a hub…', icon: CloudDownload, act: () => ask(hubForm()) },
     { name: 'Open or import a path…', icon: FolderInput, act: () => show({ kind: 'openPath' }) },
     { name: 'Import with a mapping…', icon: Braces, act: () => show({ kind: 'mapping' }) },
     { name: 'Sample project', icon: Sparkles, act: () => void openSample() },

@@ -20,6 +20,15 @@ export function TeamNews({ dir }: { dir: string }) {
     const ask = async (): Promise<void> => {
       const answer = document.hidden ? undefined : await api.team.news({}).catch(() => undefined);
       if (isOver) return;
+      // A project that is open without a clone shows what the hub has, without being asked.
+      if (answer?.onDemand && answer.toPull) {
+        await api.team
+          .pull({})
+          .then(refreshProject)
+          .catch(() => undefined);
+        answer.toPull = 0;
+      }
+      if (isOver) return;
       if (answer) setNews(answer);
       // A project without a hub is asked again when it is opened or connected.
       if (answer?.hub !== null) timer = window.setTimeout(() => void ask(), everySeconds * 1_000);

@@ -9,6 +9,6 @@ export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
 export { profileData, profileForm } from './profile';
 export { runForm } from './run';
 export { dropPlan, forgetMemory, goalsForm, joinForm, leaveSpace, memoryForm, planForm, serviceForm } from './space';
-export { cloneForm, shareForm } from './team';
+export { hubForm, shareForm } from './team';
 export { instantiateForm, templateForm } from './template';
 export { beginTurn, stepForm, stepNames, stepsOf } from './turn';

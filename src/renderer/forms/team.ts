@@ -5,11 +5,20 @@ import { copy, FieldError, type FormSpec, givenIn, go, notify, textIn } from '..
 
 const dayMs = 86_400_000;
 
-/** Makes a project of what a hub holds, or of what a share link opens, and shows it. */
-export const cloneForm = (): FormSpec => ({
-  title: 'Clone from a hub',
-  intro: 'A clone is a project of your own. It remembers its hub, so that you can push and pull later.',
+/** Opens what a hub holds, or what a share link opens: as it is there, or as a clone. */
+export const hubForm = (): FormSpec => ({
+  title: 'Open from a hub',
+  intro: 'It remembers its hub, so that you can push and pull later.',
   fields: [
+    {
+      name: 'how',
+      label: 'How',
+      kind: 'choice',
+      options: [
+        { value: 'open', name: 'Open it: contents are fetched when you read them' },
+        { value: 'clone', name: 'Clone it: everything is copied to a folder' },
+      ],
+    },
     { name: 'from', label: 'Hub and project, or a share link', required: true, hint: 'Such as https://hub.example/web-shop.' },
     {
       name: 'token',
@@ -17,20 +26,28 @@ export const cloneForm = (): FormSpec => ({
       shown: ({ from }) => hubPlaceOf(String(from))?.token === undefined,
       hint: 'An admin of the hub makes it. A share link needs none, nor does a hub at which you signed in with stemma login.',
     },
-    { name: 'dir', label: 'Folder of the new project', required: true, hint: 'Its name ends in .stemma.' },
+    {
+      name: 'dir',
+      label: 'Folder of the new project',
+      required: true,
+      shown: ({ how }) => how === 'clone',
+      hint: 'Its name ends in .stemma.',
+    },
   ],
-  start: { from: '', token: '', dir: '' },
-  action: 'Clone',
+  start: { how: 'open', from: '', token: '', dir: '' },
+  action: 'Open',
   submit: async (values) => {
     const place = hubPlaceOf(textIn(values, 'from'));
     if (!place) throw new FieldError('from', 'This is neither a hub with a project nor a share link.');
     const { token = givenIn(values, 'token'), ...address } = place;
+    const given = { ...address, ...(token !== undefined && { token }) };
+    if (values.how !== 'clone') return showChain((await api.team.open(given)).dir);
     const { dir } = await api.project.create({ dir: textIn(values, 'dir') });
     await api.project.open({ dir });
     try {
-      await api.team.connect({ ...address, ...(token !== undefined && { token }) });
+      await api.team.connect(given);
       const { refused } = await api.team.pull({});
-      go({ view: 'chain', project: dir, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
+      showChain(dir);
       notify(refused.length > 0 ? `Cloned, without ${say.plural(refused.length, 'record')} that this version cannot take` : 'Cloned');
     } catch (error) {
       // The project exists and is empty: its settings connect it.
@@ -40,11 +57,13 @@ export const cloneForm = (): FormSpec => ({
   },
 });
 
-/** Makes a link to a commit on the hub of the project. */
-export const shareForm = (commit: ContextId): FormSpec => ({
+const showChain = (project: string): void =>
+  go({ view: 'chain', project, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
+
+/** Makes a link to a commit on the hub of the project, or to its comparison with another one. */
+export const shareForm = (commit: ContextId, against?: ContextId): FormSpec => ({
   title: 'Share a link',
-  intro:
-    'Whoever has the link reads this commit and what comes before it, and can make a clone of it. The hub gets the commit first if it lacks it. Nothing is redacted.',
+  intro: `Whoever has the link reads ${against ? 'this comparison, both commits and what comes before them' : 'this commit and what comes before it'}, and can make a clone of it. The hub gets what it lacks first. Nothing is redacted.`,
   fields: [
     {
       name: 'role',
@@ -74,6 +93,7 @@ export const shareForm = (commit: ContextId): FormSpec => ({
     const days = Number(textIn(values, 'days'));
     const { url } = await api.team.share({
       commit,
+      ...(against && { against }),
       role: values.role === 'reviewer' ? 'reviewer' : 'reader',
       ...(days > 0 && { expiresAt: new Date(Date.now() + days * dayMs).toISOString() as Timestamp }),
     });

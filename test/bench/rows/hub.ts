@@ -1,14 +1,22 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { createRouterClient, type RouterClient } from '@orpc/server';
+import { sql } from 'kysely';
+import type { ContextId } from '../../../src/core/base/index.js';
+import type { Chain } from '../../../src/core/chain/index.js';
+import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { openStore } from '../../../src/core/replicas/index.js';
+import { router } from '../../../src/core/router/index.js';
 import { push } from '../../../src/core/sync/index.js';
 import { firstToken, openHubDatabase, openHubObjects, serveHub, startEmbedded } from '../../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../../src/main/team/index.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
 import type { Part, Row } from '../measure.js';
+
+type Client = RouterClient<typeof router>;
 
 const megabyte = 1024 * 1024;
 const rounds = 3;
@@ -36,7 +44,17 @@ async function pushOverGit(folder: string, { quick }: { readonly quick: boolean 
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-async function pushTime(dir: string, chain: Parameters<typeof push>[0]): Promise<number> {
+async function pushTime(dir: string, chain: Chain): Promise<number> {
+  const hub = await startHub(dir);
+  const began = performance.now();
+  await push(chain, hub.remote);
+  const ms = performance.now() - began;
+  await hub.close();
+  return ms;
+}
+
+/** A hub with its own PostgreSQL and a folder of objects, in this process. */
+async function startHub(dir: string) {
   const postgres = await startEmbedded(dir);
   mkdirSync(join(dir, 'objects'));
   const database = await openHubDatabase(postgres.url);
@@ -45,13 +63,124 @@ async function pushTime(dir: string, chain: Parameters<typeof push>[0]): Promise
   const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1' });
   const hub = `http://127.0.0.1:${running.port}`;
   await hubClient({ hub, token }).projects.create({ project: 'bench' });
+  return {
+    place: { hub, project: 'bench', token },
+    remote: hubAt({ hub, project: 'bench', token }),
+    /** Bytes of the database, after its free space is given back. */
+    databaseBytes: async (): Promise<number> => {
+      await sql`VACUUM FULL`.execute(database.all);
+      const { rows } = await sql<{
+        bytes: string;
+      }>`SELECT pg_database_size(current_database()) - (SELECT pg_database_size('template1')) AS bytes`.execute(database.all);
+      return Number(rows[0]?.bytes ?? 0);
+    },
+    objectBytes: () => bytesBelow(join(dir, 'objects')),
+    close: async () => {
+      await running.close();
+      await database.close();
+      await postgres.stop();
+    },
+  };
+}
+
+const bytesBelow = (dir: string): number =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .reduce((sum, each) => sum + statSync(join(each.parentPath, each.name)).size, 0);
+
+/** T32: the first screen of a session on a hub, open without a clone, over the same session in a local project. Nothing is cached. */
+async function firstScreens(folder: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [id, megabytes] of [
+    ['T32', 2],
+    ['T32 large', 18],
+  ] as const) {
+    const at = mkdtempSync(join(folder, 'screen-'));
+    const file = join(at, 'session.jsonl');
+    writeFileSync(file, sessionFile(megabytes * megabyte, 61));
+    const local = openEngine(join(at, 'local'));
+    const tip = importAll(local.chain, [file]).tips.at(-1);
+    const hub = await startHub(join(at, 'hub'));
+    await push(local.chain, hub.remote, { leaves: ({ kind }) => kind !== 'source' });
+    local.close();
+    const screen = async (open: (client: Client) => Promise<unknown>): Promise<number> => {
+      const engine = createEngine({
+        dataDir: mkdtempSync(join(at, 'data-')),
+        agentRoots: [],
+        sampleDir: '',
+        startup: { paths: [], project: null },
+        platform: 'linux',
+        reachHub: (address) => hubAt(address),
+      });
+      const client = createRouterClient(router, { context: { session: createSession(engine) } });
+      await open(client);
+      const began = performance.now();
+      await client.context.outline({ id: tip as ContextId });
+      await client.context.entries({ id: tip as ContextId, offset: 0, limit: 60 });
+      const ms = performance.now() - began;
+      engine.close();
+      return ms;
+    };
+    const times = { local: [] as number[], hub: [] as number[] };
+    for (let round = -1; round < rounds; round++) {
+      const localMs = await screen((client) => client.project.open({ dir: local.dir }));
+      const hubMs = await screen((client) => client.team.open(hub.place));
+      if (round >= 0) times.local.push(localMs);
+      if (round >= 0) times.hub.push(hubMs);
+    }
+    await hub.close();
+    rmSync(at, { recursive: true, force: true });
+    const [localMs, hubMs] = [median(times.local), median(times.hub)];
+    const what = `first screen of a session of ${megabytes} MB on a hub over the same locally`;
+    rows.push({ id, what, ratio: hubMs / localMs, must: 3, stretch: 1.5, better: 'less', figures: { localMs, hubMs } });
+  }
+  return rows;
+}
+
+/** What one hub process takes in, and what the hub stores over what the project stores. */
+async function capacity(folder: string, { quick }: { readonly quick: boolean }): Promise<Row[]> {
+  const at = mkdtempSync(join(folder, 'capacity-'));
+  const [count, size] = quick ? [4, megabyte / 2] : [60, megabyte];
+  const files = Array.from({ length: count }, (_, n) => join(at, `session-${n}.jsonl`));
+  for (const [n, file] of files.entries()) writeFileSync(file, sessionFile(size, 71 + n));
+  const engine = openEngine(join(at, 'p'));
+  importAll(engine.chain, files);
+  const { db, artifacts } = engine.chain;
+  const commits = db.one<{ n: number }>('SELECT count(*) AS n FROM context')?.n ?? 0;
+  const hub = await startHub(join(at, 'hub'));
+  const before = await hub.databaseBytes();
   const began = performance.now();
-  await push(chain, hubAt({ hub, project: 'bench', token }));
-  const ms = performance.now() - began;
-  await running.close();
-  await database.close();
-  await postgres.stop();
-  return ms;
+  const pushed = await push(engine.chain, hub.remote);
+  const seconds = (performance.now() - began) / 1_000;
+  const databaseBytes = (await hub.databaseBytes()) - before;
+  const objectBytes = hub.objectBytes();
+  for (const _ of artifacts.repack({ shrink: true }));
+  engine.close();
+  const localBytes = bytesBelow(engine.dir);
+  await hub.close();
+  rmSync(at, { recursive: true, force: true });
+  const items = Object.values(pushed.items).reduce((sum, each) => sum + each, 0);
+  const figures = { items, commits, itemsPerSecond: items / seconds, megabytesPerSecond: pushed.bytes / megabyte / seconds };
+  return [
+    {
+      id: 'hub-ingest',
+      what: 'MB/s that one hub process takes in',
+      ratio: figures.megabytesPerSecond,
+      must: 5,
+      stretch: 20,
+      better: 'more',
+      figures,
+    },
+    {
+      id: 'hub-size',
+      what: 'bytes in PostgreSQL and the bucket over bytes of the project, repacked',
+      ratio: (databaseBytes + objectBytes) / localBytes,
+      must: 2,
+      stretch: 1,
+      better: 'less',
+      figures: { databaseBytes, objectBytes, localBytes, databaseBytesPerItem: databaseBytes / items, sentBytes: pushed.sent },
+    },
+  ];
 }
 
 async function gitTime(dir: string, files: readonly string[]): Promise<number> {
@@ -100,4 +229,8 @@ async function answering(port: number): Promise<void> {
   while (!(await isUp())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-export const hubParts: readonly Part[] = [{ rows: ['T31'], run: pushOverGit }];
+export const hubParts: readonly Part[] = [
+  { rows: ['T31'], run: pushOverGit },
+  { rows: ['T32', 'T32 large'], run: firstScreens },
+  { rows: ['hub-ingest', 'hub-size'], run: capacity },
+];

@@ -49,10 +49,12 @@ const aimed = (): Readonly<Record<string, unknown>> => ({
   parcel: new Blob([packParcel({ items: [], objects: [] }) as Uint8Array<ArrayBuffer>]),
   id: tokens[0],
   commit: commits[0],
+  against: commits[0],
   name: 'me',
   identity: 'me@example.com',
   role: 'reader',
   limit: 100,
+  days: 30,
 });
 const optional = ['expiresAt', 'before'];
 

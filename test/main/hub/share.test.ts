@@ -58,6 +58,33 @@ describe('a share link', () => {
     expect(answered.byteLength).toBeLessThan(100);
   });
 
+  test('[E43] a link to a comparison opens both commits and a page that compares them', async () => {
+    const { chain, remote } = await branches('compared');
+    const ids = tips(chain, {}).map(({ id }) => id);
+    const [shared = '', against = ''] = ids.map((id) =>
+      chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', id)?.digest.toString('hex'),
+    );
+    const evil = commitText(chain, '<script>alert(1)</script> a third branch');
+    await push(chain, remote);
+    const { token } = await hub.client().members.share({ project: 'compared', commit: shared, against, name: 'both', role: 'reader' });
+    const theirs = emptyChain();
+    expect((await pull(theirs, throughLink('compared', token))).items).toEqual({ context: 3 });
+    const compared = await page('compared', token, '/page');
+    expect(compared.status).toBe(200);
+    const html = await compared.text();
+    for (const text of ['what is shared', 'what stays private', '<h1>']) expect(html).toContain(text);
+    for (const text of ['<script', 'a third branch']) expect(html).not.toContain(text);
+    const digest = chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', evil.id)?.digest.toString('hex') ?? '';
+    const { token: hostile } = await hub.client().members.share({ project: 'compared', commit: shared, against: digest, name: 'x', role: 'reader' });
+    const shown = await (await page('compared', hostile, '/page')).text();
+    expect(shown).toContain('a third branch');
+    expect(shown).not.toContain('<script');
+    const unknown = 'f'.repeat(64);
+    await expect(
+      hub.client().members.share({ project: 'compared', commit: shared, against: unknown, name: 'x', role: 'reader' }),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   test('[E19] calls only what a pull calls, in its project only; a reviewer link sends tickets', async () => {
     const { shared } = await branches('narrow');
     await branches('other');

@@ -5,6 +5,8 @@ import { type Kysely, sql } from 'kysely';
 import type { JsonObject } from '../../../core/base/index.js';
 import { aboutOf } from '../names.js';
 import { identity } from './010-identity.js';
+import { comparison } from './011-comparison.js';
+import { retention } from './012-retention.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -146,4 +148,6 @@ export const migrations = {
     },
   },
   '010-identity': identity,
+  '011-comparison': comparison,
+  '012-retention': retention,
 };

@@ -1,8 +1,9 @@
-import { ArrowLeftRight, ClipboardCopy, FileDown } from 'lucide-react';
+import { ArrowLeftRight, ClipboardCopy, FileDown, Share2 } from 'lucide-react';
 import type { Commit, ComparedSide, ContextDiff, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
+import { shareForm } from '../../forms';
 import { IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
-import { copy, download, useNavigation, useQuery } from '../../state';
+import { ask, copy, download, useNavigation, useQuery } from '../../state';
 
 /** The two compared commits, with the usage of each. */
 export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
@@ -65,11 +66,13 @@ export function Usage({ side }: { side: ComparedSide }) {
   );
 }
 
-/** The menu that copies or saves the comparison as a Markdown document. */
+/** The menu that copies or saves the comparison as a Markdown document, or shares a link to it. */
 export function ExportComparison({ ids }: { ids: readonly ContextId[] }) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
   const take = (use: (text: string) => void | Promise<void>, redact = false) =>
     api.export.comparison({ ids: [...ids], stop, ...(redact && { redact }) }).then(({ text = '' }) => use(text), notifyProblem);
+  const [first, second, ...more] = ids;
+  const isPair = first !== undefined && second !== undefined && more.length === 0;
   const save = (text: string) => download(text, `${ids.map(say.shortId).join('-')}.md`, 'text/markdown');
   return (
     <MenuButton
@@ -79,6 +82,7 @@ export function ExportComparison({ ids }: { ids: readonly ContextId[] }) {
         { name: 'Copy', icon: ClipboardCopy, act: () => void take((text) => copy(text, 'Copied the comparison')) },
         { name: 'Save as file', icon: FileDown, act: () => void take(save) },
         { name: 'Save with known patterns redacted', icon: FileDown, act: () => void take(save, true) },
+        ...(isPair ? [{ name: 'Share a link…', icon: Share2, act: () => ask(shareForm(first, second)) }] : []),
       ]}
     />
   );

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BasicType, parquetWriteBuffer } from 'hyparquet-writer';
+import type { Chain } from '../../core/chain/index.js';
+import { makeFolders } from '../../core/files/index.js';
+import { createProject, openProject } from '../../core/project/index.js';
+import { type BackingStore, openStore } from '../../core/replicas/index.js';
+import { pull } from '../../core/sync/index.js';
+import { type FactPartition, factPartitions } from '../../core/usage/index.js';
+import { hubAt, openLogins } from '../team/index.js';
+import { placeOf } from './start.js';
+
+interface FactsOptions {
+  readonly hub: string;
+  readonly project: string;
+  /** Without it, the sign-in of this machine. */
+  readonly token: string | undefined;
+  /** A folder, or `s3://bucket/prefix?…` with the credentials of the environment. */
+  readonly to: string;
+  /** Where the clone stays that the facts are read from. */
+  readonly data: string;
+  readonly dataDir: string;
+}
+
+/** How many files and rows were written, by table. */
+export type WrittenFacts = Readonly<Record<string, { readonly files: number; readonly rows: number }>>;
+
+/**
+ * Brings a clone of a hub's project up to date and writes its usage facts as Parquet. Running it again replaces the files, so nothing is
+ * counted twice. @throws what a pull throws; UNAVAILABLE if the place does not answer.
+ */
+export async function exportFacts({ hub, project, token, to, data, dataDir }: FactsOptions): Promise<WrittenFacts> {
+  const dir = join(data, `${project}.stemma`);
+  makeFolders(data);
+  const clone = existsSync(dir) ? openProject(dir, Date.now) : createProject({ dir, name: project }, Date.now);
+  const store = openStore('facts', placeOf(to), { from: 'environment' });
+  try {
+    await pull(clone.chain, hubAt({ hub, project, token }, openLogins(dataDir)));
+    return await writeFacts(clone.chain, project, store);
+  } finally {
+    store.close();
+    clone.close();
+  }
+}
+
+/** Writes every partition to `facts/TABLE/project=NAME/date=DAY/part.parquet`. */
+export async function writeFacts(chain: Chain, project: string, store: BackingStore): Promise<WrittenFacts> {
+  const written: Record<string, { files: number; rows: number }> = {};
+  for (const partition of factPartitions(chain)) {
+    await store.putFile(`facts/${partition.table}/project=${project}/date=${partition.date}/part.parquet`, parquetOf(partition));
+    const { files, rows } = written[partition.table] ?? { files: 0, rows: 0 };
+    written[partition.table] = { files: files + 1, rows: rows + (partition.columns[0]?.values.length ?? 0) };
+  }
+  return written;
+}
+
+const types: Readonly<Record<FactPartition['columns'][number]['kind'], BasicType>> = {
+  text: 'STRING',
+  count: 'INT64',
+  number: 'DOUBLE',
+  time: 'TIMESTAMP',
+  'yes-no': 'BOOLEAN',
+};
+
+const parquetOf = ({ columns }: FactPartition): Uint8Array =>
+  new Uint8Array(
+    parquetWriteBuffer({
+      columnData: columns.map(({ name, kind, values }) => ({ name, type: types[kind], nullable: true, data: stored(kind, values) })),
+    }),
+  );
+
+/** Counts are 64 bits wide, and a time is a date. */
+const stored = (kind: string, values: readonly (string | number | boolean | null)[]): unknown[] =>
+  kind === 'count'
+    ? values.map((value) => (value === null ? null : BigInt(value as number)))
+    : kind === 'time'
+      ? values.map((value) => (value === null ? null : new Date(value as number)))
+      : [...values];

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { createRouterClient } from '@orpc/server';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createEngine, createSession } from '../../../src/core/project/index.js';
+import { router } from '../../../src/core/router/index.js';
+import { push } from '../../../src/core/sync/index.js';
+import { createTicket } from '../../../src/core/tickets/index.js';
+import { usageSessions } from '../../../src/core/usage/index.js';
+import { hubAt } from '../../../src/main/team/index.js';
+import { commitText, startTestHub, type TestHub } from '../../support/hub.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startTestHub();
+});
+afterAll(() => hub?.close());
+
+/** A person's engine. `away` cuts its line to the hub. */
+function person() {
+  const line = { away: false };
+  const engine = createEngine({
+    dataDir: scratch(),
+    agentRoots: [],
+    sampleDir: '',
+    startup: { paths: [], project: null },
+    platform: 'linux',
+    reachHub: (address) => hubAt(line.away ? { ...address, hub: 'http://127.0.0.1:9' } : address),
+  });
+  onTestFinished(() => engine.close());
+  const session = createSession(engine);
+  return { line, session, client: createRouterClient(router, { context: { session } }) };
+}
+
+const readerOf = async (project: string): Promise<string> => (await hub.client().members.add({ project, name: 'r', role: 'reader' })).token;
+
+describe('a hub project that is open without a clone', () => {
+  test('[E40] records are there at once, contents are fetched when they are read and stay', async () => {
+    const mine = emptyChain();
+    importInto(mine, join(import.meta.dirname, '../../fixtures/codex'), join(import.meta.dirname, '../../fixtures/pi'));
+    createTicket(mine, { title: 'Look at it', type: 'task', body: '' });
+    await push(mine, await hub.project('direct'), { leaves: ({ kind }) => kind !== 'source' });
+    const { client, line, session } = person();
+    const place = { hub: hub.address, project: 'direct', token: await readerOf('direct') };
+    const info = await client.team.open(place);
+    const { db, project } = mine;
+    expect(info.counts.commits).toBe(db.one<{ n: number }>('SELECT count(*) AS n FROM context WHERE project = ?', project)?.n);
+    expect(JSON.stringify(await client.ticket.list({}))).toContain('Look at it');
+    const away = (): number => session.project().db.one<{ n: number }>("SELECT count(*) AS n FROM artifact WHERE gone = 'evicted'")?.n ?? 0;
+    expect(away()).toBeGreaterThan(5);
+    // Titles of the list are there; the hub is not asked.
+    line.away = true;
+    const { sessions } = await client.session.list({});
+    expect(sessions.length).toBeGreaterThan(2);
+    const [first] = sessions;
+    await expect(client.context.entries({ id: first?.tips[0] as never })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    line.away = false;
+    const { entries } = await client.context.entries({ id: first?.tips[0] as never });
+    expect(entries.length).toBeGreaterThan(1);
+    line.away = true;
+    expect((await client.context.entries({ id: first?.tips[0] as never })).entries).toEqual(entries);
+    line.away = false;
+    // Calls are counted from everything, never from the part that was read.
+    expect(await client.usage.sessions({ groupBy: null })).toEqual(usageSessions(mine, { groupBy: null }));
+    expect(away()).toBe(0);
+    // Everything can be read, and it is what the other project holds.
+    for (const { tips } of sessions) for (const id of tips) await client.context.entries({ id });
+    expect((await client.project.check({})).problems).toEqual([]);
+    // The same token opens the same project again, another one its own.
+    expect((await client.team.open(place)).dir).toBe(info.dir);
+    expect((await client.team.open({ ...place, token: await readerOf('direct') })).dir).not.toBe(info.dir);
+  });
+
+  test('[E40] what others push appears with the next pull; a token opens nothing of another project', async () => {
+    const mine = emptyChain();
+    const first = commitText(mine, 'first');
+    const remote = await hub.project('followed');
+    await push(mine, remote);
+    await push(emptyChain(), await hub.project('private'));
+    const { client } = person();
+    const token = await readerOf('followed');
+    await client.team.open({ hub: hub.address, project: 'followed', token });
+    const second = commitText(mine, 'second', first.id);
+    await push(mine, remote);
+    expect(await client.team.news({})).toMatchObject({ onDemand: true, toPull: 1 });
+    await client.team.pull({});
+    expect((await client.context.entries({ id: second.id })).entries.map(({ text }) => text?.split('\n').at(-1))).toEqual(['first', 'second']);
+    await expect(client.team.open({ hub: hub.address, project: 'private', token })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    // A share link opens its commit, and nothing else.
+    const link = await hub.client().members.share({ project: 'followed', commit: digestOf(mine, first.id), name: 'link', role: 'reader' });
+    expect((await client.team.open({ hub: hub.address, project: 'followed', token: link.token })).counts.commits).toBe(1);
+    expect((await client.context.entries({ id: first.id })).entries).toHaveLength(1);
+    // Without its hub, a project says what to do.
+    await client.team.disconnect({});
+    const again = commitText(mine, 'third', second.id);
+    await push(mine, remote);
+    await client.team.open({ hub: hub.address, project: 'followed', token });
+    await client.team.disconnect({});
+    await expect(client.context.entries({ id: again.id })).rejects.toThrow(/Connect it in Settings, Team/);
+  });
+});
+
+const digestOf = ({ db }: ReturnType<typeof emptyChain>, id: string): string =>
+  db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', id)?.digest.toString('hex') ?? '';
