@@ -33,10 +33,10 @@ export function openMachineHubs(dataDir: string, vault: Vault | undefined): Mach
       const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
       const [hub, project, sealed, plain] = ['hub', 'project', 'sealed', 'token'].map((key) => stringAt(stored, key));
       if (!isObject(stored) || stored.projectId !== projectId || hub === undefined || project === undefined) return undefined;
-      const onDemand = stored.onDemand === true;
-      if (stored.isSignedIn === true) return { hub, project, onDemand, token: undefined };
+      const place = { hub, project, ...(stored.onDemand === true && { onDemand: true }) };
+      if (stored.isSignedIn === true) return { ...place, token: undefined };
       const token = sealed === undefined ? plain : await vault?.unseal(sealed);
-      return token === undefined ? undefined : { hub, project, onDemand, token };
+      return token === undefined ? undefined : { ...place, token };
     },
     set: async (projectId, address) => {
       if (!address) return rmSync(fileOf(projectId), { force: true });

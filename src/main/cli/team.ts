@@ -278,7 +278,8 @@ async function serve({ oidcIssuer, oidcAudience, oidcClient, tlsCert, tlsKey, ..
   const { startHub } = await import('../hub/index.js');
   const log = (entry: object): void => say(JSON.stringify(entry));
   const onCertificate = (problem: string | undefined): void => log({ at: new Date().toISOString(), certificate: problem ?? 'read again' });
-  const hub = await startHub({ ...options, oidc, tls, data: resolve(options.data), onRequest: log, onCertificate });
+  const onProblem = (problem: string): void => log({ at: new Date().toISOString(), problem });
+  const hub = await startHub({ ...options, oidc, tls, data: resolve(options.data), onRequest: log, onCertificate, onProblem });
   printText(`The hub answers at ${hub.address}`);
   if (hub.token !== undefined) printText(`Admin token, shown once: ${hub.token}`);
   await hub.ended;

@@ -9,6 +9,7 @@ import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import { hubRouter } from './service.js';
 import { openShareRoute } from './shared-web.js';
+import { openHubSpans } from './spans.js';
 import { createTlsServer, type TlsFiles } from './tls.js';
 
 /** A running hub. */
@@ -23,6 +24,10 @@ interface HubOptions {
   readonly port: number;
   readonly host: string;
   readonly oidc?: Oidc | undefined;
+  /** The folder of this process for spans that it receives. Without it, it receives none. */
+  readonly spans?: string | undefined;
+  /** Called when something failed that no request waits for. It holds no content. */
+  readonly onProblem?: ((message: string) => void) | undefined;
   /** Without it, the hub speaks HTTP. */
   readonly tls?: TlsFiles | undefined;
   /** Called for each answered request. It holds no content. */
@@ -40,13 +45,15 @@ export interface RequestEntry {
 }
 
 /**
- * Serves a hub over HTTP, or with TLS: `/rpc` for clients, `/oidc` for those that sign in, `/health` for balancers. A hub keeps nothing in
+ * Serves a hub over HTTP, or with TLS: `/rpc` for clients, `/v1/traces` for spans, `/oidc` for those that sign in, `/health` for balancers. A hub keeps nothing in
  * memory that another would need, so any number of them can serve one database and bucket.
  */
-export async function serveHub({ database, objects, port, host, oidc, tls, onRequest, onCertificate = () => {} }: HubOptions): Promise<RunningHub> {
+export async function serveHub(options: HubOptions): Promise<RunningHub> {
+  const { database, objects, port, host, oidc, tls, onRequest, onCertificate = () => {}, onProblem = () => {} } = options;
   const handler = new RPCHandler(hubRouter);
   const metrics = openHubMetrics(database.pool);
   const answerShare = openShareRoute({ database, objects });
+  const spans = options.spans === undefined ? undefined : openHubSpans({ database, objects, oidc, metrics }, options.spans, onProblem);
   const listener: RequestListener = (request, response) => {
     const started = performance.now();
     // The secret of a share link stays out of the log.
@@ -64,7 +71,7 @@ export async function serveHub({ database, objects, port, host, oidc, tls, onReq
           ? metrics.answer(request, response)
           : response.writeHead(403, { 'content-type': 'text/plain' }).end('Give a token of an admin of the hub.\n'),
       );
-    if (answerShare(request, response)) return;
+    if (answerShare(request, response) || spans?.answer(request, response, path)) return;
     if (path === '/oidc' && oidc) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(oidc.about));
     void handler
       .handle(request, response, { prefix: '/rpc', context: { database, objects, oidc, metrics, authorization: request.headers.authorization } })
@@ -81,7 +88,7 @@ export async function serveHub({ database, objects, port, host, oidc, tls, onReq
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => void metrics.close().then(resolve));
+        server.close(() => void Promise.resolve(spans?.close()).then(metrics.close).then(resolve));
         server.closeIdleConnections();
       }),
   };

@@ -22,6 +22,7 @@ interface StartOptions {
   readonly tls?: TlsFiles | undefined;
   readonly onRequest?: (entry: RequestEntry) => void;
   readonly onCertificate?: (problem: string | undefined) => void;
+  readonly onProblem?: (message: string) => void;
 }
 
 /** A hub that runs until a signal ends it. */
@@ -43,6 +44,7 @@ export async function startHub({
   tls,
   onRequest,
   onCertificate,
+  onProblem,
 }: StartOptions): Promise<StartedHub> {
   const oidc = issuer && openOidc(issuer);
   const postgres = given === undefined ? await startEmbedded(data) : undefined;
@@ -50,7 +52,18 @@ export async function startHub({
   const place = objects === undefined ? folderAt(join(data, 'objects')) : placeOf(objects);
   const store = openStore('hub', place, { from: 'environment' });
   const token = await firstToken(database);
-  const running = await serveHub({ database, objects: openHubObjects(store), port, host, oidc, tls, onRequest, onCertificate });
+  const running = await serveHub({
+    database,
+    objects: openHubObjects(store),
+    port,
+    host,
+    oidc,
+    tls,
+    onRequest,
+    onCertificate,
+    onProblem,
+    spans: join(data, 'spans'),
+  });
   const sweep = setInterval(() => void removeExpired(database, store).catch(() => {}), sweepMs);
   const ended = new Promise<void>((resolve) => {
     // With certificate files, SIGHUP reads them again.

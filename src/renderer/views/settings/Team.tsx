@@ -6,6 +6,7 @@ import { Answer, Button, ProblemLine, RemoveButton, say } from '../../parts';
 import { useQuery } from '../../state';
 import { Members } from './Members';
 import { Field } from './NewReplica';
+import { Retention } from './Retention';
 import { TaskProblem, useTask } from './task';
 
 /** What an exchange with the hub came to, in words. */
@@ -64,6 +65,7 @@ export function Team({ onPulled }: { onPulled: () => void }) {
                 </div>
               )}
               {status.role === 'admin' && <Members />}
+              {status.role === 'admin' && <Retention days={status.retention} onChanged={reload} />}
             </>
           )
         }

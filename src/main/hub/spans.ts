@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { createRouterClient } from '@orpc/server';
+import { badRequest, StemmaError } from '../../core/base/index.js';
+import { makeFolders } from '../../core/files/index.js';
+import { importPaths } from '../../core/import/index.js';
+import { atOnce, createProject, openProject } from '../../core/project/index.js';
+import { push } from '../../core/sync/index.js';
+import { answerExport, isExportPath, openReceiver, type Receiver } from '../otlp/index.js';
+import { hubOver } from '../team/index.js';
+import { holderOf, projectFor, requireAction } from './access.js';
+import type { HubContext } from './procedure.js';
+import { hubRouter } from './service.js';
+
+/** Receives spans of OpenTelemetry and stores their conversations in the sender's project. */
+export interface HubSpans {
+  /** Whether the request is an export. Then it is answered. */
+  answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
+  /** Stores what waits, and stops. */
+  close(): Promise<void>;
+}
+
+/** A sender's spans become commits in a project of this hub process, which is pushed like any other. */
+interface Inbox {
+  readonly receiver: Receiver;
+  close(): Promise<void>;
+}
+
+/** The header that names the project, for tokens of more than one. */
+const projectHeader = 'x-stemma-project';
+
+/** Statuses of refusals. */
+const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 401, NOT_FOUND: 404, BAD_REQUEST: 400, UNAVAILABLE: 503 };
+
+/** Opens the door. `dir`: the folder of this process for what it received. `problem` gets no content. */
+export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: string, problem: (message: string) => void): HubSpans {
+  const inboxes = new Map<string, Inbox>();
+  const inboxFor = (place: string, project: string, authorization: string): Inbox => {
+    const known = inboxes.get(place);
+    if (known) return known;
+    const inbox = openInbox({ services, folder: join(dir, place), project, authorization, problem });
+    inboxes.set(place, inbox);
+    return inbox;
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
+    const { database, oidc } = services;
+    const { authorization = '' } = request.headers;
+    const named = request.headers[projectHeader];
+    const given = typeof named === 'string' ? named : undefined;
+    const holder = await holderOf(database, { authorization, oidc, project: given });
+    if (holder.shared !== null) throw new StemmaError('UNAUTHORIZED', 'A share link sends no spans.', { field: 'token' });
+    const own = given ?? (await database.all.selectFrom('project').select('name').where('no', '=', holder.project).executeTakeFirst())?.name;
+    if (own === undefined) throw badRequest(projectHeader, `This token opens several projects. Name one in the header ${projectHeader}.`);
+    const { id } = await projectFor(database, holder, own);
+    requireAction(holder, 'write');
+    await answerExport(request, response, path, inboxFor(join(id, String(holder.no)), own, authorization).receiver);
+  };
+  return {
+    answer: (request, response, path) => {
+      if (!isExportPath(path)) return false;
+      void answer(request, response, path).catch((error: unknown) => {
+        const isRefusal = error instanceof StemmaError;
+        if (!isRefusal) problem('Spans were not taken.');
+        response
+          .writeHead((isRefusal ? statuses[error.code] : undefined) ?? 500, { 'content-type': 'application/json', connection: 'close' })
+          .end(JSON.stringify({ code: 3, message: isRefusal ? error.message : 'The hub cannot take these spans.' }));
+      });
+      return true;
+    },
+    close: async () => {
+      for (const inbox of inboxes.values()) await inbox.close();
+    },
+  };
+}
+
+interface InboxOptions {
+  readonly services: Omit<HubContext, 'authorization'>;
+  readonly folder: string;
+  readonly project: string;
+  readonly authorization: string;
+  readonly problem: (message: string) => void;
+}
+
+function openInbox({ services, folder, project, authorization, problem }: InboxOptions): Inbox {
+  makeFolders(folder);
+  const dir = join(folder, 'spans.stemma');
+  const local = existsSync(dir) ? openProject(dir, Date.now) : createProject({ dir }, Date.now);
+  // The hub takes it like the push of the sender, with the sender's rights at that moment.
+  const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
+  const receiver = openReceiver({
+    folder: join(folder, 'received'),
+    importFile: async (path) => {
+      atOnce(importPaths(local.chain, { paths: [path] }));
+      await push(local.chain, hub, { leaves: ({ kind }) => kind !== 'source' });
+    },
+    problem: (error) => problem(`Spans were not stored: ${error instanceof StemmaError ? error.code : error.name}.`),
+  });
+  return { receiver, close: () => receiver.close().finally(() => local.close()) };
+}

@@ -1,0 +1,120 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { zstdCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { checkpoint } from '../../../src/core/chain/index.js';
+import { pull, push } from '../../../src/core/sync/index.js';
+import { hubAt } from '../../../src/main/team/index.js';
+import { digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
+import { emptyChain } from '../../support/project.js';
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startTestHub();
+});
+afterAll(() => hub?.close());
+
+/** A line to the hub that counts what goes through, and breaks after some bytes from the client. */
+async function lineTo(address: string, breaksAfter = Number.POSITIVE_INFINITY) {
+  const counted = { up: 0, down: 0 };
+  const sockets = new Set<Socket>();
+  const port = Number(new URL(address).port);
+  const server = createServer((client) => {
+    const target = connect(port, '127.0.0.1');
+    const end = (): void => {
+      client.destroy();
+      target.destroy();
+    };
+    for (const socket of [client, target]) {
+      sockets.add(socket);
+      socket.on('error', end);
+      socket.on('close', end);
+    }
+    client.on('data', (bytes) => {
+      counted.up += bytes.length;
+      const over = counted.up - breaksAfter;
+      if (over <= 0) return void target.write(bytes);
+      // The bytes up to the cut still arrive.
+      target.write(bytes.subarray(0, Math.max(0, bytes.length - over)), end);
+    });
+    target.on('data', (bytes) => {
+      counted.down += bytes.length;
+      client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { counted, address: `http://127.0.0.1:${(server.address() as { port: number }).port}` };
+}
+
+/** A chain of commits with text that compresses like what agents write. */
+function history(commits: number) {
+  const chain = emptyChain();
+  let [parent, state] = [null as string | null, 7];
+  const word = (): string => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state % 5_000).toString(36);
+  };
+  for (let n = 0; n < commits; n++) {
+    const text = Array.from({ length: 1_200 }, word).join(' ');
+    const counts = { messageCount: 1, tokenCount: 1 };
+    parent = checkpoint(chain, {
+      parent: parent as never,
+      type: 'delta',
+      format: 'raw-text',
+      template: 'test',
+      checkpoint: 'manual',
+      text,
+      ...counts,
+    }).id;
+  }
+  return chain;
+}
+
+describe('the line to a hub', () => {
+  test('[E46] a push sends at most 1.1 of the compressed bytes that the hub lacks, and a second one next to nothing', async () => {
+    const mine = history(400);
+    const line = await lineTo(hub.address);
+    await hub.project('narrow');
+    const remote = hubAt({ hub: line.address, project: 'narrow', token: hub.admin });
+    await push(mine, remote);
+    const { artifacts, db } = mine;
+    const objects = db.all<{ no: number }>('SELECT no FROM artifact').map(({ no }) => artifacts.read(no as never));
+    const bodies = await hub.query<{ body: Buffer }>(
+      "SELECT body FROM item i JOIN project p ON p.no = i.project WHERE p.name = 'narrow' ORDER BY seq",
+    );
+    const least = zstdCompressSync(Buffer.concat([...objects, ...bodies.map(({ body }) => body)])).length;
+    expect(line.counted.up).toBeGreaterThan(least / 2);
+    expect(line.counted.up / least).toBeLessThan(1.1);
+    const before = line.counted.up;
+    await push(mine, remote);
+    expect(line.counted.up - before).toBeLessThan(2_000);
+  });
+
+  test('[E6] a push that is cut at any byte goes on where it was', async () => {
+    const mine = history(60);
+    const whole = await lineTo(hub.address);
+    await hub.project('uncut');
+    await push(mine, hubAt({ hub: whole.address, project: 'uncut', token: hub.admin }));
+    const { up } = whole.counted;
+    for (const [n, part] of [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97].entries()) {
+      const theirs = history(60);
+      const name = `cut-${n}`;
+      const remote = await hub.project(name);
+      const broken = await lineTo(hub.address, Math.floor(up * part));
+      await expect(push(theirs, hubAt({ hub: broken.address, project: name, token: hub.admin })), name).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+      });
+      await push(theirs, remote);
+      const clone = emptyChain();
+      expect((await pull(clone, remote)).refused).toEqual([]);
+      expect(digestsOf(clone)).toEqual(digestsOf(theirs));
+      const [counts] = await hub.query<{ items: string; names: string }>(
+        `SELECT count(*) AS items, count(DISTINCT name) AS names FROM item i JOIN project p ON p.no = i.project WHERE p.name = '${name}'`,
+      );
+      expect(counts?.items).toBe(counts?.names);
+    }
+  });
+});
