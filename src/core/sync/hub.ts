@@ -15,6 +15,8 @@ export interface Hub {
   items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
   /** Objects by their hashes, as a packed parcel. It may hold fewer than asked for: ask again for the rest. */
   objects(hashes: readonly string[]): Promise<Uint8Array>;
+  /** Makes one object of parts that the hub holds. @throws BAD_REQUEST if they are not the object. */
+  join(object: WholeObject): Promise<void>;
   /** What each object is, without its content. Null for one that the hub never held. */
   about(hashes: readonly string[]): Promise<readonly (ObjectFacts | null)[]>;
 }
@@ -25,7 +27,20 @@ export interface ObjectFacts {
   readonly contentType: string;
   /** Retention removed the content. */
   readonly isExpired: boolean;
+  /** The hashes of its parts, if it is too large for one parcel. */
+  readonly parts?: readonly string[] | undefined;
 }
+
+/** An object whose parts the hub holds. */
+export interface WholeObject {
+  readonly hash: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly parts: readonly string[];
+}
+
+/** An object with more bytes travels in parts of this size. */
+export const partBytes = 32 * 1024 * 1024;
 
 /** Bytes of objects that are sent at a time, unless one alone has more. */
 export const bytesAtOnce = 8 * 1024 * 1024;

@@ -5,6 +5,7 @@ import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
 import type { Hub } from './hub.js';
 import { unpackParcel } from './parcel.js';
+import { readInParts } from './parts.js';
 
 /** Objects that are fetched together: neighbors are usually read next. */
 const neighborhood = 512;
@@ -33,6 +34,10 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
   };
   let found = await objectsOf(near.map((each) => each.ref));
   if (!found.some(({ hash }) => ref.endsWith(hash))) found = [...found, ...(await objectsOf([ref]))];
+  if (!found.some(({ hash }) => ref.endsWith(hash))) {
+    const [hash, [about]] = [ref.slice('blake3:'.length), await hub.about([ref.slice('blake3:'.length)])];
+    if (about?.parts) found = [...found, { hash, contentType: about.contentType, bytes: await readInParts(hub, hash, about.parts) }];
+  }
   if (!found.some(({ hash }) => ref.endsWith(hash))) throw corrupt(ref, `The hub does not return ${ref}, which this project reads from it.`);
   artifacts.transaction(() => {
     const nos = found.map(({ hash, bytes }) => {

@@ -6,6 +6,7 @@ import { storeCommit } from './commits.js';
 import { type Hub, objectsAtOnce } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { unpackParcel } from './parcel.js';
+import { readInParts } from './parts.js';
 import { type Item, isEmpty, nameIn, objectsOf, openPlaces, openRows, type Places, type Row, type Rows, renamed } from './rows.js';
 import { type Rule, ruleOf, tableOf } from './rules.js';
 import { readRecordedCalls } from './sources.js';
@@ -85,8 +86,8 @@ const newest = (items: readonly Item[]): Item[] => {
 /** A session without a title is named by its first prompt. */
 const isForLists = ({ kind, body }: Item): boolean => kind === 'template' || (kind === 'context' && (body.parent ?? null) === null);
 
-/** Names the objects that stay on the hub until they are read, and those whose content retention removed. */
-async function expectObjects({ chain, places, isOnDemand }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
+/** Reads the objects that travel in parts, and names those that stay on the hub until they are read, and those whose content retention removed. */
+async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
   const missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   for (let at = 0; at < missing.length; at += objectsAtOnce) {
     const asked = missing.slice(at, at + objectsAtOnce);
@@ -94,6 +95,12 @@ async function expectObjects({ chain, places, isOnDemand }: Pull, hub: Hub, item
     const expected = about.flatMap((found, i) => (found ? [{ ...found, ref: refOfHash(Buffer.from(asked[i] as string, 'hex')) }] : []));
     const { copies } = chain.artifacts;
     copies.expectExpired(expected.filter(({ isExpired }) => isExpired));
+    for (const { ref, parts, contentType, isExpired } of isOnDemand ? [] : expected)
+      if (parts && !isExpired) {
+        const bytes = await readInParts(hub, ref.slice('blake3:'.length), parts);
+        chain.artifacts.transaction(() => chain.artifacts.put(bytes, { contentType, bulk: true }));
+        total.objects += 1;
+      }
     if (isOnDemand)
       copies.expect(
         theHub,

@@ -1,8 +1,9 @@
 import type { ArtifactRef } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { type Hub, inGroups, itemsAtOnce, objectsAtOnce } from './hub.js';
+import { type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { packParcel, type SentObject } from './parcel.js';
+import { sendInParts } from './parts.js';
 import { type Item, isEmpty, objectsOf, openRows, type Rows } from './rows.js';
 import { rules } from './rules.js';
 import type { Selected } from './select.js';
@@ -53,15 +54,18 @@ export const itemsToPull = (chain: Chain, hubId: string, seq: number): number =>
 
 const objectAt = ({ artifacts }: Chain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
 
+interface PushOptions {
+  readonly leaves?: Leaves;
+  readonly isStopped?: () => boolean;
+  /** Objects with more bytes travel in parts of this size. */
+  readonly partSize?: number;
+}
+
 /**
  * Sends what the hub lacks: by digest, objects before the items that need them. A push that is interrupted continues where it stopped.
  * @throws what the hub throws; CORRUPT if an object does not have its hash. What was sent stays sent.
  */
-export async function push(
-  chain: Chain,
-  hub: Hub,
-  { leaves, isStopped = () => false }: { leaves?: Leaves; isStopped?: () => boolean } = {},
-): Promise<Pushed> {
+export async function push(chain: Chain, hub: Hub, { leaves, isStopped = () => false, partSize = partBytes }: PushOptions = {}): Promise<Pushed> {
   const { id, seq } = await hub.hello();
   const known = openKnown(chain, id);
   if (seq < known.pulled()) known.forget();
@@ -82,7 +86,13 @@ export async function push(
       const asked = hashes.slice(at, at + objectsAtOnce);
       lacked.push(...(await hub.lack([], asked)).objects.map((place) => asked[place] as string));
     }
-    const missing = lacked.map((hash) => ({ hash, size: objectAt(chain, hash).size }));
+    const all = lacked.map((hash) => ({ hash, size: objectAt(chain, hash).size }));
+    for (const { hash, size } of all.filter((each) => each.size > partSize)) {
+      total.sent += await sendInParts(chain, hub, chain.artifacts.find(`blake3:${hash}`), partSize);
+      total.objects += 1;
+      total.bytes += size;
+    }
+    const missing = all.filter(({ size }) => size <= partSize);
     const items = lack.items.map((place) => some[place]?.item as Item);
     const send = async (objects: readonly SentObject[], withItems: readonly Item[]): Promise<void> => {
       const parcel = packParcel({ objects, items: withItems });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { badRequest, type JsonObject, StemmaError, timestampOf } from '../../core/base/index.js';
-import { type Item, keyOf, packParcel, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
+import { type Item, keyOf, type ObjectFacts, packParcel, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
 import { allows, type Holder, projectFor, projectsOf, requireAction } from './access.js';
 import type { InProject } from './database.js';
 import { members } from './members.js';
@@ -8,6 +8,7 @@ import { aboutOf, nameOf } from './names.js';
 import { peopleAt } from './presence.js';
 import { os, within } from './procedure.js';
 import { sharedItems, sharedObjects } from './shares.js';
+import { joinParts, wholesAmong } from './wholes.js';
 
 const newestSeq = async (tx: InProject): Promise<number> =>
   Number((await tx.selectFrom('item').select(sql<string | null>`max(seq)`.as('seq')).executeTakeFirst())?.seq ?? 0);
@@ -31,7 +32,8 @@ const isOneOf = (hashes: readonly string[]) => sql<boolean>`hash = any(${sql.val
 async function knownObjects(tx: InProject, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
   const rows = await tx.selectFrom('object').select('hash').where(isOneOf(hashes)).where('expired_at', 'is', null).execute();
-  return new Set(rows.map(({ hash }) => hash.toString('hex')));
+  const wholes = [...(await wholesAmong(tx, hashes))].filter(([, { isExpired }]) => !isExpired);
+  return new Set([...rows.map(({ hash }) => hash.toString('hex')), ...wholes.map(([hash]) => hash)]);
 }
 
 /** Items of one answer, and bytes of their content after which it ends. */
@@ -175,18 +177,30 @@ const sync = {
       return { result: blobOf(packParcel({ items: [], objects })), count: objects.length };
     }),
   ),
+  join: os.sync.join.handler(({ input: { project, ...object }, context }) => {
+    requireAction(context.holder, 'write');
+    return within(context, project, undefined, 'push', async (tx, { no }) => {
+      await joinParts(tx, context.objects, no, object);
+      return { result: {}, count: 1 };
+    });
+  }),
   about: os.sync.about.handler(({ input, context }) =>
     within(context, input.project, 'read', 'about', async (tx) => {
       const { shared } = context.holder;
       const opened = shared === null ? undefined : await sharedObjects(tx, shared);
       const rows = await tx.selectFrom('object').select(['hash', 'size', 'type', 'expired_at']).where(isOneOf(input.hashes)).execute();
-      const known = new Map(
-        rows.map(({ hash, size, type, expired_at }) => [
-          hash.toString('hex'),
-          { size: Number(size), contentType: type, isExpired: expired_at !== null },
-        ]),
-      );
-      return { result: input.hashes.map((hash) => (opened?.has(hash) === false ? null : (known.get(hash) ?? null))), count: 0 };
+      const known = new Map<string, ObjectFacts>([
+        ...rows.map(
+          ({ hash, size, type, expired_at }) =>
+            [hash.toString('hex'), { size: Number(size), contentType: type, isExpired: expired_at !== null }] as const,
+        ),
+        ...(await wholesAmong(tx, input.hashes)),
+      ]);
+      const factsOf = (hash: string) => (opened?.has(hash) === false ? undefined : known.get(hash));
+      return {
+        result: input.hashes.map((hash) => factsOf(hash) ?? null).map((facts) => facts && { ...facts, parts: facts.parts && [...facts.parts] }),
+        count: 0,
+      };
     }),
   ),
 };

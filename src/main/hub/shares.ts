@@ -3,6 +3,7 @@ import { type JsonObject, StemmaError } from '../../core/base/index.js';
 import { type Item, objectsOf } from '../../core/sync/index.js';
 import type { Holder } from './access.js';
 import type { InProject } from './database.js';
+import { wholesAmong } from './wholes.js';
 
 /** Procedures that a share link may call. Everything else is refused, whatever its role. */
 const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects', 'sync.about']);
@@ -32,7 +33,9 @@ export async function sharedItems(tx: InProject, commits: readonly Buffer[]): Pr
 export async function sharedObjects(tx: InProject, commits: readonly Buffer[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ kind: string; body: Buffer }>`
     SELECT kind, body FROM item WHERE seq = any(${sql.val(await sharedItems(tx, commits))}::bigint[])`.execute(tx);
-  return new Set(
-    rows.flatMap(({ kind, body }) => objectsOf({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject } satisfies Item)),
+  const named = rows.flatMap(({ kind, body }) =>
+    objectsOf({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject } satisfies Item),
   );
+  const wholes = await wholesAmong(tx, named);
+  return new Set([...named, ...[...wholes.values()].flatMap(({ parts }) => parts)]);
 }

@@ -59,6 +59,9 @@ export function hubOver({ sync, projects, members }: HubClient, project: string)
       return { ...page, parcel: await bytesOf(parcel) };
     },
     objects: async (hashes) => bytesOf(await sync.objects({ project, hashes: [...hashes] })),
+    join: async ({ parts, ...object }) => {
+      await sync.join({ project, ...object, parts: [...parts] });
+    },
     about: (hashes) => sync.about({ project, hashes: [...hashes] }),
     create: async () => {
       await projects.create({ project });

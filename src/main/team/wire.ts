@@ -25,6 +25,7 @@ const text = (most: number) =>
 const id = z.number().int().min(1).max(2_147_483_647);
 const role = z.enum(roles);
 const mostAsked = 5_000;
+const mostParts = 1_000;
 const hashes = z
   .array(hash)
   .min(1)
@@ -69,7 +70,10 @@ export const hubContract = {
     send: oc.input(project.extend({ parcel })).output(z.object({ seq, stored: seq })),
     items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
     objects: oc.input(project.extend({ hashes })).output(parcel),
-    about: oc.input(project.extend({ hashes })).output(z.array(z.object({ size: seq, contentType: z.string(), isExpired: z.boolean() }).nullable())),
+    join: oc.input(project.extend({ hash, contentType: text(400), size: seq, parts: z.array(hash).min(1).max(mostParts) })).output(z.object({})),
+    about: oc
+      .input(project.extend({ hashes }))
+      .output(z.array(z.object({ size: seq, contentType: z.string(), isExpired: z.boolean(), parts: z.array(hash).optional() }).nullable())),
   },
   projects: {
     list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role, items: seq, objects: seq, bytes: seq }))),

@@ -55,6 +55,10 @@ const aimed = (): Readonly<Record<string, unknown>> => ({
   role: 'reader',
   limit: 100,
   days: 30,
+  hash: objects[0],
+  contentType: 'text/plain',
+  size: 1,
+  parts: objects,
 });
 const optional = ['expiresAt', 'before'];
 

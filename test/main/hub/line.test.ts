@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { checkpoint } from '../../../src/core/chain/index.js';
-import { pull, push } from '../../../src/core/sync/index.js';
+import { checkpoint, materializedBytes } from '../../../src/core/chain/index.js';
+import { fetchFromHub, type Hub, heldByHub, pull, push } from '../../../src/core/sync/index.js';
 import { hubAt } from '../../../src/main/team/index.js';
-import { digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
+import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain } from '../../support/project.js';
 
 let hub: TestHub;
@@ -65,12 +65,22 @@ function history(commits: number) {
       type: 'delta',
       format: 'raw-text',
       template: 'test',
-      checkpoint: 'manual',
+      checkpoint: 'explicit',
       text,
       ...counts,
     }).id;
   }
   return chain;
+}
+
+/** What a call throws. */
+function readError(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
 }
 
 describe('the line to a hub', () => {
@@ -91,6 +101,38 @@ describe('the line to a hub', () => {
     const before = line.counted.up;
     await push(mine, remote);
     expect(line.counted.up - before).toBeLessThan(2_000);
+  });
+
+  test('[E45] a large object travels in parts, and both sides prove them and the whole', async () => {
+    const mine = emptyChain();
+    const text = Array.from({ length: 400_000 }, (_, n) => n.toString(36)).join(' ');
+    const big = commitText(mine, text);
+    commitText(mine, 'small', big.id);
+    const remote = await hub.project('parts');
+    let cut = 3;
+    const breaking: Hub = { ...remote, send: async (parcel) => (cut-- > 0 ? remote.send(parcel) : Promise.reject(new Error('the line broke'))) };
+    await expect(push(mine, breaking, { partSize: 300_000 })).rejects.toThrow('the line broke');
+    const parcels: number[] = [];
+    const counting: Hub = { ...remote, send: (parcel) => remote.send(parcel).finally(() => parcels.push(parcel.length)) };
+    await push(mine, counting, { partSize: 300_000 });
+    // Three parts were there; the rest and the items are sent.
+    expect(parcels.length).toBe(Math.ceil(text.length / 300_000) - 3 + 1);
+    const theirs = emptyChain();
+    expect((await pull(theirs, remote)).refused).toEqual([]);
+    expect(Buffer.from(materializedBytes(theirs, { id: big.id }).bytes).toString()).toBe(text);
+    expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
+    const direct = emptyChain();
+    await pull(direct, remote, { onDemand: true });
+    const refusal = readError(() => materializedBytes(direct, { id: big.id }));
+    await fetchFromHub(direct, remote, heldByHub(direct, refusal) as never);
+    expect(Buffer.from(materializedBytes(direct, { id: big.id }).bytes).toString()).toBe(text);
+    // Parts that are not the object are refused.
+    const [, other] = await hub.query<{ hash: string }>(
+      "SELECT encode(hash, 'hex') AS hash FROM object o JOIN project p ON p.no = o.project WHERE p.name = 'parts'",
+    );
+    const false1 = { hash: 'f'.repeat(64), contentType: 'text/plain', size: 300_000, parts: [other?.hash ?? ''] };
+    await expect(remote.join(false1)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    await expect(remote.join({ ...false1, parts: ['e'.repeat(64)] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   test('[E6] a push that is cut at any byte goes on where it was', async () => {

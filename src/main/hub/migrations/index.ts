@@ -7,6 +7,7 @@ import { aboutOf } from '../names.js';
 import { identity } from './010-identity.js';
 import { comparison } from './011-comparison.js';
 import { retention } from './012-retention.js';
+import { parts } from './013-parts.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -150,4 +151,5 @@ export const migrations = {
   '010-identity': identity,
   '011-comparison': comparison,
   '012-retention': retention,
+  '013-parts': parts,
 };
