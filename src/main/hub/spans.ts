@@ -24,8 +24,12 @@ export interface HubSpans {
 /** A sender's spans become commits in a project of this hub process, which is pushed like any other. */
 interface Inbox {
   readonly receiver: Receiver;
+  readonly sender: { authorization: string };
   close(): Promise<void>;
 }
+
+/** Open inboxes. The one that was used least recently is closed, and opened again when its sender sends. */
+const mostInboxes = 64;
 
 /** The header that names the project, for tokens of more than one. */
 const projectHeader = 'x-stemma-project';
@@ -36,11 +40,18 @@ const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 401, NOT_FOUN
 /** Opens the door. `dir`: the folder of this process for what it received. `problem` gets no content. */
 export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: string, problem: (message: string) => void): HubSpans {
   const inboxes = new Map<string, Inbox>();
+  let closing: Promise<unknown> = Promise.resolve();
   const inboxFor = (place: string, project: string, authorization: string): Inbox => {
-    const known = inboxes.get(place);
-    if (known) return known;
-    const inbox = openInbox({ services, folder: join(dir, place), project, authorization, problem });
+    const inbox = inboxes.get(place) ?? openInbox({ services, folder: join(dir, place), project, problem });
+    inboxes.delete(place);
     inboxes.set(place, inbox);
+    // A token may be a new one of the same sign-in.
+    inbox.sender.authorization = authorization;
+    for (const [oldest, other] of inboxes)
+      if (inboxes.size > mostInboxes) {
+        inboxes.delete(oldest);
+        closing = closing.then(other.close, other.close);
+      }
     return inbox;
   };
   const answer = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
@@ -69,6 +80,7 @@ export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: s
       return true;
     },
     close: async () => {
+      await closing.catch(() => {});
       for (const inbox of inboxes.values()) await inbox.close();
     },
   };
@@ -78,16 +90,16 @@ interface InboxOptions {
   readonly services: Omit<HubContext, 'authorization'>;
   readonly folder: string;
   readonly project: string;
-  readonly authorization: string;
   readonly problem: (message: string) => void;
 }
 
-function openInbox({ services, folder, project, authorization, problem }: InboxOptions): Inbox {
+function openInbox({ services, folder, project, problem }: InboxOptions): Inbox {
   makeFolders(folder);
   const dir = join(folder, 'spans.stemma');
   const local = existsSync(dir) ? openProject(dir, Date.now) : createProject({ dir }, Date.now);
-  // The hub takes it like the push of the sender, with the sender's rights at that moment.
-  const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
+  const sender = { authorization: '' };
+  // The hub takes it like a push of the sender, with the sender's rights at that moment.
+  const hub = hubOver(createRouterClient(hubRouter, { context: () => ({ ...services, ...sender }) }), project);
   const receiver = openReceiver({
     folder: join(folder, 'received'),
     importFile: async (path) => {
@@ -96,5 +108,5 @@ function openInbox({ services, folder, project, authorization, problem }: InboxO
     },
     problem: (error) => problem(`Spans were not stored: ${error instanceof StemmaError ? error.code : error.name}.`),
   });
-  return { receiver, close: () => receiver.close().finally(() => local.close()) };
+  return { receiver, sender, close: () => receiver.close().finally(() => local.close()) };
 }

@@ -33,6 +33,21 @@ test('[E1, E17, E24] a team shares a project through a hub that one command star
       .sort();
   expect(await ids('copy.stemma')).toEqual(await ids('work.stemma'));
   expect((await run('fsck', '--project', 'copy.stemma', '--json')).ok).toBe(true);
+  // The same project opens without a clone, and its usage leaves as Parquet.
+  const opened = await run('call', 'team.open', '--input', JSON.stringify({ hub: address, project: 'web-shop', token }));
+  expect(opened.counts.commits).toBe(pushed.items.context);
+  const written = await run(
+    'facts',
+    `${address}/web-shop`,
+    '--to',
+    machine.path('facts'),
+    '--data',
+    machine.path('facts-clone'),
+    '--token',
+    token,
+    '--json',
+  );
+  expect(written.sessions.rows).toBeGreaterThan(0);
   // What another process adds is sent while a push watches.
   await using watching = machine.follow('push', '--watch', ...mine);
   await machine.ask('ticket', 'create', 'Look at it', '--type', 'task', '--project', 'work.stemma');

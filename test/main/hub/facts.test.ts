@@ -28,7 +28,7 @@ async function rowsOf(to: string, table: string): Promise<Record<string, unknown
 }
 
 describe('usage facts of a hub', () => {
-  test('[E41] Parquet files hold what the project counts, by day, and a second run replaces them', async () => {
+  test('[E37] Parquet files hold what the project counts, by day, and a second run replaces them', async () => {
     const mine = emptyChain();
     const fixtures = join(import.meta.dirname, '../../fixtures');
     importInto(mine, join(fixtures, 'usage'), join(fixtures, 'codex'), join(fixtures, 'pi'));

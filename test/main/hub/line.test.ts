@@ -84,7 +84,7 @@ function readError(call: () => unknown): unknown {
 }
 
 describe('the line to a hub', () => {
-  test('[E46] a push sends at most 1.1 of the compressed bytes that the hub lacks, and a second one next to nothing', async () => {
+  test('[E42] a push sends at most 1.1 of the compressed bytes that the hub lacks, and a second one next to nothing', async () => {
     const mine = history(400);
     const line = await lineTo(hub.address);
     await hub.project('narrow');
@@ -103,7 +103,7 @@ describe('the line to a hub', () => {
     expect(line.counted.up - before).toBeLessThan(2_000);
   });
 
-  test('[E45] a large object travels in parts, and both sides prove them and the whole', async () => {
+  test('[E41] a large object travels in parts, and both sides prove them and the whole', async () => {
     const mine = emptyChain();
     const text = Array.from({ length: 400_000 }, (_, n) => n.toString(36)).join(' ');
     const big = commitText(mine, text);

@@ -36,7 +36,7 @@ function person() {
 const readerOf = async (project: string): Promise<string> => (await hub.client().members.add({ project, name: 'r', role: 'reader' })).token;
 
 describe('a hub project that is open without a clone', () => {
-  test('[E40] records are there at once, contents are fetched when they are read and stay', async () => {
+  test('[E36] records are there at once, contents are fetched when they are read and stay', async () => {
     const mine = emptyChain();
     importInto(mine, join(import.meta.dirname, '../../fixtures/codex'), join(import.meta.dirname, '../../fixtures/pi'));
     createTicket(mine, { title: 'Look at it', type: 'task', body: '' });
@@ -72,7 +72,7 @@ describe('a hub project that is open without a clone', () => {
     expect((await client.team.open({ ...place, token: await readerOf('direct') })).dir).not.toBe(info.dir);
   });
 
-  test('[E40] what others push appears with the next pull; a token opens nothing of another project', async () => {
+  test('[E36] what others push appears with the next pull; a token opens nothing of another project', async () => {
     const mine = emptyChain();
     const first = commitText(mine, 'first');
     const remote = await hub.project('followed');

@@ -24,7 +24,7 @@ const age = (project: string, days: number) =>
   hub.query(`UPDATE pack SET at = at - interval '${days} days' FROM project p WHERE p.no = pack.project AND p.name = '${project}'`);
 
 describe('retention', () => {
-  test('[E42] contents are removed after their days; commits stay, and another project keeps the same content', async () => {
+  test('[E38] contents are removed after their days; commits stay, and another project keeps the same content', async () => {
     const [mine, others] = [emptyChain(), emptyChain()];
     const old = commitText(mine, 'what is old');
     commitText(others, 'what is old');
@@ -59,7 +59,7 @@ describe('retention', () => {
     expect(fresh.db.all("SELECT 1 FROM artifact WHERE gone = 'expired'")).toEqual([]);
   });
 
-  test('[E42] only admins set it, for their project', async () => {
+  test('[E38] only admins set it, for their project', async () => {
     await hub.project('own');
     const { token } = await hub.client().members.add({ project: 'own', name: 'w', role: 'writer' });
     await expect(hub.client(token).projects.retain({ project: 'own', days: 1 })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });

@@ -58,7 +58,7 @@ describe('a share link', () => {
     expect(answered.byteLength).toBeLessThan(100);
   });
 
-  test('[E43] a link to a comparison opens both commits and a page that compares them', async () => {
+  test('[E39] a link to a comparison opens both commits and a page that compares them', async () => {
     const { chain, remote } = await branches('compared');
     const ids = tips(chain, {}).map(({ id }) => id);
     const [shared = '', against = ''] = ids.map((id) =>

@@ -48,7 +48,7 @@ async function receiving() {
 }
 
 describe('spans of a fleet', () => {
-  test('[E44] spans that a machine sends become a session of its project, which grows by turns', async () => {
+  test('[E40] spans that a machine sends become a session of its project, which grows by turns', async () => {
     const remote = await hub.project('fleet');
     const { token } = await hub.client().members.add({ project: 'fleet', name: 'build 7', role: 'pusher' });
     const { send, close, problems } = await receiving();
@@ -65,7 +65,7 @@ describe('spans of a fleet', () => {
     expect((await hub.client().audit.list({ project: 'fleet' })).some(({ by, action }) => by === 'build 7' && action === 'push')).toBe(true);
   });
 
-  test('[E44] only tokens that may push send spans, into their project alone', async () => {
+  test('[E40] only tokens that may push send spans, into their project alone', async () => {
     await hub.project('fleet-a');
     await hub.project('fleet-b');
     const tokenFor = async (role: 'reader' | 'reviewer' | 'pusher') =>
