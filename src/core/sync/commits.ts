@@ -44,15 +44,21 @@ export function storeCommit(chain: Chain, places: Places, { key, body }: Item, i
     createdAt: timestampOf(time(body)),
   });
   if (row.digest.toString('hex') !== key) throw corrupt(row.id, `The commit that arrived as ${key} is ${row.id}: its content or parent has changed.`);
-  if (isHere) rememberRecords(chain, row);
+  if (isHere) rememberRecords(chain, [row]);
   return row.seq;
 }
 
-/** Notes which records of an agent a commit contains. Call it as soon as its content is stored. */
-export function rememberRecords(chain: Chain, { seq, artifact, format }: Pick<ContextRow, 'seq' | 'artifact' | 'format'>): void {
-  if (!findFormat(format)) return;
-  rememberAll(chain, [{ seq, records: new Set(outlineOf(chain, artifact, format).entries.map(({ key }) => recordOfKey(key))) }]);
-}
+/** Notes which records of an agent the commits contain. Call it as soon as their contents are stored. */
+export const rememberRecords = (chain: Chain, commits: readonly Pick<ContextRow, 'seq' | 'artifact' | 'format'>[]): void =>
+  rememberAll(
+    chain,
+    commits
+      .filter(({ format }) => findFormat(format))
+      .map(({ seq, artifact, format }) => ({
+        seq,
+        records: new Set(outlineOf(chain, artifact, format).entries.map(({ key }) => recordOfKey(key))),
+      })),
+  );
 
 function required(places: Places, table: string, name: Json): number | null {
   if (name === null) return null;

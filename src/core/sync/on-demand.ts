@@ -50,7 +50,10 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
       project,
       JSON.stringify(nos),
     );
-    for (const { seq } of commits) rememberRecords(chain, commitAt(chain, seq));
+    rememberRecords(
+      chain,
+      commits.map(({ seq }) => commitAt(chain, seq)),
+    );
     countCalls(
       chain,
       commits.map(({ seq }) => seq),

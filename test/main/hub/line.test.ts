@@ -154,7 +154,7 @@ describe('the line to a hub', () => {
       expect((await pull(clone, remote)).refused).toEqual([]);
       expect(digestsOf(clone)).toEqual(digestsOf(theirs));
       const [counts] = await hub.query<{ items: string; names: string }>(
-        `SELECT count(*) AS items, count(DISTINCT name) AS names FROM item i JOIN project p ON p.no = i.project WHERE p.name = '${name}'`,
+        `SELECT count(*) AS items, count(DISTINCT i.name) AS names FROM item i JOIN project p ON p.no = i.project WHERE p.name = '${name}'`,
       );
       expect(counts?.items).toBe(counts?.names);
     }
