@@ -256,6 +256,7 @@ const law: readonly Row[] = [
       core('chain'),
       core('export'),
       core('files'),
+      core('formats'),
       core('import'),
       core('project'),
       core('replicas'),

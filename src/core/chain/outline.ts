@@ -13,7 +13,7 @@ import {
 import type { Chain } from './chain.js';
 
 /** Raise this when the content of outlines changes, so that stored ones are rebuilt. */
-const parserVersion = 2;
+export const outlineVersion = 2;
 
 /** The outline of a stored delta. It is built from the content and stored at the first read. */
 export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): Outline {
@@ -51,7 +51,7 @@ export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string
     'SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?',
     artifact,
     format,
-    parserVersion,
+    outlineVersion,
   );
   if (!stored) return undefined;
   const data = stored.data.slice(sumLength);
@@ -72,7 +72,7 @@ export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, 
     'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
     artifact,
     format,
-    parserVersion,
+    outlineVersion,
     sumOf(artifact, format, data) + data,
   );
 }

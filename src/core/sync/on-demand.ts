@@ -1,14 +1,19 @@
-import { elsewhere, refOf, theHub } from '../artifacts/index.js';
-import { type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
-import { type Chain, commitAt } from '../chain/index.js';
+import { elsewhere, type Held, refOf, theHub } from '../artifacts/index.js';
+import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
+import { type Chain, outlineVersion, saveOutline } from '../chain/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
 import type { Hub } from './hub.js';
 import { unpackParcel } from './parcel.js';
 import { readInParts } from './parts.js';
 
-/** Objects that are fetched together: neighbors are usually read next. */
-const neighborhood = 512;
+/** Objects that are fetched together: neighbors are usually read next. Each fetch that goes on from the last one fetches more. */
+const neighborhood = { least: 32, most: 512 };
+/** Outlines that are fetched together, before and after the one that is read. */
+const outlinesAround = 2_000;
+
+/** Where the last fetch of each project ended, and how many objects it was for. */
+const lastFetch = new WeakMap<Chain['artifacts'], { readonly end: number; readonly count: number }>();
 
 /** The object that a read was refused for, if only the hub holds it. */
 export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unknown): ArtifactRef | undefined {
@@ -18,15 +23,48 @@ export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unkn
 }
 
 /**
- * Fetches an object from the hub, with its neighbors. Each is proved by its hash, and stays in the project.
+ * Fetches what a read of an object needs. First its outline and those around it, as the hub reads them: a list of entries needs no more. If
+ * these are here already, the object itself, with its neighbors: each is proved by its hash and stays, and its outline is made again of it.
  * @throws what the hub throws; CORRUPT if it does not return the object.
  */
 export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<void> {
-  const { artifacts, db, project } = chain;
+  const { artifacts } = chain;
   const no = artifacts.find(ref);
-  const near = artifacts.copies.evictedFrom(no, neighborhood);
   // Another call has fetched it meanwhile.
-  if (near[0]?.no !== no) return;
+  if (artifacts.stat(no).gone === undefined || (await fetchOutlines(chain, hub, no))) return;
+  const last = lastFetch.get(artifacts);
+  const count = last && no >= last.end && no <= last.end + last.count ? Math.min(neighborhood.most, last.count * 4) : neighborhood.least;
+  const near = artifacts.copies.evictedFrom(no, count);
+  lastFetch.set(artifacts, { end: no + count, count });
+  await fetchContents(chain, hub, ref, near);
+}
+
+/** Fetches the outlines of commits around an object. False if the object has one here, or gets none. */
+async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo): Promise<boolean> {
+  const { db, project } = chain;
+  const wanted = db.all<{ artifact: ArtifactNo; hash: Buffer; format: string }>(
+    `SELECT DISTINCT c.artifact, a.hash, c.format FROM context c JOIN artifact a ON a.no = c.artifact
+      WHERE c.project = ? AND a.no BETWEEN ? AND ? AND a.gone = 'evicted'
+        AND NOT EXISTS (SELECT 1 FROM outline o WHERE o.artifact = a.no AND o.format = c.format AND o.parser = ?) LIMIT ${2 * outlinesAround}`,
+    project,
+    no - outlinesAround,
+    no + outlinesAround,
+    outlineVersion,
+  );
+  if (!wanted.some(({ artifact }) => artifact === no)) return false;
+  const { version, outlines } = await hub.outlines(wanted.map(({ hash, format }) => [hash.toString('hex'), format]));
+  if (version !== outlineVersion) return false;
+  db.transaction(() => {
+    for (const [i, { artifact, format }] of wanted.entries()) {
+      const data = outlines[i];
+      if (data) saveOutline(chain, artifact, format, data);
+    }
+  });
+  return wanted.some(({ artifact }, i) => artifact === no && typeof outlines[i] === 'string');
+}
+
+async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, near: readonly Held[]): Promise<void> {
+  const { artifacts, db, project } = chain;
   const isWanted = new Set<string>(near.map((each) => each.ref));
   const objectsOf = async (refs: readonly ArtifactRef[]) => {
     const { objects } = unpackParcel(await hub.objects(refs.map((each) => each.slice('blake3:'.length))), noItems);
@@ -45,15 +83,15 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
       artifacts.restore(object, bytes);
       return object;
     });
-    const commits = db.all<{ seq: CommitSeq }>(
-      'SELECT seq FROM context WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
+    const commits = db.all<{ seq: CommitSeq; artifact: ArtifactNo; format: string }>(
+      'SELECT seq, artifact, format FROM context WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
       project,
       JSON.stringify(nos),
     );
-    rememberRecords(
-      chain,
-      commits.map(({ seq }) => commitAt(chain, seq)),
-    );
+    // An outline of the hub is no proof: from now on it comes from the content.
+    db.run('DELETE FROM outline WHERE artifact IN (SELECT value FROM json_each(?))', JSON.stringify(nos));
+    for (const { artifact, format } of commits) chain.outlines.delete(`${artifact}:${format}`);
+    rememberRecords(chain, commits);
     countCalls(
       chain,
       commits.map(({ seq }) => seq),

@@ -67,6 +67,16 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
   return { items, objects };
 }
 
+/** Packs texts as one zstd frame around a JSON list. */
+export const packTexts = (texts: readonly (string | null)[]): Uint8Array => zstdCompressSync(JSON.stringify(texts));
+
+/** Unpacks what `packTexts` made. @throws BAD_REQUEST for anything else. */
+export function unpackTexts(packed: Uint8Array): (string | null)[] {
+  const texts = parseJson(decompressed(packed).toString());
+  if (!Array.isArray(texts)) throw badRequest('texts', 'The hub did not answer with a list of texts.');
+  return texts.map((text) => (typeof text === 'string' ? text : null));
+}
+
 function decompressed(packed: Uint8Array): Buffer {
   try {
     return zstdDecompressSync(packed, { maxOutputLength: largestParcel });

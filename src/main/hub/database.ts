@@ -41,6 +41,7 @@ export interface Tables {
   pack: { no: Generated<string>; project: number; hash: Buffer; size: string; at: Generated<Date>; removed_at: Date | null };
   object: { project: number; hash: Buffer; type: string; pack: string; start: string; size: string; expired_at: Date | null };
   whole: { project: number; hash: Buffer; type: string; size: string; parts: Buffer[] };
+  outline: { project: number; hash: Buffer; format: string; parser: number; data: Buffer };
   presence: { project: number; token: number; name: string; at: Generated<Date> };
   audit: { no: Generated<string>; project: number | null; at: Generated<Date>; by: string; action: string; count: string };
 }

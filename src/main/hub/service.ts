@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import { badRequest, type JsonObject, StemmaError, timestampOf } from '../../core/base/index.js';
-import { type Item, keyOf, type ObjectFacts, packParcel, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
+import { outlineVersion } from '../../core/chain/index.js';
+import { type Item, keyOf, type ObjectFacts, packParcel, packTexts, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
 import { allows, type Holder, projectFor, projectsOf, requireAction } from './access.js';
 import type { InProject } from './database.js';
 import { members } from './members.js';
 import { aboutOf, nameOf } from './names.js';
+import { outlinesOf } from './outlines.js';
 import { peopleAt } from './presence.js';
 import { os, within } from './procedure.js';
 import { sharedItems, sharedObjects } from './shares.js';
@@ -175,6 +177,18 @@ const sync = {
       const hashes = opened ? input.hashes.filter((hash) => opened.has(hash)) : input.hashes;
       const objects = hashes.length === 0 ? [] : await context.objects.read(tx, hashes, objectBytesAtOnce);
       return { result: blobOf(packParcel({ items: [], objects })), count: objects.length };
+    }),
+  ),
+  outlines: os.sync.outlines.handler(({ input, context }) =>
+    within(context, input.project, 'read', 'outlines', async (tx, { no }) => {
+      const { shared } = context.holder;
+      const opened = shared === null ? undefined : await sharedObjects(tx, shared);
+      const asked = input.contents.filter(([hash]) => opened?.has(hash) !== false);
+      const outlines = new Map((await outlinesOf(tx, context.objects, no, asked)).map((data, i) => [asked[i]?.join(' '), data]));
+      return {
+        result: { version: outlineVersion, outlines: blobOf(packTexts(input.contents.map((each) => outlines.get(each.join(' ')) ?? null))) },
+        count: asked.length,
+      };
     }),
   ),
   join: os.sync.join.handler(({ input: { project, ...object }, context }) => {

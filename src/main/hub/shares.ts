@@ -6,7 +6,7 @@ import type { InProject } from './database.js';
 import { wholesAmong } from './wholes.js';
 
 /** Procedures that a share link may call. Everything else is refused, whatever its role. */
-const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects', 'sync.about']);
+const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects', 'sync.about', 'sync.outlines']);
 
 /** @throws UNAUTHORIZED if the token is a share link and the procedure is not for it. */
 export function requireOpen({ shared }: Holder, procedure: string): void {

@@ -2,7 +2,7 @@ import { createORPCClient, ORPCError } from '@orpc/client';
 import { RPCLink } from '@orpc/client/fetch';
 import type { ContractRouterClient } from '@orpc/contract';
 import { errorCodes, StemmaError } from '../../core/base/index.js';
-import type { HubAddress, ManagedHub } from '../../core/sync/index.js';
+import { type HubAddress, type ManagedHub, unpackTexts } from '../../core/sync/index.js';
 import type { Logins } from './logins.js';
 import type { HubContract } from './wire.js';
 
@@ -59,6 +59,10 @@ export function hubOver({ sync, projects, members }: HubClient, project: string)
       return { ...page, parcel: await bytesOf(parcel) };
     },
     objects: async (hashes) => bytesOf(await sync.objects({ project, hashes: [...hashes] })),
+    outlines: async (contents) => {
+      const answer = await sync.outlines({ project, contents: contents.map(([hash, format]) => [hash, format]) });
+      return { version: answer.version, outlines: unpackTexts(await bytesOf(answer.outlines)) };
+    },
     join: async ({ parts, ...object }) => {
       await sync.join({ project, ...object, parts: [...parts] });
     },

@@ -70,6 +70,16 @@ export const hubContract = {
     send: oc.input(project.extend({ parcel })).output(z.object({ seq, stored: seq })),
     items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
     objects: oc.input(project.extend({ hashes })).output(parcel),
+    outlines: oc
+      .input(
+        project.extend({
+          contents: z
+            .array(z.tuple([hash, text(100)]))
+            .min(1)
+            .max(mostAsked),
+        }),
+      )
+      .output(z.object({ version: seq, outlines: parcel })),
     join: oc.input(project.extend({ hash, contentType: text(400), size: seq, parts: z.array(hash).min(1).max(mostParts) })).output(z.object({})),
     about: oc
       .input(project.extend({ hashes }))

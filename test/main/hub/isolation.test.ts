@@ -55,6 +55,7 @@ const aimed = (): Readonly<Record<string, unknown>> => ({
   role: 'reader',
   limit: 100,
   days: 30,
+  contents: objects.map((hash) => [hash, 'raw-text']),
   hash: objects[0],
   contentType: 'text/plain',
   size: 1,

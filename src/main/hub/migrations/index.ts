@@ -8,6 +8,7 @@ import { identity } from './010-identity.js';
 import { comparison } from './011-comparison.js';
 import { retention } from './012-retention.js';
 import { parts } from './013-parts.js';
+import { outlines } from './014-outlines.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -152,4 +153,5 @@ export const migrations = {
   '011-comparison': comparison,
   '012-retention': retention,
   '013-parts': parts,
+  '014-outlines': outlines,
 };
