@@ -60,7 +60,7 @@ const share = (sorted: readonly number[], part: number): number => sorted[Math.m
 
 describe.skipIf(!existsSync(cli))('hub processes', () => {
   test('[E15] clients push through two hub processes for minutes: no error, nothing lost or doubled', async () => {
-    const [seconds, clients, pauseMs] = isShort ? [5, 8, 200] : [Number(process.env.STEMMA_SOAK_SECONDS ?? 600), 50, 4_000];
+    const [seconds, clients, pauseMs] = isShort ? [5, 8, 200] : [Number(process.env.STEMMA_SOAK_SECONDS ?? 600), 50, 8_000];
     const { start, create, at, items } = await team('soak');
     const hubs = [await start(), await start()] as const;
     await create(hubs[0]);
