@@ -25,7 +25,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
     await syncFolderLater(dirname(folder));
     durable.add(folder);
   };
-  const putFile: BackingStore['putFile'] = (key, bytes) =>
+  const write = (key: string, bytes: Uint8Array, isDurable: boolean): Promise<void> =>
     answered(async () => {
       const file = join(root, key);
       const beside = `${file}.${newName()}`;
@@ -36,11 +36,12 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
         const handle = await open(beside, 'wx', 0o600);
         try {
           await handle.writeFile(bytes);
-          await handle.sync();
+          if (isDurable) await handle.sync();
         } finally {
           await handle.close();
         }
         await rename(beside, file);
+        if (!isDurable) return;
         // The replica may be the only copy later: the names must be as durable as the bytes.
         await syncFolderLater(dirname(file));
         await makeDurable(dirname(file));
@@ -50,8 +51,8 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
       }
     });
   return {
-    putFile,
-    put: (hash, bytes) => putFile(keyOf(hash), bytes),
+    putFile: (name, bytes) => write(name, bytes, false),
+    put: (hash, bytes) => write(keyOf(hash), bytes, true),
     get: (hash) =>
       answered(async () => {
         try {

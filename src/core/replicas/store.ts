@@ -6,7 +6,7 @@ export interface BackingStore {
   get(hash: string): Promise<Uint8Array | undefined>;
   /** Removes a copy by its hash. One that does not exist is no error. @throws UNAVAILABLE. */
   remove(hash: string): Promise<void>;
-  /** Replaces a file by its name, such as `facts/calls/part.parquet`. Durable when this resolves. @throws UNAVAILABLE. */
+  /** Replaces a file that can be made again by its name, such as `facts/calls/part.parquet`. A folder does not sync it. @throws UNAVAILABLE. */
   putFile(name: string, bytes: Uint8Array): Promise<void>;
   close(): void;
 }

@@ -7,11 +7,11 @@ import { agentOf } from './facts.js';
 /** How a column is stored. A time is a number of milliseconds since 1970. */
 export type ColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
 
-/** Facts of one day, by columns of equal length. They hold names and counts, and no content. */
+/** Facts of one month, by columns of equal length. They hold names and counts, and no content. */
 export interface FactPartition {
   readonly table: 'calls' | 'sessions' | 'tool_calls';
-  /** The day in UTC, such as `2026-01-31`. */
-  readonly date: string;
+  /** The month in UTC, such as `2026-01`. */
+  readonly month: string;
   readonly columns: readonly { readonly name: string; readonly kind: ColumnKind; readonly values: readonly (string | number | boolean | null)[] }[];
 }
 
@@ -19,10 +19,10 @@ type Value = string | number | boolean | null;
 type Names = readonly (readonly [name: string, kind: ColumnKind])[];
 
 const dayMs = 86_400_000;
-/** Rows that are read together: each group of days is one scan of the table. */
+/** Rows that are read together: each group of months is one scan of the table. */
 const rowsAtOnce = 500_000;
 
-/** Every fact of a project, one partition after the other. A partition holds all facts of its day, so that writing it again replaces it. */
+/** Every fact of a project, one partition after the other. A partition holds all facts of its month, so that writing it again replaces it. */
 export function* factPartitions(chain: Chain): Generator<FactPartition> {
   readPending(chain);
   yield* callPartitions(chain);
@@ -54,32 +54,36 @@ function* callPartitions({ db, project }: Chain): Generator<FactPartition> {
     `SELECT at / ${dayMs} AS day, count(*) AS rows FROM usageCall WHERE project = ? GROUP BY 1 ORDER BY 1`,
     project,
   );
-  for (const days of grouped(counts)) {
+  for (const { from, to } of spans(counts)) {
     const rows = db.all<Record<string, Value>>(
       `SELECT call, session, agent, subagent, model, at, askedAt AS asked_at, endedAt AS ended_at, input, cacheRead AS cache_read,
               cacheWrite AS cache_write, cacheWrite1h AS cache_write_1h, output, reasoning, cost, flaw
          FROM usageCall WHERE project = ? AND at >= ? AND at < ?`,
       project,
-      (days[0]?.day ?? 0) * dayMs,
-      ((days.at(-1)?.day ?? 0) + 1) * dayMs,
+      from,
+      to,
     );
     yield* partitioned('calls', callColumns, rows, ({ at }) => at as number);
   }
 }
 
-/** Groups of neighboring days, each with at most about `rowsAtOnce` rows. */
-function* grouped<T extends { readonly rows: number }>(days: readonly T[]): Generator<T[]> {
-  let group: T[] = [];
-  let rows = 0;
-  for (const day of days) {
-    if (group.length > 0 && rows + day.rows > rowsAtOnce) {
-      yield group;
-      [group, rows] = [[], 0];
+const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7);
+
+/** Spans of time that begin and end between months, each with at most about `rowsAtOnce` rows unless a single month has more. */
+function* spans(days: readonly { readonly day: number; readonly rows: number }[]): Generator<{ readonly from: number; readonly to: number }> {
+  const months = [...Map.groupBy(days, ({ day }) => monthOf(day * dayMs)).values()];
+  let [from, to, rows] = [undefined as number | undefined, 0, 0];
+  for (const month of months) {
+    const more = month.reduce((sum, day) => sum + day.rows, 0);
+    if (from !== undefined && rows + more > rowsAtOnce) {
+      yield { from, to };
+      [from, rows] = [undefined, 0];
     }
-    group.push(day);
-    rows += day.rows;
+    from ??= (month[0]?.day ?? 0) * dayMs;
+    to = ((month.at(-1)?.day ?? 0) + 1) * dayMs;
+    rows += more;
   }
-  if (group.length > 0) yield group;
+  if (from !== undefined) yield { from, to };
 }
 
 const sessionColumns: Names = [
@@ -139,15 +143,15 @@ function* toolPartitions({ db, project, artifacts }: Chain): Generator<FactParti
     `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`,
     project,
   );
-  for (const days of grouped(counts)) {
+  for (const { from, to } of spans(counts)) {
     const commits = db.all<Commit>(
       `SELECT id, sessionId AS session, template, format, artifact, createdAt FROM context
         WHERE project = ? AND type = 'delta' AND createdAt >= ? AND createdAt < ? ORDER BY seq`,
       project,
-      (days[0]?.day ?? 0) * dayMs,
-      ((days.at(-1)?.day ?? 0) + 1) * dayMs,
+      from,
+      to,
     );
-    // A result may be in a later commit of the same group of days.
+    // A result may be in a later commit of the same span.
     const called = new Map<string, Record<string, Value>>();
     const rows: Record<string, Value>[] = [];
     for (const commit of commits) {
@@ -158,7 +162,15 @@ function* toolPartitions({ db, project, artifacts }: Chain): Generator<FactParti
         if (kind === 'tool_call') {
           const { session, id: name, createdAt } = commit;
           const time = at === undefined ? createdAt : Date.parse(at);
-          const call = { session, ...agentOf(commit.template), commit: name, call: toolCallId, tool: toolName ?? null, at: time, day: createdAt };
+          const call = {
+            session,
+            ...agentOf(commit.template),
+            commit: name,
+            call: toolCallId,
+            tool: toolName ?? null,
+            at: time,
+            committed: createdAt,
+          };
           const row = { ...call, argument_tokens: tokens, is_error: null, result_tokens: null };
           called.set(id, row);
           rows.push(row);
@@ -168,7 +180,7 @@ function* toolPartitions({ db, project, artifacts }: Chain): Generator<FactParti
         }
       }
     }
-    yield* partitioned('tool_calls', toolColumns, rows, ({ day }) => day as number);
+    yield* partitioned('tool_calls', toolColumns, rows, ({ committed }) => committed as number);
   }
 }
 
@@ -182,18 +194,18 @@ function contentOf(artifacts: Chain['artifacts'], no: ArtifactNo): Uint8Array | 
   }
 }
 
-/** Rows as columns, one partition for each day. */
+/** Rows as columns, one partition for each month. */
 function* partitioned(
   table: FactPartition['table'],
   names: Names,
   rows: readonly Record<string, Value>[],
   timeOf: (row: Record<string, Value>) => number,
 ): Generator<FactPartition> {
-  const days = Map.groupBy(rows, (row) => Math.floor(timeOf(row) / dayMs));
-  for (const [day, inIt] of [...days].sort(([a], [b]) => a - b))
+  const months = Map.groupBy(rows, (row) => monthOf(timeOf(row)));
+  for (const [month, inIt] of [...months].sort(([a], [b]) => (a < b ? -1 : 1)))
     yield {
       table,
-      date: new Date(day * dayMs).toISOString().slice(0, 10),
+      month,
       columns: names.map(([name, kind]) => ({ name, kind, values: inIt.map((row) => row[name] ?? null) })),
     };
 }

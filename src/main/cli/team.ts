@@ -70,7 +70,7 @@ export function addTeamCommands(program: Command): void {
 
   program
     .command('facts <address>')
-    .description('write the usage facts of a hub project as Parquet files, one for each table and day; running it again replaces them')
+    .description('write the usage facts of a hub project as Parquet files, one for each table and month; running it again replaces them')
     .requiredOption('--to <place>', 'a folder, or s3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment')
     .option('--data <dir>', 'folder for the clone that the facts are read from', 'stemma-facts')
     .option(...tokenOption)

@@ -43,11 +43,11 @@ export async function exportFacts({ hub, project, token, to, data, dataDir }: Fa
   }
 }
 
-/** Writes every partition to `facts/TABLE/project=NAME/date=DAY/part.parquet`. */
+/** Writes every partition to `facts/TABLE/project=NAME/month=MONTH/part.parquet`. */
 export async function writeFacts(chain: Chain, project: string, store: BackingStore): Promise<WrittenFacts> {
   const written: Record<string, { files: number; rows: number }> = {};
   for (const partition of factPartitions(chain)) {
-    await store.putFile(`facts/${partition.table}/project=${project}/date=${partition.date}/part.parquet`, parquetOf(partition));
+    await store.putFile(`facts/${partition.table}/project=${project}/month=${partition.month}/part.parquet`, parquetOf(partition));
     const { files, rows } = written[partition.table] ?? { files: 0, rows: 0 };
     written[partition.table] = { files: files + 1, rows: rows + (partition.columns[0]?.values.length ?? 0) };
   }

@@ -28,7 +28,7 @@ async function rowsOf(to: string, table: string): Promise<Record<string, unknown
 }
 
 describe('usage facts of a hub', () => {
-  test('[E37] Parquet files hold what the project counts, by day, and a second run replaces them', async () => {
+  test('[E37] Parquet files hold what the project counts, by month, and a second run replaces them', async () => {
     const mine = emptyChain();
     const fixtures = join(import.meta.dirname, '../../fixtures');
     importInto(mine, join(fixtures, 'usage'), join(fixtures, 'codex'), join(fixtures, 'pi'));
@@ -50,9 +50,9 @@ describe('usage facts of a hub', () => {
     const tools = await rowsOf(options.to, 'tool_calls');
     expect(tools.length).toBe(first.tool_calls?.rows);
     expect(tools.some(({ tool, is_error }) => typeof tool === 'string' && is_error === false)).toBe(true);
-    // A file is in the folder of its day.
-    const days = readdirSync(join(options.to, 'facts/calls/project=facts')).map((name) => name.replace('date=', ''));
-    expect(new Set(calls.map(({ at }) => (at as Date).toISOString().slice(0, 10)))).toEqual(new Set(days));
+    // A file is in the folder of its month.
+    const months = readdirSync(join(options.to, 'facts/calls/project=facts')).map((name) => name.replace('month=', ''));
+    expect(new Set(calls.map(({ at }) => (at as Date).toISOString().slice(0, 7)))).toEqual(new Set(months));
     // Names and counts only: no file holds a prompt.
     expect(Object.keys(calls[0] ?? {})).not.toContain('prompt');
   });
