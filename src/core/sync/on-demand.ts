@@ -1,6 +1,7 @@
 import { elsewhere, type Held, refOf, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
-import { type Chain, outlineVersion, saveOutline } from '../chain/index.js';
+import { type Chain, outlineVersion } from '../chain/index.js';
+import { decodeOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
 import type { Hub } from './hub.js';
@@ -39,28 +40,38 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
   await fetchContents(chain, hub, ref, near);
 }
 
-/** Fetches the outlines of commits around an object. False if the object has one here, or gets none. */
+/** The objects around which each project asked for outlines: an answer without one, or one that was dropped, is not asked for again. */
+const askedAround = new WeakMap<Chain['artifacts'], Set<ArtifactNo>>();
+
+/**
+ * Fetches the outlines of commits around an object, into memory only: an outline of the hub is no proof. False if the object has one here, or
+ * gets none.
+ */
 async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo): Promise<boolean> {
-  const { db, project } = chain;
-  const wanted = db.all<{ artifact: ArtifactNo; hash: Buffer; format: string }>(
-    `SELECT DISTINCT c.artifact, a.hash, c.format FROM context c JOIN artifact a ON a.no = c.artifact
-      WHERE c.project = ? AND a.no BETWEEN ? AND ? AND a.gone = 'evicted'
-        AND NOT EXISTS (SELECT 1 FROM outline o WHERE o.artifact = a.no AND o.format = c.format AND o.parser = ?) LIMIT ${2 * outlinesAround}`,
-    project,
-    no - outlinesAround,
-    no + outlinesAround,
-    outlineVersion,
-  );
+  const { db, project, artifacts, outlines } = chain;
+  const asked = askedAround.get(artifacts) ?? new Set<ArtifactNo>();
+  askedAround.set(artifacts, asked);
+  if (asked.has(no)) return false;
+  asked.add(no);
+  const wanted = db
+    .all<{ artifact: ArtifactNo; hash: Buffer; format: string }>(
+      `SELECT DISTINCT c.artifact, a.hash, c.format FROM artifact a JOIN context c ON c.artifact = a.no
+        WHERE c.project = ? AND a.no BETWEEN ? AND ? AND a.gone = 'evicted' LIMIT ${2 * outlinesAround}`,
+      project,
+      no - outlinesAround,
+      no + outlinesAround,
+    )
+    .filter(({ artifact, format }) => outlines.get(`${artifact}:${format}`) === undefined);
   if (!wanted.some(({ artifact }) => artifact === no)) return false;
-  const { version, outlines } = await hub.outlines(wanted.map(({ hash, format }) => [hash.toString('hex'), format]));
+  const { version, outlines: found } = await hub.outlines(wanted.map(({ hash, format }) => [hash.toString('hex'), format]));
   if (version !== outlineVersion) return false;
-  db.transaction(() => {
-    for (const [i, { artifact, format }] of wanted.entries()) {
-      const data = outlines[i];
-      if (data) saveOutline(chain, artifact, format, data);
-    }
-  });
-  return wanted.some(({ artifact }, i) => artifact === no && typeof outlines[i] === 'string');
+  for (const [i, { artifact, format }] of wanted.entries()) {
+    const data = found[i];
+    if (!data) continue;
+    const outline = decodeOutline(data);
+    outlines.set(`${artifact}:${format}`, outline, outline.entries.length + 1);
+  }
+  return wanted.some(({ artifact }, i) => artifact === no && typeof found[i] === 'string');
 }
 
 async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, near: readonly Held[]): Promise<void> {
@@ -88,8 +99,7 @@ async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, near: rea
       project,
       JSON.stringify(nos),
     );
-    // An outline of the hub is no proof: from now on it comes from the content.
-    db.run('DELETE FROM outline WHERE artifact IN (SELECT value FROM json_each(?))', JSON.stringify(nos));
+    // From now on the outline comes from the content.
     for (const { artifact, format } of commits) chain.outlines.delete(`${artifact}:${format}`);
     rememberRecords(chain, commits);
     countCalls(

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
 import { blake3Of } from '../../core/artifacts/index.js';
 import { corrupt } from '../../core/base/index.js';
 import type { BackingStore } from '../../core/replicas/index.js';
@@ -49,54 +50,13 @@ export function openHubObjects(store: BackingStore): HubObjects {
       await store.put(hash.toString('hex'), packed);
       return { hash, size: packed.length, objects };
     },
-    record: async (tx, project, { hash, size, objects }) => {
-      const { no } = await tx
-        .insertInto('pack')
-        .values({ project, hash, size: String(size), removed_at: null })
-        .returning('no')
-        .executeTakeFirstOrThrow();
-      let start = 0;
-      const rows = objects.map((object) => {
-        const row = {
-          project,
-          hash: Buffer.from(object.hash, 'hex'),
-          type: object.contentType,
-          pack: no,
-          start: String(start),
-          size: String(object.bytes.length),
-          expired_at: null,
-        };
-        start += object.bytes.length;
-        return row;
-      });
-      for (let i = 0; i < rows.length; i += rowsAtOnce)
-        await tx
-          .insertInto('object')
-          .values(rows.slice(i, i + rowsAtOnce))
-          // Content that retention removed comes back.
-          .onConflict((conflict) =>
-            conflict
-              .columns(['project', 'hash'])
-              .doUpdateSet((eb) => ({
-                pack: eb.ref('excluded.pack'),
-                start: eb.ref('excluded.start'),
-                size: eb.ref('excluded.size'),
-                expired_at: null,
-              }))
-              .where('object.expired_at', 'is not', null),
-          )
-          .execute();
-    },
+    record,
     read: async (tx, hashes, bytes) => {
       const rows = await tx
         .selectFrom('object')
         .innerJoin('pack', 'pack.no', 'object.pack')
         .select(['object.hash', 'object.type', 'object.start', 'object.size', 'pack.hash as file'])
-        .where(
-          'object.hash',
-          'in',
-          hashes.map((hash) => Buffer.from(hash, 'hex')),
-        )
+        .where(sql<boolean>`object.hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
         .where('object.expired_at', 'is', null)
         .orderBy('object.pack')
         .orderBy('object.start')
@@ -114,6 +74,46 @@ export function openHubObjects(store: BackingStore): HubObjects {
       return found;
     },
   };
+}
+
+/** Names written objects in the database. */
+async function record(tx: InProject, project: number, { hash, size, objects }: Written): Promise<void> {
+  const { no } = await tx
+    .insertInto('pack')
+    .values({ project, hash, size: String(size), removed_at: null })
+    .returning('no')
+    .executeTakeFirstOrThrow();
+  let start = 0;
+  const rows = objects.map((object) => {
+    const row = {
+      project,
+      hash: Buffer.from(object.hash, 'hex'),
+      type: object.contentType,
+      pack: no,
+      start: String(start),
+      size: String(object.bytes.length),
+      expired_at: null,
+    };
+    start += object.bytes.length;
+    return row;
+  });
+  for (let i = 0; i < rows.length; i += rowsAtOnce)
+    await tx
+      .insertInto('object')
+      .values(rows.slice(i, i + rowsAtOnce))
+      // Content that retention removed comes back.
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project', 'hash'])
+          .doUpdateSet((eb) => ({
+            pack: eb.ref('excluded.pack'),
+            start: eb.ref('excluded.start'),
+            size: eb.ref('excluded.size'),
+            expired_at: null,
+          }))
+          .where('object.expired_at', 'is not', null),
+      )
+      .execute();
 }
 
 /** Rows per INSERT: PostgreSQL takes at most 65,535 parameters. */

@@ -84,7 +84,7 @@ function readError(call: () => unknown): unknown {
 }
 
 describe('the line to a hub', () => {
-  test('[E42] a push sends at most 1.1 of the compressed bytes that the hub lacks, and a second one next to nothing', async () => {
+  test('[E42] a push sends at most 1.1 of the compressed bytes that the hub lacks', async () => {
     const mine = history(400);
     const line = await lineTo(hub.address);
     await hub.project('narrow');

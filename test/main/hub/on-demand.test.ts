@@ -72,7 +72,7 @@ describe('a hub project that is open without a clone', () => {
     expect((await client.team.open({ ...place, token: await readerOf('direct') })).dir).not.toBe(info.dir);
   });
 
-  test('[E36] what others push appears with the next pull; a token opens nothing of another project', async () => {
+  test('[E36] what others push appears; a token opens nothing of another project', async () => {
     const mine = emptyChain();
     const first = commitText(mine, 'first');
     const remote = await hub.project('followed');
