@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { constants, zstdCompressSync } from 'node:zlib';
 import { type BasicType, parquetWriteBuffer } from 'hyparquet-writer';
 import type { Chain } from '../../core/chain/index.js';
 import { makeFolders } from '../../core/files/index.js';
@@ -62,10 +63,21 @@ const types: Readonly<Record<FactPartition['columns'][number]['kind'], BasicType
   'yes-no': 'BOOLEAN',
 };
 
+const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
 const parquetOf = ({ columns }: FactPartition): Uint8Array =>
   new Uint8Array(
     parquetWriteBuffer({
-      columnData: columns.map(({ name, kind, values }) => ({ name, type: types[kind], nullable: true, data: stored(kind, values) })),
+      columnData: columns.map(({ name, kind, values }) => ({
+        name,
+        type: types[kind],
+        nullable: true,
+        data: stored(kind, values),
+        // Readers skip parts of a file by time.
+        statistics: kind === 'time',
+      })),
+      codec: 'ZSTD',
+      compressors: { ZSTD: (bytes) => zstdCompressSync(bytes, fast) },
     }),
   );
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { push } from '../../../src/core/sync/index.js';
@@ -19,9 +20,10 @@ afterAll(() => hub?.close());
 async function rowsOf(to: string, table: string): Promise<Record<string, unknown>[]> {
   const files = readdirSync(join(to, 'facts', table), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'));
   const rows = await Promise.all(
-    files.map((file) => {
-      const bytes = readFileSync(join(to, 'facts', table, file));
-      return parquetReadObjects({ file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) });
+    files.map((name) => {
+      const bytes = readFileSync(join(to, 'facts', table, name));
+      const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+      return parquetReadObjects({ file, compressors: { ZSTD: (packed) => zstdDecompressSync(packed) } });
     }),
   );
   return rows.flat();
