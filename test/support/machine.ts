@@ -54,6 +54,7 @@ export interface Ran {
 export interface Following extends AsyncDisposable {
   /** Its complete output lines so far. */
   lines(): string[];
+  readonly process: ChildProcess;
 }
 
 export interface WebHost {
@@ -110,7 +111,7 @@ export function machine(): Machine {
     follow(...words) {
       const child = start(words);
       const out = collected(child.stdout);
-      return { lines: () => out().split('\n').slice(0, -1), [Symbol.asyncDispose]: () => end(child) };
+      return { process: child, lines: () => out().split('\n').slice(0, -1), [Symbol.asyncDispose]: () => end(child) };
     },
     start: (environment, ...words) => served(begin(join(root, 'src', 'main', 'start', 'index.ts'), words, environment)),
     web(...words) {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { isObject, type Json, type JsonObject, parseJson, StemmaError } from '../../core/base/index.js';
 
@@ -37,9 +37,24 @@ interface Start {
 /** The most characters of an error message that are kept. */
 const keptError = 2_000;
 
-/** Starts a program. The end of the signal kills it with everything that it started. */
-export function startLines({ title, command, args, cwd, env }: Start, signal: AbortSignal): LineProgram {
-  const child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: process.platform !== 'win32' });
+/**
+ * A shell that runs the program in its own place, with a watch in the same process group. The watch waits for the end of a pipe that only
+ * this process holds, and kills the group: after a kill of this process, no agent goes on in a folder where the next job works.
+ */
+const watched = '(read _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-';
+
+function start({ command, args, cwd, env }: Start): ChildProcessWithoutNullStreams {
+  if (process.platform === 'win32') return spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('/bin/sh', ['-c', watched, command, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe', 'pipe'], detached: true });
+  // The end of the program ends the watch, and what it left running.
+  child.once('exit', () => child.stdio[3]?.destroy());
+  return child as ChildProcessWithoutNullStreams;
+}
+
+/** Starts a program. The end of the signal, or of this process, kills it with everything that it started. */
+export function startLines(order: Start, signal: AbortSignal): LineProgram {
+  const { title } = order;
+  const child = start(order);
   let problem = '';
   let isEnded = false;
   const kill = (): void => {
