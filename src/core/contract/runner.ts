@@ -238,7 +238,7 @@ export const runnerContract = {
   list: procedure('Lists the newest jobs of the project.')
     .input(z.strictObject({ status: z.enum(jobStatuses).optional().describe('Only jobs with this status.') }))
     .output(z.array(job)),
-  log: procedure('Returns what happened in a job.')
+  log: procedure('Returns what happened in a job. The last event of a running job can be a text that still grows.')
     .input(
       z.strictObject({
         jobId,

@@ -12,7 +12,7 @@ export interface Diary {
   made(commit: ContextId | undefined): void;
   /** Asks a person. Waits until the answer comes, from this process or from another. @throws what ends the signal */
   ask(question: Question): Promise<Answer>;
-  /** Looks for answers that another process has stored. */
+  /** Looks for answers that another process has stored, and stores a text that has grown. Call it regularly. */
   look(): void;
   /** Whether the process ends, so that nothing may be written. */
   isClosed(): boolean;
@@ -23,6 +23,11 @@ export interface Diary {
   last(happening: Happening): JobEvent;
 }
 
+/** How often a text that is not complete yet is stored, in milliseconds, so that every window shows it. A long text is stored less often. */
+const keepMs = 1_000;
+/** A longer text is stored again only when it has grown by a tenth. */
+const shortText = 100_000;
+
 interface Of {
   readonly jobId: string;
   readonly limits: RunLimits;
@@ -30,7 +35,7 @@ interface Of {
   readonly signal: AbortSignal;
 }
 
-/** Opens the diary of a job. Pieces of a text are told at once and stored as one event. */
+/** Opens the diary of a job. Pieces of a text are told at once and stored as one event, which grows while the text does. */
 export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of): Diary {
   const meter = openMeter(chain, limits);
   const commits: ContextId[] = [];
@@ -38,10 +43,17 @@ export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of
   let number = 0;
   let isClosed = false;
   let open: Happening | undefined;
+  const kept = { at: 0, size: 0 };
   const progress = (): void => noteProgress(chain, jobId, meter.used, commits);
   const shown = (happening: Happening): JobEvent => ({ jobId, number, at: new Date(chain.clock()).toISOString() as JobEvent['at'], ...happening });
   const show = (event: JobEvent): void => {
     for (const listener of listeners) listener(event);
+  };
+  const keep = (): void => {
+    const size = open?.text.length ?? 0;
+    if (!open || isClosed || size === kept.size || chain.clock() - kept.at < keepMs || (size > shortText && size < kept.size * 1.1)) return;
+    noteEvent(chain, jobId, number, open);
+    Object.assign(kept, { at: chain.clock(), size });
   };
   const save = (): void => {
     if (!open) return;
@@ -53,7 +65,9 @@ export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of
     if (isPiece) {
       if (open?.kind !== happening.kind) save();
       show(shown(happening));
+      if (!open) Object.assign(kept, { at: chain.clock(), size: 0 });
       open = { ...happening, text: (open?.text ?? '') + happening.text };
+      keep();
       return;
     }
     const event = chain.db.transaction(() => {
@@ -78,6 +92,7 @@ export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of
       progress();
     },
     look() {
+      keep();
       for (const [requestId, resolve] of waiting) {
         const answer = answerTo(chain, jobId, requestId);
         if (answer) resolve(answer);

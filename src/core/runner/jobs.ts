@@ -187,10 +187,16 @@ export const allJobs = (chain: Chain): Job[] =>
 /** An event before it has its job, number and time. */
 export type Happening = Omit<JobEvent, 'jobId' | 'number' | 'at'>;
 
-/** Stores an event of a job. */
+/** Stores an event of a job, in place of what it was before it was complete. */
 export function noteEvent(chain: Chain, jobId: string, number: number, happening: Happening): JobEvent {
   const at = chain.clock();
-  chain.db.run('INSERT INTO jobEvent (job, number, at, event) VALUES (?, ?, ?, ?)', rowOf(chain, jobId).no, number, at, JSON.stringify(happening));
+  chain.db.run(
+    'INSERT OR REPLACE INTO jobEvent (job, number, at, event) VALUES (?, ?, ?, ?)',
+    rowOf(chain, jobId).no,
+    number,
+    at,
+    JSON.stringify(happening),
+  );
   return { jobId, number, at: timestampOf(at) as Timestamp, ...happening };
 }
 

@@ -317,6 +317,9 @@ test('[W66] a job asks, is answered and is stopped, and a rule allows what may s
   const facts = page.getByRole('complementary', { name: 'Facts of the job' });
   await expect(facts.getByRole('meter', { name: /^Calls: \d of 3/ })).toBeVisible();
 
+  // A reply shows while it is written.
+  await expect(page.getByRole('log', { name: 'Stream' })).toContainText('Deployed, and');
+
   // Stop: the chain is valid, and the job leads to its turn.
   await facts.getByRole('button', { name: 'Stop' }).click();
   await expect(list.getByRole('region', { name: 'Ended, 1 job' })).toContainText('stopped');

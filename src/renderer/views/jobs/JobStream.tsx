@@ -10,17 +10,21 @@ import { argumentsText, jobTitle, performerName, statusWords } from './words';
 /** The last lines are drawn first; earlier ones on request. */
 const drawn = 300;
 
+/** A person so near to the end, in pixels, follows new lines. */
+const nearEnd = 40;
+
 /** What happens in a job, as it happens, and its questions. */
 export function JobStream({ job, onChange }: { job: Job; onChange: () => void }) {
   const { events, loaded, error } = useJobLog(job.jobId);
   const lines = useMemo(() => linesOfJob(events), [events]);
   const [isAll, setIsAll] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
-  const count = lines.length + job.questions.length;
-  // The newest line comes into view.
+  const isAtEnd = useRef(true);
+  const size = lines.length + job.questions.length + (lines.at(-1)?.text.length ?? 0);
+  // The newest line comes into view, unless the person has scrolled away from the end.
   useEffect(() => {
-    if (count > 0) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  }, [count]);
+    if (size > 0 && isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, [size]);
   const shown = isAll ? lines : lines.slice(-drawn);
   return (
     <section className="job-stream" aria-label="What the job does">
@@ -28,8 +32,17 @@ export function JobStream({ job, onChange }: { job: Job; onChange: () => void })
         <h2 className="ellipsis">{jobTitle(job)}</h2>
         <span className="muted">{performerName(job.performer)}</span>
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
-      <div ref={scroller} className="job-scroll" tabIndex={0} role="log" aria-label="Stream">
+      <div
+        ref={scroller}
+        className="job-scroll"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
+        tabIndex={0}
+        role="log"
+        aria-label="Stream"
+        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+          isAtEnd.current = scrollHeight - scrollTop - clientHeight < nearEnd;
+        }}
+      >
         {!loaded && <Loading what="Loading what happened" lines={6} />}
         {error !== undefined && <ProblemLine>The stream cannot be loaded: {problemOf(error).message}</ProblemLine>}
         {shown.length < lines.length && (

@@ -43,8 +43,15 @@ export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]
         const { job, events } = await api.runner.log({ jobId, from, limit: page });
         if (isOver) return;
         const last = events.at(-1);
-        from = last === undefined ? from : last.number + 1;
-        setState((old) => ({ events: [...old.events, ...events], loaded: true, error: undefined }));
+        // A text at the end may still grow: it is read again.
+        const grows = last?.kind === 'text' || last?.kind === 'thinking';
+        from = last === undefined ? from : grows ? last.number : last.number + 1;
+        const first = events[0]?.number;
+        setState((old) => ({
+          events: first === undefined ? old.events : [...old.events.filter(({ number }) => number < first), ...events],
+          loaded: true,
+          error: undefined,
+        }));
         if (events.length === page) return void read();
         // The last event is stored a moment after the job has ended.
         const isLast = last?.kind === 'ended' || (job.status !== 'running' && ++asked > mostAsked);
