@@ -17,3 +17,21 @@ export function tellPart(diary: Diary, { kind: said, delta, toolName }: ReplyPar
   const kind = kindOf[said];
   if (kind) diary.tell({ kind, text: delta, ...(toolName !== undefined && { toolName }) });
 }
+
+/** Tells the words of a delegated turn when they are complete, because several such turns speak at the same time. */
+export function inWhole(tell: Diary['tell']): { readonly tell: Diary['tell']; end(): void } {
+  let words: Happening | undefined;
+  const end = (): void => {
+    if (words) tell(words);
+    words = undefined;
+  };
+  return {
+    end,
+    tell(happening) {
+      const isPiece = happening.kind === 'text' || happening.kind === 'thinking';
+      if (!isPiece || (words && words.kind !== happening.kind)) end();
+      if (!isPiece) return tell(happening);
+      words = { ...happening, text: (words?.text ?? '') + happening.text };
+    },
+  };
+}

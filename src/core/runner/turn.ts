@@ -19,6 +19,7 @@ import {
 } from '../handover/index.js';
 import { type CalledTool, type CallParts, callModel, type ModelReply } from './call.js';
 import { LimitReached } from './limits.js';
+import { inWhole } from './telling.js';
 import type { Actor, Handed } from './tool.js';
 import { answered, definitions, finalTool, type ToolAnswer, waitsFor } from './tools.js';
 
@@ -279,7 +280,15 @@ export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Pr
   if (deadline !== undefined) wait(deadline);
   try {
     const ready = turns.filter(({ agentTurnId }) => isOpen(read(chain, agentTurnId)));
-    const ended = await Promise.allSettled(ready.map((turn) => performTurn({ ...parts, signal }, turn.agentTurnId).finally(look)));
+    const ended = await Promise.allSettled(
+      ready.map((turn) => {
+        const words = inWhole(parts.tell);
+        return performTurn({ ...parts, signal, tell: words.tell }, turn.agentTurnId).finally(() => {
+          words.end();
+          look();
+        });
+      }),
+    );
     parts.signal.throwIfAborted();
     const limit = ended.find((each) => each.status === 'rejected' && each.reason instanceof LimitReached);
     if (limit?.status === 'rejected') throw limit.reason;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { putProfile } from '../../../src/core/cards/index.js';
 import type { JobEvent } from '../../../src/core/contract/index.js';
+import type { ReplyPiece } from '../../../src/core/turns/index.js';
 import { door } from '../../support/door.js';
 import { calls, endless, fail, model, type Reply, read, says, silent } from '../../support/model-of-jobs.js';
 import { refusalOf } from '../handover/world.js';
@@ -15,6 +16,15 @@ async function dispatched(choose: (body: string, number: number) => Reply) {
   const start = async (limits = {}, name?: string) =>
     read(await made.client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model', model: name }, limits }));
   return { ...made, provider, agentTurnId, agentId, start };
+}
+
+/** A reply that takes its time between its pieces. */
+async function* inPieces(...deltas: string[]): AsyncGenerator<ReplyPiece> {
+  for (const delta of deltas) {
+    yield { kind: 'text', delta };
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  yield* says('');
 }
 
 const fork = (...names: string[]) => ({
@@ -68,10 +78,13 @@ describe('a turn carried out by a model', () => {
       if (number === 0) return calls(['c1', 'fork_join', fork('A', 'B', 'C')]);
       if (body.includes('tool_result')) return says('All reviewed.');
       if (body.includes('Review B')) return () => fail('overloaded');
-      return says(`Fine: ${/Review ./.exec(body)?.[0]}`);
+      return () => inPieces('Fine: ', /Review ./.exec(body)?.[0] ?? '');
     });
     const { events, result } = await start();
     expect(result.status).toBe('success');
+    // Turns that speak at the same time do not mix their words.
+    const said = events.filter(({ kind, text }) => kind === 'text' && text !== '').map(({ text }) => text);
+    expect(said.toSorted()).toEqual(['All reviewed.', 'Fine: Review A', 'Fine: Review C']);
     const joined = JSON.parse(events.find((event) => event.kind === 'result')?.text ?? '') as {
       status: string;
       results: { status: string; summary?: string }[];
