@@ -1,7 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
@@ -10,78 +7,43 @@ import type { JobEvent, JobResult } from '../../src/core/contract/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { router } from '../../src/core/router/index.js';
 import { openAgents } from '../../src/main/runner/index.js';
-import { filesOf, tools } from './agents.js';
 import { built, node } from './machine.js';
+import { type AgentProgram, codexSettings, commandOf, opencodeSettings, type Said, standIn } from './stand-in.js';
 
-/** What the stand-in model says. `delayMs`: not at once. */
-export interface Said {
-  readonly delayMs?: number;
-  readonly text?: string;
-  readonly tools?: readonly { readonly name: string; readonly input: unknown }[];
-}
-interface StandIn {
-  standIn(http: unknown, reply: (text: string, body: unknown) => Said, seen: unknown[]): import('node:http').Server;
-}
-
-/** Codex names the tools of a server in two parts, which the stand-in does not know. */
-const named =
-  (listener: RequestListener): RequestListener =>
-  (request, response) => {
-    const write = response.write.bind(response);
-    if (request.url?.includes('/responses'))
-      response.write = ((text: string) => write(text.replaceAll('"name":"mcp__stemma__', '"namespace":"mcp__stemma","name":"'))) as typeof write;
-    listener(request, response);
-  };
-
-/** The stand-in model of ../shared/tools on a free port. */
-async function standIn(reply: (text: string, body: unknown) => Said) {
-  const { standIn: serve } = createRequire(import.meta.url)(join(tools, 'lib/agents.cjs')) as StandIn;
-  const seen: { readonly messages?: unknown; readonly input?: unknown }[] = [];
-  // It listens on a port of its own choice; this one takes any free port.
-  const anyPort = { createServer: (listener: RequestListener) => ({ listen: () => createServer(named(listener)).listen(0, '127.0.0.1') }) };
-  const server = serve(anyPort, reply, seen);
-  await new Promise((resolve) => server.on('listening', resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
-
-const programs = {
-  'claude-code': ['claude', /claude-code-linux-x64\/claude$/],
-  codex: ['codex', /codex-linux-x64\/.*\/codex$/],
-} as const;
-
-export type AgentProgram = keyof typeof programs;
-
-/** A project, and an agent that talks to the stand-in model only. */
-export async function agentWorld(agent: AgentProgram, reply: (text: string, body: unknown) => Said) {
+/** A project, and agents that talk to the stand-in model only. The first one is that of `root` and `run`. */
+export async function agentWorld(named: AgentProgram | readonly AgentProgram[], reply: (text: string, body: unknown) => Said) {
+  const agents = [named].flat() as readonly AgentProgram[];
+  const [agent = 'codex'] = agents;
   const standing = await standIn(reply);
+  onTestFinished(standing.close);
   const home = mkdtempSync(join(tmpdir(), 'stemma-runner-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const [root, folder] = [join(home, `.${agent}`), join(home, 'work')];
-  for (const each of [root, folder]) mkdirSync(each);
-  if (agent === 'codex')
-    writeFileSync(
-      join(root, 'config.toml'),
-      `model = "gpt-5-codex"\nmodel_provider = "stand-in"\n[analytics]\nenabled = false\n[model_providers.stand-in]\nname = "stand-in"\nbase_url = "${standing.url}/v1"\nenv_key = "CODEX_STAND_IN"\nwire_api = "responses"\n`,
-    );
-  const [name, pattern] = programs[agent];
-  const executable = filesOf(join('/opt/resume-oracle', name), pattern)[0] ?? name;
+  const rootOf = (each: AgentProgram): string => join(home, `.${each}`);
+  const [root, folder] = [rootOf(agent), join(home, 'work')];
+  for (const each of [...agents.map(rootOf), folder]) mkdirSync(each);
+  if (agents.includes('codex')) writeFileSync(join(rootOf('codex'), 'config.toml'), codexSettings(standing.url));
+  if (agents.includes('opencode')) writeFileSync(join(rootOf('opencode'), 'opencode.json'), JSON.stringify(opencodeSettings(standing.url)));
   const env = {
+    ...Object.fromEntries(['DATA', 'CONFIG', 'STATE', 'CACHE'].map((kind) => [`XDG_${kind}_HOME`, join(rootOf('opencode'), kind.toLowerCase())])),
+    ...Object.fromEntries(
+      ['AUTOUPDATE', 'SHARE', 'MODELS_FETCH', 'LSP_DOWNLOAD', 'DEFAULT_PLUGINS'].map((name) => [`OPENCODE_DISABLE_${name}`, '1']),
+    ),
+    OPENCODE_CONFIG: join(rootOf('opencode'), 'opencode.json'),
     PATH: process.env.PATH,
     HOME: home,
-    CLAUDE_CONFIG_DIR: root,
-    CODEX_HOME: root,
+    CLAUDE_CONFIG_DIR: rootOf('claude-code'),
+    CODEX_HOME: rootOf('codex'),
     ANTHROPIC_BASE_URL: standing.url,
     ANTHROPIC_API_KEY: 'sk-none',
     CODEX_STAND_IN: 'x',
     GEMINI_API_KEY: 'of-another',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    [`STEMMA_${name.toUpperCase()}`]: executable,
+    ...Object.assign({}, ...agents.map(commandOf)),
     STEMMA_HOME: join(home, 'data'),
   };
   const engine = createEngine({
     dataDir: join(home, 'data'),
-    agentRoots: [{ agent, root }],
+    agentRoots: agents.map((each) => ({ agent: each, root: rootOf(each) })),
     sampleDir: home,
     startup: { paths: [], project: null },
     platform: 'linux',
@@ -97,9 +59,9 @@ export async function agentWorld(agent: AgentProgram, reply: (text: string, body
     id: null,
     edits: [append('user', 'The secret word is FERN.'), append('assistant', 'Noted.'), append('user', 'Please do the work.')] as never,
   });
-  /** Runs the agent. `allow` answers its permission requests. */
-  const run = async (allow = true, what: object = { commit: asked.id }) => {
-    const stream = await client.runner.start({ what, performer: { agent, folder }, limits: { minutes: 1 } } as never);
+  /** Runs the agent. `allow` answers its permission requests: all, or each by its event. */
+  const run = async (allow: boolean | ((question: JobEvent) => boolean) = true, what: object = { commit: asked.id }) => {
+    const stream = await client.runner.start({ what, performer: { agent, folder }, limits: { minutes: 3 } } as never);
     const events: JobEvent[] = [];
     for (;;) {
       const next = (await stream.next()) as IteratorResult<JobEvent, JobResult>;
@@ -107,8 +69,9 @@ export async function agentWorld(agent: AgentProgram, reply: (text: string, body
       events.push(next.value);
       if (next.value.kind !== 'question') continue;
       expect((await client.runner.list({}))[0]?.questions).toHaveLength(1);
-      await client.runner.answer({ jobId: next.value.jobId, requestId: next.value.requestId ?? '', allow, note: 'Not here.' });
+      const isAllowed = typeof allow === 'boolean' ? allow : allow(next.value);
+      await client.runner.answer({ jobId: next.value.jobId, requestId: next.value.requestId ?? '', allow: isAllowed, note: 'Not here.' });
     }
   };
-  return { client, engine, session, model: standing, folder, root, asked, run };
+  return { client, engine, session, model: standing, folder, root, home, asked, run };
 }

@@ -46,7 +46,8 @@ export function reviewStory(): ReviewStory {
       case '@rev Review': {
         if (isSecondRound) return inOrder(replies, verdict('approved'), { text: 'Fine now.' });
         const finding = { title: 'The first attempt is repeated', type: 'review_finding', parent: tickets.task };
-        return inOrder(replies, { call: ['ticket_create', finding] }, verdict('changes_requested'), { text: 'I found a bug.' });
+        const look: Step = { call: ['ticket_get', { ticketId: tickets.task }] };
+        return inOrder(replies, look, { call: ['ticket_create', finding] }, verdict('changes_requested'), { text: 'I found a bug.' });
       }
       case '@second Review':
         return inOrder(replies, verdict('approved'), { text: 'Fine.' });
@@ -61,4 +62,24 @@ export function reviewStory(): ReviewStory {
     }
   };
   return { tickets, bodies, next };
+}
+
+interface Said {
+  readonly type?: string;
+  readonly role?: string;
+  readonly content?: string | readonly { readonly text?: string }[];
+}
+
+/** What a model was told last, and the number of its replies since. Agents add surroundings between tags, which are no message. */
+export function standing(body: object): { readonly said: string; readonly replies: number } {
+  const { messages, input } = body as { readonly messages?: readonly Said[]; readonly input?: readonly Said[] };
+  const items = messages ?? input ?? [];
+  const words = items.map(({ role, content }) => {
+    if (role !== 'user') return undefined;
+    const texts = typeof content === 'string' ? [content] : (content ?? []).map(({ text }) => text);
+    return texts.findLast((text) => text !== undefined && !text.startsWith('<'));
+  });
+  const at = words.findLastIndex((text) => text !== undefined);
+  const isReply = ({ type, role }: Said): boolean => role === 'assistant' || type === 'function_call';
+  return { said: words[at] ?? '', replies: items.slice(at).filter(isReply).length };
 }

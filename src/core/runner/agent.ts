@@ -1,11 +1,11 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, checkpoint, commitOf, contextEntries } from '../chain/index.js';
+import { type Chain, contextEntries } from '../chain/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
-import { readInside, removeInside, statInside } from '../files/index.js';
-import { formatOf } from '../formats/index.js';
+import { followSession, type SessionFile } from './agent-log.js';
 import type { Performing, RunnerParts } from './parts.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
+import { recordReports } from './report-log.js';
 
 /** What an agent is started with, and where its work goes. */
 export interface AgentWork {
@@ -39,7 +39,7 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
   const performer = work.performer as AgentPerformer;
   checkFolder(performer.folder, 'performer.folder');
   const begun = beginSession(parts, jobId, performer, task);
-  const log = followSession(chain, program, begun, task);
+  const log = program.reports ? recordReports(chain, begun, task) : followSession(chain, program, begun, task);
   const own = new AbortController();
   const ended = AbortSignal.any([signal, own.signal]);
   let text: string | undefined;
@@ -62,8 +62,7 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
         diary.meter.endCall(piece.tokens, piece.model ?? performer.model ?? null, piece.cost, Math.ceil(size / 4));
         size = 0;
       }
-      // What the agent writes with a tool of Stemma carries all that it knows.
-      if (piece.kind === 'call' || piece.kind === 'result') log.take();
+      log.add(piece);
       if (piece.kind === 'end') {
         if (piece.isError) throw new StemmaError('UNAVAILABLE', `${program.title} failed: ${piece.text}`);
         text = piece.text;
@@ -111,7 +110,7 @@ function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortControlle
   }
 }
 
-interface Begun {
+export interface Begun {
   readonly prompt: string;
   /** Whether the context has the prompt already. */
   readonly isKnown: boolean;
@@ -156,65 +155,9 @@ function sessionAt(
   { agent, folder }: AgentPerformer,
   begun: Begun,
   { sessionId, path }: Extract<AgentPiece, { kind: 'session' }>,
-): { readonly root: string; readonly path: string } | undefined {
+): SessionFile | undefined {
   const root = agentRoots.find((one) => one.agent === agent)?.root;
   const file = path ?? (begun.resume?.sessionId === sessionId ? begun.resume.path : root && sessionFile(agent, { root, cwd: folder, sessionId }));
   noteSession(chain, jobId, sessionId);
   return root === undefined || file === undefined ? undefined : { root, path: file };
 }
-
-/** Commits what an agent adds to its session. */
-function followSession(chain: Chain, program: AgentProgram, begun: Begun, { from, as, moved }: AgentWork) {
-  const format = formatOf(`${program.agent}-v1`);
-  let file: { readonly root: string; readonly path: string } | undefined;
-  let done = 0;
-  let tip = from;
-  let hasReplied = false;
-  const take = (): void => {
-    if (!file || (statInside(file.root, file.path)?.size ?? 0) <= done) return;
-    const bytes = readInside(file.root, file.path, { limit: longestSession });
-    const end = bytes.lastIndexOf(0x0a) + 1;
-    if (end <= done) return;
-    const lines = bytes
-      .subarray(done, end)
-      .toString('utf8')
-      .split(/(?<=\n)/);
-    done = end;
-    const text = lines.filter((line) => hasReplied || !begun.isKnown || !isPrompt(line, begun.prompt)).join('');
-    hasReplied ||= lines.some((line) => /"role":"assistant"/.test(line));
-    if (format.parse(Buffer.from(text)).entries.length === 0) return;
-    const { sessionId, template } = commitOf(chain, tip);
-    chain.artifacts.transaction(() => {
-      tip = checkpoint(chain, {
-        parent: tip,
-        type: 'delta',
-        format: format.id,
-        text,
-        checkpoint: 'turn_boundary',
-        ...(sessionId !== null && { sessionId }),
-        ...as,
-        template: as.template ?? template,
-      }).id;
-      moved(tip);
-    });
-  };
-  return {
-    tip: () => tip,
-    take,
-    at(found: typeof file) {
-      file = found;
-      if (found && begun.resume?.path === found.path && done === 0) done = statInside(found.root, found.path)?.size ?? 0;
-    },
-    /** Commits the rest, and removes the session: the chain has it, and it is no session of the person. */
-    end() {
-      take();
-      if (file && statInside(file.root, file.path)) removeInside(file.root, file.path);
-    },
-  };
-}
-
-const longestSession = 512 * 1024 * 1024;
-
-/** Whether a line is the prompt that the agent was given: the context has it already. */
-const isPrompt = (line: string, prompt: string): boolean =>
-  line.includes(JSON.stringify(prompt).slice(1, -1)) && /"role":"user"|"type":"user_message"|"type":"queue-operation"|"lastPrompt"/.test(line);

@@ -1,9 +1,11 @@
+import type { Json } from '../base/index.js';
 import type { AgentAbility, PermissionMode, RequestTokens, Runtime } from '../contract/index.js';
 
 /** What an agent does, as it does it. */
 export type AgentPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
-  | { readonly kind: 'call' | 'result'; readonly text: string; readonly toolName: string }
+  /** A call has its arguments as JSON text, and as `input` where the chain is made of what the agent tells. Its result has the same id. */
+  | { readonly kind: 'call' | 'result'; readonly text: string; readonly toolName: string; readonly toolCallId?: string; readonly input?: Json }
   /** A model call ended. */
   | { readonly kind: 'usage'; readonly tokens: RequestTokens; readonly model: string | null; readonly cost: number | null }
   /** It asks for a permission and waits for `answer`. */
@@ -47,6 +49,8 @@ export interface Workshop {
 /** A command-line agent that a process outside of core can run. Core starts no process. */
 export interface AgentProgram extends Omit<AgentAbility, 'agent' | 'problem'> {
   readonly agent: Runtime;
+  /** Whether its work is recorded as it tells it, because its session is no file that grows. */
+  readonly reports?: boolean;
   /** Why it cannot run on this machine; null if it can. */
   problem(): string | null;
   /** Runs one turn. The end of the signal ends the agent and everything that it started. */

@@ -125,7 +125,7 @@ function askedFor(chain: Chain, { task, ticketId, contextId, known }: TicketEven
 }
 
 /** A format that keeps a tool call open between two commits. */
-const openFormat = 'claude-code-v1';
+export const openFormat = 'claude-code-v1';
 
 /** A dispatched turn of an agent. Its commits go on the agent's chain, and its last message is the deliverable. */
 export function workOfTurn(chain: Chain, turnId: string): OwnWork {

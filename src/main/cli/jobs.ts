@@ -21,9 +21,9 @@ import { addProjectCommand, commitName, type ProjectOptions, withProject, withSt
 import { UsageError } from './errors.js';
 import { counted, firstLine } from './numbers.js';
 
-/** Adds `stemma job …`: turns that a model carries out. */
+/** Adds `stemma job …`: work that models and command-line agents carry out. */
 export function addJobCommands(program: Command): void {
-  const job = program.command('job').description('carry out turns of agents, or answer a context, with a model');
+  const job = program.command('job').description('carry out turns, runs, tickets and contexts, with a model or a command-line agent');
   addProjectCommand(job, 'list', 'list the newest jobs')
     .addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses))
     .action(listJobs);

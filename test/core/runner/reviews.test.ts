@@ -4,21 +4,7 @@ import { acknowledge } from '../../../src/core/tickets/index.js';
 import type { ReplyPiece } from '../../../src/core/turns/index.js';
 import { door } from '../../support/door.js';
 import { calls, model, read, says } from '../../support/model-of-jobs.js';
-import { reviewers, reviewStory, type Step } from '../../support/review-story.js';
-
-interface Asked {
-  readonly messages: readonly { readonly role: string; readonly content: string | readonly { readonly type: string; readonly text?: string }[] }[];
-}
-
-/** The last message in words, and the number of replies since. */
-function standing(body: string): { readonly said: string; readonly replies: number } {
-  const { messages } = JSON.parse(body) as Asked;
-  const words = messages.map(({ role, content }) =>
-    role !== 'user' ? undefined : typeof content === 'string' ? content : content.findLast(({ type }) => type === 'text')?.text,
-  );
-  const at = words.findLastIndex((text) => text !== undefined);
-  return { said: words[at] ?? '', replies: messages.slice(at).filter(({ role }) => role === 'assistant').length };
-}
+import { reviewers, reviewStory, type Step, standing } from '../../support/review-story.js';
 
 test('[U1, U2] a review runs without a person, from the claim to the closed ticket', async () => {
   const story = reviewStory();
@@ -36,7 +22,7 @@ test('[U1, U2] a review runs without a person, from the claim to the closed tick
     yield* replyOf(step);
   }
   const provider = model((body) => {
-    const { said, replies } = standing(body);
+    const { said, replies } = standing(JSON.parse(body) as object);
     const step = story.next(said, replies, body);
     return step.waits ? () => whenAnswered(step) : replyOf(step);
   });

@@ -4,10 +4,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { RunPolicy } from '../../../src/core/contract/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
-import { type AgentProgram, agentWorld, type Said } from '../../support/agent-world.js';
+import { agentWorld } from '../../support/agent-world.js';
 import { hasAgent, unlessHere } from '../../support/agents.js';
 import { ensureBuilt } from '../../support/built.js';
-import { model, says } from '../../support/model-of-jobs.js';
+import { fail, model, says, silent } from '../../support/model-of-jobs.js';
+import { standing } from '../../support/review-story.js';
+import type { AgentProgram, Said } from '../../support/stand-in.js';
 
 const sessionsIn = (root: string): string[] =>
   readdirSync(root, { recursive: true })
@@ -17,7 +19,8 @@ const sessionsIn = (root: string): string[] =>
 /** Lets a real agent ask Sarah over Stemma's MCP server, wait, and go on with her reply. */
 async function waitsForSarah(agent: AgentProgram): Promise<void> {
   await ensureBuilt();
-  const wait = { tools: [{ name: 'mcp__stemma__run_send', input: { text: 'Which branch?', wait: { for: 'Sarah' } } }] };
+  const name = agent === 'opencode' ? 'stemma_run_send' : 'mcp__stemma__run_send';
+  const wait = { tools: [{ name, input: { text: 'Which branch?', wait: { for: 'Sarah' } } }] };
   const { client, run, model } = await agentWorld(agent, (_text, body) =>
     JSON.stringify(body).includes('Which branch?') ? { text: 'Understood.' } : wait,
   );
@@ -33,6 +36,60 @@ async function waitsForSarah(agent: AgentProgram): Promise<void> {
   expect((await client.run.get({ runId })).status).toBe('completed');
   expect((await client.space.messages({ spaceId: 'team' })).messages.map(({ text }) => text)).toEqual(['Deploy, please.', 'Which branch?', 'main']);
   expect(JSON.stringify(model.seen.at(-1))).toContain('RESUME: Sarah replied');
+}
+
+/** How long the model waits before it asks for the results again. */
+const askAgainMs = 200;
+
+/** Lets a real agent hand out three turns over Stemma's MCP server: one succeeds, one fails, and the deadline ends one. */
+async function delegates(agent: AgentProgram): Promise<void> {
+  await ensureBuilt();
+  const tasks = ['A', 'B', 'C'].map((name) => ({ targetStrategy: 'new', targetRef: 'Critic', instruction: `Review ${name}.` }));
+  const tools = (name: string, input: object): Said => ({ tools: [{ name: `mcp__stemma__${name}`, input }], delayMs: askAgainMs });
+  const { client, engine, session, folder, root } = await agentWorld(agent, (_text, body) => {
+    const { messages, input } = body as { messages?: unknown; input?: unknown };
+    const said = JSON.stringify(messages ?? input);
+    const batchId = /batch_[0-9a-f]+/.exec(said)?.[0];
+    if (batchId === undefined) return tools('handover_fork_join', { tasks, deadlineSeconds: 8 });
+    return /status\W+timeout/.test(said) ? { text: 'A is fine.' } : tools('handover_batch', { batchId });
+  });
+  const critic = model((body) => {
+    if (body.includes('Review B')) return () => fail('overloaded');
+    return body.includes('Review C') ? (_body, signal) => silent(signal) : says('Fine.');
+  });
+  (engine.options.providers as ModelProvider[]).push(critic);
+  for (const name of ['Writer', 'Critic']) await client.profile.put({ name, card: { content: { kind: 'json', data: { name } } } } as never);
+  await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' });
+  const writer = { for: { agent: 'Writer' }, performer: { agent, folder }, limits: { calls: 1_000 }, tools: ['handover'] };
+  const critics = { for: { agent: 'Critic' }, performer: { provider: 'model' } };
+  const pulseWith = (rules: RunPolicy['rules']): void => pulse(engine.runner(session.project()), { rules });
+  const turns = async () => (await client.handover.map({})).turns;
+  const statuses = async () => (await turns()).map(({ status }) => status);
+  // Nobody allowed the turns of the critics: they wait, also while their agent asks for the results.
+  await vi.waitFor(
+    async () => {
+      pulseWith([writer]);
+      expect(await statuses()).toEqual(['running', 'dispatched', 'dispatched', 'dispatched']);
+    },
+    { timeout: 40_000, interval: 100 },
+  );
+  pulseWith([writer]);
+  expect(critic.asked).toEqual([]);
+  await vi.waitFor(
+    async () => {
+      pulseWith([writer, critics]);
+      expect(await statuses()).toEqual(['success', 'success', 'failed', 'canceled']);
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
+  expect(critic.asked).toHaveLength(3);
+  const [own, ...handed] = await turns();
+  expect(handed.map(({ sourceAgentId, parentTurnId }) => [sourceAgentId, parentTurnId])).toEqual(handed.map(() => [own?.agentId, own?.agentTurnId]));
+  expect((await client.box.cards({ boxId: own?.outputBoxId ?? '' })).cards.at(-1)?.content).toEqual({ kind: 'text', text: 'A is fine.' });
+  expect((await client.runner.list({})).map(({ status }) => status).toSorted()).toEqual(['failed', 'stopped', 'success', 'success']);
+  expect((await client.project.check({})).problems).toEqual([]);
+  expect(sessionsIn(root)).toEqual([]);
 }
 
 describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () => {
@@ -78,52 +135,7 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
     expect((await client.project.check({})).problems).toEqual([]);
   });
 
-  test('[U2, U6] delegates over MCP: its turns run when the policy allows them', { timeout: 60_000 }, async () => {
-    await ensureBuilt();
-    const task = (name: string) => ({ targetStrategy: 'new', targetRef: 'Critic', instruction: `Review ${name}.` });
-    const tools = (name: string, input: object): Said => ({ tools: [{ name: `mcp__stemma__${name}`, input }] });
-    const { client, engine, session, folder, root } = await agentWorld('claude-code', (_text, body) => {
-      const said = JSON.stringify((body as { messages?: unknown }).messages);
-      const batchId = /batch_[0-9a-f]+/.exec(said)?.[0];
-      if (batchId === undefined) return tools('handover_fork_join', { tasks: [task('A'), task('B')] });
-      return said.includes('Fine: Review A') && said.includes('Fine: Review B') ? { text: 'Both are fine.' } : tools('handover_batch', { batchId });
-    });
-    const critic = model((body) => says(`Fine: ${/Review [AB]/.exec(body)?.[0]}.`));
-    (engine.options.providers as ModelProvider[]).push(critic);
-    for (const name of ['Writer', 'Critic']) await client.profile.put({ name, card: { content: { kind: 'json', data: { name } } } } as never);
-    await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' });
-    const writer = { for: { agent: 'Writer' }, performer: { agent: 'claude-code' as const, folder }, limits: { calls: 1_000 }, tools: ['handover'] };
-    const pulseWith = (rules: RunPolicy['rules']): void => pulse(engine.runner(session.project()), { rules });
-    const turns = async () => (await client.handover.map({})).turns;
-    // Nobody allowed the turns of the critics: they wait, also while their agent asks for the results.
-    await vi.waitFor(
-      async () => {
-        pulseWith([writer]);
-        expect(await turns()).toHaveLength(3);
-      },
-      { timeout: 40_000 },
-    );
-    pulseWith([writer]);
-    expect((await turns()).map(({ status }) => status)).toEqual(['running', 'dispatched', 'dispatched']);
-    expect(critic.asked).toEqual([]);
-    await vi.waitFor(
-      async () => {
-        pulseWith([writer, { for: { agent: 'Critic' }, performer: { provider: 'model' } }]);
-        expect((await turns()).map(({ status }) => status)).toEqual(['success', 'success', 'success']);
-      },
-      { timeout: 40_000 },
-    );
-    await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
-    expect(critic.asked).toHaveLength(2);
-    const [own, ...handed] = await turns();
-    expect(handed.map(({ sourceAgentId, parentTurnId }) => [sourceAgentId, parentTurnId])).toEqual(
-      handed.map(() => [own?.agentId, own?.agentTurnId]),
-    );
-    expect((await client.box.cards({ boxId: own?.outputBoxId ?? '' })).cards.at(-1)?.content).toEqual({ kind: 'text', text: 'Both are fine.' });
-    expect((await client.runner.list({})).map(({ status, byPolicy }) => [status, byPolicy])).toEqual(Array(3).fill(['success', true]));
-    expect((await client.project.check({})).problems).toEqual([]);
-    expect(sessionsIn(root)).toEqual([]);
-  });
+  test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', { timeout: 120_000 }, () => delegates('claude-code'));
 
   test('[U5, U6] waits for Sarah, and her reply starts it again', { timeout: 120_000 }, () => waitsForSarah('claude-code'));
 });
@@ -146,5 +158,82 @@ describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
     expect(sessionsIn(root)).toEqual([]);
   });
 
+  test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', { timeout: 120_000 }, () => delegates('codex'));
+
   test('[U5, U6] waits for Sarah, and her reply starts it again', { timeout: 120_000 }, () => waitsForSarah('codex'));
 });
+
+describe.skipIf(!hasAgent('opencode'))(`OpenCode${unlessHere('opencode')}`, () => {
+  const run = (command: string): Said => ({ tools: [{ name: 'bash', input: { command, description: 'x' } }] });
+
+  test('[U3] resumes the context, obeys a person, and its work becomes the chain', { timeout: 240_000 }, async () => {
+    const made = await agentWorld('opencode', (_text, body) => {
+      const said = JSON.stringify((body as { messages?: unknown }).messages);
+      if (said.includes('Generate a title')) return { text: 'Work' };
+      const results = said.split('"tool_result"').length - 1;
+      return [run('echo done > made.txt'), run('echo no > refused.txt')][results] ?? { text: 'The work is done.' };
+    });
+    const { client, folder, model, root, asked } = made;
+    const { events, result } = await made.run(({ text }) => text.includes('made.txt'));
+    expect(result, JSON.stringify(events.at(-1))).toMatchObject({ status: 'success' });
+    expect(events.filter(({ kind }) => kind === 'question')).toHaveLength(2);
+    expect(['made.txt', 'refused.txt'].map((file) => existsSync(join(folder, file)))).toEqual([true, false]);
+    expect(model.seen.some((body) => JSON.stringify(body).includes('The secret word is FERN.'))).toBe(true);
+    const { entries } = await client.context.entries({ id: result.commits.at(-1) as never, stop: 'root' });
+    expect(entries.map(({ kind, toolName, text }) => [kind, toolName ?? text])).toEqual([
+      ['text', 'The secret word is FERN.'],
+      ['text', 'Noted.'],
+      ['text', 'Please do the work.'],
+      ['tool_call', 'bash'],
+      ['tool_result', 'bash'],
+      ['tool_call', 'bash'],
+      ['tool_result', 'bash'],
+      ['text', 'The work is done.'],
+    ]);
+    expect((await client.context.show({ id: asked.id })).children).toHaveLength(1);
+    // Its session is gone.
+    await client.import.run({ paths: [root] } as never);
+    expect((await client.session.list({})).total).toBe(0);
+  });
+
+  test('[U5, U6] waits for Sarah, and her reply starts it again', { timeout: 240_000 }, () => waitsForSarah('opencode'));
+});
+
+const isHere = hasAgent('claude') && hasAgent('codex');
+test.skipIf(!isHere)(
+  `[U1, U6] the depth limit ends a loop of Claude Code and Codex${unlessHere('claude') || unlessHere('codex')}`,
+  { timeout: 180_000 },
+  async () => {
+    await ensureBuilt();
+    const send = { tools: [{ name: 'mcp__stemma__run_send', input: { text: 'What do you think?' } }] };
+    // An agent answers once in each of its runs.
+    const { client, engine, session, folder } = await agentWorld(['claude-code', 'codex'], (_text, body) =>
+      standing(body as object).replies === 0 ? send : { text: 'Sent.' },
+    );
+    for (const [entityId, type] of Object.entries({ sarah: 'human', ada: 'agent', ben: 'agent' } as const))
+      await client.space.addEntity({ entityId, name: entityId, type });
+    await client.space.create({ spaceId: 'team', members: ['sarah', 'ada'] });
+    await client.space.post({ spaceId: 'team', senderId: 'sarah', text: 'Discuss.' });
+    await client.space.join({ spaceId: 'team', entityId: 'ben' });
+    const rule = (who: string, agent: AgentProgram) => ({ for: { space: 'team' }, who, performer: { agent, folder }, tools: ['runs'] });
+    const rules = [rule('ada', 'claude-code'), rule('ben', 'codex')];
+    await vi.waitFor(
+      async () => {
+        pulse(engine.runner(session.project()), { rules });
+        const open = [...(await client.run.list({})), ...(await client.runner.list({}))].filter(({ status }) => status === 'running');
+        expect(open).toEqual([]);
+      },
+      { timeout: 160_000, interval: 100 },
+    );
+    const runs = await client.run.list({});
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed']));
+    expect(runs.map(({ entityId, chainDepth }) => [entityId, chainDepth]).toReversed()).toEqual([
+      ['ada', 0],
+      ['ben', 1],
+      ['ada', 2],
+      ['ben', 3],
+      ['ada', 4],
+    ]);
+    expect((await client.runner.list({})).map(({ status }) => status)).toEqual(runs.map(() => 'success'));
+  },
+);

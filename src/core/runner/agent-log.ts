@@ -1,0 +1,93 @@
+import type { ContextId } from '../base/index.js';
+import { type Chain, checkpoint, commitOf } from '../chain/index.js';
+import { readInside, removeInside, statInside } from '../files/index.js';
+import { formatOf } from '../formats/index.js';
+import type { AgentWork, Begun } from './agent.js';
+import type { AgentPiece, AgentProgram } from './programs.js';
+
+/** Makes commits of what an agent does. */
+export interface AgentLog {
+  /** The newest commit. */
+  tip(): ContextId;
+  /** Takes a piece, after the agent has done what it says. */
+  add(piece: AgentPiece): void;
+  /** Names the file of its session, where there is one. */
+  at(found: SessionFile | undefined): void;
+  /** Commits the rest. */
+  end(): void;
+}
+
+/** The file of a session, and the folder of the agent around it. */
+export interface SessionFile {
+  readonly root: string;
+  readonly path: string;
+}
+
+/** Commits on the chain of the work, each with what an agent added. */
+export function commitsOf(chain: Chain, { from, as, moved }: AgentWork) {
+  let tip = from;
+  return {
+    tip: () => tip,
+    add(format: string, text: string): void {
+      const { sessionId, template } = commitOf(chain, tip);
+      chain.artifacts.transaction(() => {
+        tip = checkpoint(chain, {
+          parent: tip,
+          type: 'delta',
+          format,
+          text,
+          checkpoint: 'turn_boundary',
+          ...(sessionId !== null && { sessionId }),
+          ...as,
+          template: as.template ?? template,
+        }).id;
+        moved(tip);
+      });
+    },
+  };
+}
+
+/** Commits what an agent adds to the file of its session. */
+export function followSession(chain: Chain, program: AgentProgram, begun: Begun, work: AgentWork): AgentLog {
+  const format = formatOf(`${program.agent}-v1`);
+  const commits = commitsOf(chain, work);
+  let file: SessionFile | undefined;
+  let done = 0;
+  let hasReplied = false;
+  const take = (): void => {
+    if (!file || (statInside(file.root, file.path)?.size ?? 0) <= done) return;
+    const bytes = readInside(file.root, file.path, { limit: longestSession });
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    if (end <= done) return;
+    const lines = bytes
+      .subarray(done, end)
+      .toString('utf8')
+      .split(/(?<=\n)/);
+    done = end;
+    const text = lines.filter((line) => hasReplied || !begun.isKnown || !isPrompt(line, begun.prompt)).join('');
+    hasReplied ||= lines.some((line) => /"role":"assistant"/.test(line));
+    if (format.parse(Buffer.from(text)).entries.length > 0) commits.add(format.id, text);
+  };
+  return {
+    tip: commits.tip,
+    add(piece) {
+      // What the agent writes with a tool of Stemma carries all that it knows.
+      if (piece.kind === 'call' || piece.kind === 'result') take();
+    },
+    at(found) {
+      file = found;
+      if (found && begun.resume?.path === found.path && done === 0) done = statInside(found.root, found.path)?.size ?? 0;
+    },
+    /** Removes the session too: the chain has it, and it is no session of the person. */
+    end() {
+      take();
+      if (file && statInside(file.root, file.path)) removeInside(file.root, file.path);
+    },
+  };
+}
+
+const longestSession = 512 * 1024 * 1024;
+
+/** Whether a line is the prompt that the agent was given: the context has it already. */
+const isPrompt = (line: string, prompt: string): boolean =>
+  line.includes(JSON.stringify(prompt).slice(1, -1)) && /"role":"user"|"type":"user_message"|"type":"queue-operation"|"lastPrompt"/.test(line);

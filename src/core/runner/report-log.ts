@@ -1,0 +1,51 @@
+import { textOf, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { removeInside, statInside } from '../files/index.js';
+import { formatOf, type WritableEntry } from '../formats/index.js';
+import type { AgentWork, Begun } from './agent.js';
+import { type AgentLog, commitsOf, type SessionFile } from './agent-log.js';
+import type { AgentPiece } from './programs.js';
+import { openFormat } from './work.js';
+
+/** Commits what an agent tells: for agents whose session is no file that grows. */
+export function recordReports(chain: Chain, begun: Begun, work: AgentWork): AgentLog {
+  const format = formatOf(openFormat);
+  const commits = commitsOf(chain, work);
+  const waiting: WritableEntry[] = [];
+  const words = { thinking: '', text: '' };
+  let file: SessionFile | undefined;
+  const closeWords = (): void => {
+    for (const kind of ['thinking', 'text'] as const) {
+      if (words[kind] !== '') waiting.push({ role: 'assistant', kind, text: words[kind] });
+      words[kind] = '';
+    }
+  };
+  const take = (): void => {
+    closeWords();
+    if (waiting.length === 0) return;
+    commits.add(openFormat, textOf(format.write(waiting.splice(0), { newId: chain.newId, now: timestampOf(chain.clock()) })));
+  };
+  const add = (piece: AgentPiece): void => {
+    if (piece.kind === 'thinking' && words.text !== '') closeWords();
+    if (piece.kind === 'text' || piece.kind === 'thinking') words[piece.kind] += piece.delta;
+    if (piece.kind !== 'call' && piece.kind !== 'result') return;
+    const { toolName, toolCallId = chain.newId() } = piece;
+    closeWords();
+    if (piece.kind === 'call') waiting.push({ role: 'assistant', kind: 'tool_call', toolName, toolCallId, arguments: piece.input ?? {} });
+    else waiting.push({ role: 'tool', kind: 'tool_result', toolName, toolCallId, text: piece.text });
+    // What the agent writes with a tool of Stemma carries all that it knows.
+    take();
+  };
+  return {
+    tip: commits.tip,
+    add,
+    at(found) {
+      file = found;
+    },
+    /** Removes the file that the agent read the session from. */
+    end() {
+      take();
+      if (file && begun.resume?.path === file.path && statInside(file.root, file.path)) removeInside(file.root, file.path);
+    },
+  };
+}

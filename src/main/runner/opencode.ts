@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { isObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
+import { readInside } from '../../core/files/index.js';
+import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
+import { runAcp } from './acp.js';
+import { objectAt, startLines } from './lines.js';
+import { environmentFor, findProgram, type Machine, mcpServer, missing } from './machine.js';
+
+const run = promisify(execFile);
+const title = 'OpenCode';
+const [name, variable] = ['opencode', 'STEMMA_OPENCODE'] as const;
+/** How long a command beside the turn may take: importing and deleting the session. */
+const commandMs = 60_000;
+
+/** OpenCode (1.18.34), over ACP. Its sessions are in a database, so its work is recorded as it tells it. Experimental. */
+export const opencode = (machine: Machine): AgentProgram => ({
+  agent: 'opencode',
+  title: `${title} (experimental)`,
+  resume: true,
+  permissions: true,
+  mcp: true,
+  reports: true,
+  problem: () => missing(machine, title, name, variable),
+  run: (order, signal) => runOpencode(machine, order, signal),
+});
+
+/** Tools that change nothing, and Stemma's own. */
+const harmless = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', todowrite: 'allow', 'stemma_*': 'allow' };
+const asking = { '*': 'ask', edit: 'ask', bash: 'ask', webfetch: 'ask', task: 'ask', external_directory: 'ask', ...harmless };
+
+/** What OpenCode may do, by permission mode. It replaces what its own settings say. */
+const permissions = {
+  default: asking,
+  acceptEdits: { ...asking, edit: 'allow' },
+  plan: { ...asking, '*': 'deny', edit: 'deny', bash: 'deny', webfetch: 'deny', task: 'deny' },
+  bypassPermissions: { '*': 'allow', edit: 'allow', bash: 'allow', webfetch: 'allow', task: 'allow', external_directory: 'allow' },
+} as const;
+
+/** OpenCode works with many providers. It sees the keys of the one that its model names, and otherwise uses its own login. */
+const keysFor = (model = ''): 'anthropic' | 'openai' | 'none' =>
+  model.startsWith('anthropic/') ? 'anthropic' : model.startsWith('openai/') ? 'openai' : 'none';
+
+async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
+  const env = { ...environmentFor(machine, keysFor(order.model)), OPENCODE_PERMISSION: JSON.stringify(permissions[order.permissions]) };
+  const command = findProgram(machine, name, variable) ?? name;
+  const options = { cwd: order.folder, env, timeout: commandMs };
+  let opened: string | undefined;
+  try {
+    if (order.resume) {
+      opened = sessionIn(order.resume.path);
+      await run(command, ['import', order.resume.path], { ...options, signal });
+    }
+    const program = startLines({ title, command, args: ['acp'], cwd: order.folder, env }, signal);
+    const mcp = order.mcp && mcpServer(machine, order.mcp);
+    yield* runAcp({ title, program, order, mcp, load: opened, opened: (id) => (opened = id) });
+  } finally {
+    // The chain has the session, and it is no session of the person.
+    if (opened !== undefined) await run(command, ['session', 'delete', opened], options).catch(() => {});
+  }
+}
+
+/** The id of the session that Stemma wrote. @throws UNAVAILABLE if the file is damaged */
+function sessionIn(path: string): string {
+  const document = parseJson(readInside(dirname(path), path, { limit: longestSession }).toString('utf8'));
+  const id = stringAt(objectAt(isObject(document) ? document : undefined, 'info'), 'id');
+  if (id === undefined) throw new StemmaError('UNAVAILABLE', `The session ${path} for OpenCode has no id.`);
+  return id;
+}
+
+const longestSession = 512 * 1024 * 1024;
