@@ -148,16 +148,21 @@ function noteSession(chain: Chain, jobId: string, sessionId: string): void {
   );
 }
 
+/** Where an agent keeps its sessions on this machine. */
+export const rootOf = ({ agentRoots }: Pick<RunnerParts, 'agentRoots'>, { agent }: AgentPerformer): string | undefined =>
+  agentRoots.find((one) => one.agent === agent)?.root;
+
 /** The file of the session that the agent writes. */
 function sessionAt(
-  { chain, agentRoots }: RunnerParts,
+  parts: RunnerParts,
   jobId: string,
-  { agent, folder }: AgentPerformer,
+  performer: AgentPerformer,
   begun: Begun,
   { sessionId, path }: Extract<AgentPiece, { kind: 'session' }>,
 ): SessionFile | undefined {
-  const root = agentRoots.find((one) => one.agent === agent)?.root;
+  const { agent, folder } = performer;
+  const root = rootOf(parts, performer);
   const file = path ?? (begun.resume?.sessionId === sessionId ? begun.resume.path : root && sessionFile(agent, { root, cwd: folder, sessionId }));
-  noteSession(chain, jobId, sessionId);
+  noteSession(parts.chain, jobId, sessionId);
   return root === undefined || file === undefined ? undefined : { root, path: file };
 }

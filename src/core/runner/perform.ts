@@ -1,13 +1,14 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
-import type { Performer, Work } from '../contract/index.js';
+import type { AgentPerformer, Performer, Work } from '../contract/index.js';
 import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
-import { performAgent } from './agent.js';
+import { performAgent, rootOf } from './agent.js';
 import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
 import { checkCasePerformer, runCase } from './case.js';
 import type { Diary } from './diary.js';
 import { lastOfOthers, noteTip } from './jobs.js';
+import { removeLeftSessions } from './left-sessions.js';
 import { LimitReached, meteredProvider } from './limits.js';
 import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
 import type { AgentProgram } from './programs.js';
@@ -70,6 +71,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
   if (!start) return nothingLeft(diary);
   const { from, who, runId, as, moved } = start;
   let tip = from;
+  removeLeftSessions(chain, work.target.work, rootOf(parts, work.performer as AgentPerformer));
   try {
     // The process of an earlier job died: it may have committed the last message of the agent. Work on a commit always starts there.
     const isTakenOver = !('commit' in work.what) && lastOfOthers(chain, work.target.work, jobId) === 'interrupted';

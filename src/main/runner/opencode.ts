@@ -56,8 +56,9 @@ async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSi
     const mcp = order.mcp && mcpServer(machine, order.mcp);
     yield* runAcp({ title, program, order, mcp, load: opened, opened: (id) => (opened = id) });
   } finally {
-    // The chain has the session, and it is no session of the person.
-    if (opened !== undefined) await run(command, ['session', 'delete', opened], options).catch(() => {});
+    // The chain has the session, and it is no session of the person. Nobody who stops a job waits for that.
+    const gone = opened === undefined ? undefined : run(command, ['session', 'delete', opened], options).catch(() => {});
+    if (!signal.aborted) await gone;
   }
 }
 

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../../src/core/project/index.js';
@@ -164,7 +164,13 @@ test.for([
   engine.jobs.close();
   await first;
   expect((await client.run.get({ runId })).status).toBe('running');
+  // What the process left in the folder of the agent is no new session, and the next job removes it.
+  const left = (): string[] => readdirSync(made.root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'));
+  expect(left()).toHaveLength(1);
+  await read((await client.import.run({ paths: [made.root] })) as never);
+  expect((await client.session.list({})).total).toBe(0);
   await settle();
+  expect(left()).toEqual([]);
   expect((await client.runner.list({})).map(({ status, error }) => [status, error]).at(0)).toEqual(['success', null]);
   expect(orders.map(({ prompt: said }) => said.includes('was interrupted'))).toEqual(isLast ? [false] : [false, true]);
   const run = await client.run.get({ runId });

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import type { Chain } from '../chain/index.js';
+import { listInside, removeInside } from '../files/index.js';
+
+/**
+ * Removes the sessions that interrupted jobs for the same work have left in the folder of the agent. An agent would list them, and the chain
+ * has their content as far as it was committed.
+ */
+export function removeLeftSessions(chain: Chain, work: string, root: string | undefined): void {
+  if (root === undefined) return;
+  const left = chain.db
+    .all<{ sessionId: string }>(
+      `SELECT s.sessionId FROM jobSession s JOIN job j ON j.no = s.job
+        WHERE j.project = ? AND j.work = ? AND j.status = 'interrupted'`,
+      chain.project,
+      work,
+    )
+    .map(({ sessionId }) => `${sessionId}.jsonl`);
+  if (left.length === 0) return;
+  for (const path of filesIn(root, root)) if (left.some((name) => path.endsWith(name))) removeInside(root, path);
+}
+
+function* filesIn(root: string, folder: string): Generator<string> {
+  for (const each of listInside(root, folder)) {
+    const path = join(folder, each.name);
+    if (each.isDirectory()) yield* filesIn(root, path);
+    else if (each.isFile()) yield path;
+  }
+}
