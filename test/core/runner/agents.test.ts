@@ -147,8 +147,9 @@ test.for([
       return;
     }
     expect(resume).toBeUndefined();
-    write(call('a-1', 'c-1', 'Bash', { command: 'make' }) + resultLine('r-1', 'c-1', 'made', { parent: 'a-1' }));
-    if (isLast) write(answer('a-9', 'Deployed.', { parent: 'r-1' }));
+    const extra = { sessionId: 'own' };
+    write(call('a-1', 'c-1', 'Bash', { command: 'make' }, { extra }) + resultLine('r-1', 'c-1', 'made', { parent: 'a-1', extra }));
+    if (isLast) write(answer('a-9', 'Deployed.', { parent: 'r-1', extra }));
     yield { kind: 'result', text: 'made', toolName: 'Bash' };
     tell();
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -167,8 +168,10 @@ test.for([
   // What the process left in the folder of the agent is no new session, and the next job removes it.
   const left = (): string[] => readdirSync(made.root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'));
   expect(left()).toHaveLength(1);
-  await read((await client.import.run({ paths: [made.root] })) as never);
-  expect((await client.session.list({})).total).toBe(0);
+  const sessions = (await client.session.list({})).total;
+  const { result: imported } = await read((await client.import.run({ paths: [made.root] })) as never);
+  expect(imported).toMatchObject({ commits: 0 });
+  expect((await client.session.list({})).total).toBe(sessions);
   await settle();
   expect(left()).toEqual([]);
   expect((await client.runner.list({})).map(({ status, error }) => [status, error]).at(0)).toEqual(['success', null]);

@@ -6,6 +6,7 @@ import { useKept, useQuery } from '../../state';
 import { Beside } from './Beside';
 import { Chat } from './Chat';
 import { loadSpace, type SpaceData } from './space';
+import { useOpenRuns } from './useOpenRuns';
 import { Writer } from './Writer';
 
 interface SpacePageProps {
@@ -31,6 +32,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
     space.spaceId,
   );
   const data = query.status === 'done' ? query.data : undefined;
+  useOpenRuns(space, data, onChange);
   const dividerAfter = useReadMark(space.spaceId, person, data);
   return (
     <>
