@@ -1,5 +1,8 @@
 import { StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
 import type { Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
+import { turnNamed } from '../handover/index.js';
+import { getRun } from '../timeline/index.js';
 import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
@@ -51,6 +54,7 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   // Also a performer that says nothing keeps its time.
   const look = (): void => {
     diary.look();
+    if (isCanceled(chain, what)) abort.abort(new StemmaError('CONFLICT', 'The work was canceled.'));
     try {
       diary.meter.check(0);
     } catch (error) {
@@ -59,6 +63,12 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   };
   live.jobs.set(job.jobId, { abort, listeners, done, look, interrupt });
   return job;
+}
+
+/** Whether a person or a deadline has canceled the work while a job carries it out. */
+function isCanceled(chain: Chain, what: StartInput['what']): boolean {
+  if ('turnId' in what) return turnNamed(chain, what.turnId).status === 'canceled';
+  return 'runId' in what && getRun(chain, what.runId).status === 'canceled';
 }
 
 /** The target of a try: work of its own. */

@@ -194,6 +194,18 @@ describe('limits', () => {
     expect((await client.runner.list({}))[0]?.used.calls).toBe(1);
   });
 
+  test('[U1] a job ends when its turn is canceled elsewhere', async () => {
+    const { client, engine, agentTurnId } = await dispatched(() => (_body, signal) => silent(signal));
+    const stream = await client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' } });
+    const { jobId } = (await stream.next()).value as JobEvent;
+    await client.agent.finish({ agentTurnId, status: 'canceled' });
+    const job = engine.jobs.jobs.get(jobId);
+    job?.look();
+    await job?.done;
+    expect((await client.runner.list({}))[0]).toMatchObject({ status: 'stopped' });
+    expect((await client.project.check({})).problems).toEqual([]);
+  });
+
   test('[U1] stopping works at once, and leaves a valid chain', async () => {
     const { client, agentTurnId } = await dispatched(() => (_body, signal) => endless({ kind: 'text', delta: 'x' }, signal));
     const stream = await client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' } });
