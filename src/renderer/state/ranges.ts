@@ -88,7 +88,9 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
       changed();
       need(wanted.from, wanted.to);
     },
-    renew: () => total !== undefined && renew(),
+    renew: () => {
+      if (total !== undefined) renew();
+    },
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
