@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import type { ContextId, EntryKey } from '../base/index.js';
+import { type ContextId, type EntryKey, parseJson } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
 import { readPending } from './backfill.js';
@@ -32,7 +32,11 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
       if (path !== undefined) paths.set(toolCallId, path);
       if (toolName !== undefined) tools.set(toolCallId, toolName);
     }
-    const path = paths.get(toolCallId ?? '');
+    if (toolName === 'file' && entry.messageId !== undefined) {
+      const path = attachedPath(text);
+      if (path !== undefined) paths.set(entry.messageId, path);
+    }
+    const path = paths.get(toolCallId ?? (toolName === 'file' ? entry.messageId : undefined) ?? '');
     const tool = toolName ?? tools.get(toolCallId ?? '');
     const digest = text.length < shortestDuplicate ? undefined : sha256Of(Buffer.from(text)).toString('base64');
     const earlier = digest === undefined ? undefined : first.get(digest);
@@ -53,6 +57,12 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     };
   });
   return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
+}
+
+/** The file that Claude Code attaches by itself, as after a compaction. It writes the call that would have read it before the content. */
+function attachedPath(text: string): string | undefined {
+  const given = /Called the Read tool with the following input: (\{.*\})/.exec(text)?.[1];
+  return given === undefined ? undefined : pathIn(parseJson(given));
 }
 
 /** The number of replies that begin at or before a place. They were made without its entry. */

@@ -32,7 +32,7 @@ export * as say from './numbers';
 export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';
 export { RemoveButton } from './Remove';
-export { repositoryName } from './repository';
+export { inFolder, repositoryName } from './repository';
 export { Answer, Empty, Failure, Loading, ProblemLine, SomeUnread } from './states';
 export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';

@@ -1,3 +1,7 @@
+/** A text without the folder of its repository: paths inside it become relative. */
+export const inFolder = (text: string, folder: string | null | undefined): string =>
+  folder ? text.replaceAll(`${folder.replace(/[\\/]+$/, '')}/`, '') : text;
+
 /** The name of a repository by its folder. A worktree in a folder of worktrees is named after its repository: `cli (2)`. */
 export function repositoryName(folder: string): string {
   const parts = folder.split(/[\\/]/).filter((part) => part !== '');

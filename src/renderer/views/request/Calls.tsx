@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
-import { placeByKey, rowsOnPage, say } from '../../parts';
+import { inFolder, placeByKey, rowsOnPage, say } from '../../parts';
 import { isMiss, priceText, readShare } from './calls';
 
 const rowHeight = 28;
@@ -15,11 +15,13 @@ interface Props {
   readonly places: readonly number[];
   /** The place of the selected call among all calls. */
   readonly place: number;
+  /** The folder of the repository: paths inside it are shown without it. */
+  readonly folder: string | null;
   readonly onChoose: (requestId: string) => void;
 }
 
 /** The calls of a history in the order sent, one row each. */
-export function Calls({ calls, turns, places, place, onChoose }: Props) {
+export function Calls({ calls, turns, places, place, folder, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: places.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 16 });
   const at = places.indexOf(place);
@@ -78,6 +80,7 @@ export function Calls({ calls, turns, places, place, onChoose }: Props) {
                   turn={isFirst ? turn : undefined}
                   chosen={index === place}
                   top={item.start}
+                  folder={folder}
                   onChoose={onChoose}
                 />
               )
@@ -108,6 +111,7 @@ function CallRow({
   turn,
   chosen,
   top,
+  folder,
   onChoose,
 }: {
   call: UsageCall;
@@ -116,6 +120,7 @@ function CallRow({
   turn: number | undefined;
   chosen: boolean;
   top: number;
+  folder: string | null;
   onChoose: (requestId: string) => void;
 }) {
   const { trigger, triggerKind, added, window, waitMs, cost, at, subagent } = call;
@@ -136,7 +141,7 @@ function CallRow({
       </span>
       <span className="call-trigger">
         <TriggerIcon size={13} aria-hidden />
-        <span className="ellipsis">{trigger ?? (subagent ? `subagent ${subagent}` : 'not recorded')}</span>
+        <Trigger text={trigger && inFolder(trigger, folder)} isTool={triggerKind === 'tool'} subagent={subagent} />
       </span>
       <span className="n" title="Growth of the counted input since the call before">
         {added === null ? '–' : `${added < 0 ? '−' : '+'}${say.exact(Math.abs(added))}`}
@@ -151,6 +156,16 @@ function CallRow({
       </span>
       <span className="n c-lo muted">{say.instant(at).slice(-8)}</span>
     </div>
+  );
+}
+
+/** What caused a call: a prompt, or a tool with what it was given. */
+function Trigger({ text, isTool, subagent }: { text: string | null; isTool: boolean; subagent: string | undefined }) {
+  const [, tool, given] = (isTool && /^(\S+) (.+)$/s.exec(text ?? '')) || [];
+  return (
+    <span className="ellipsis" title={text ?? undefined}>
+      {tool === undefined ? (text ?? (subagent ? `subagent ${subagent}` : 'not recorded')) : tool} {given && <code className="muted">{given}</code>}
+    </span>
   );
 }
 

@@ -3,7 +3,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, ProblemLine, problemOf, Switch } from '../../parts';
-import { go, useNavigation, useQuery, useTurnNumbers } from '../../state';
+import { go, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
 import { costliestMiss, isJump, isMiss, nextPlace, placesOf, type Shown } from './calls';
@@ -74,6 +74,8 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
 function CallList({ project, commit, calls }: { project: string; commit: ContextId; calls: readonly UsageCall[] }) {
   const chosen = useNavigation(({ route }) => route.call);
   const turns = useTurnNumbers(project, commit);
+  const where = usePlace(project, commit);
+  const folder = where.status === 'done' ? where.data.repository : null;
   const series = useQuery(`${project} ${commit} usage series`, (signal) => api.usage.series({ id: commit }, { signal }));
   // A link to a call asks for its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
@@ -113,7 +115,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
           {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
         </div>
         {places.length > 0 ? (
-          <Calls calls={calls} turns={turns.numbers} places={places} place={place} onChoose={choose} />
+          <Calls calls={calls} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
         ) : (
           <Empty
             title="No matching calls"

@@ -2,8 +2,8 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { say } from '../../parts';
-import { go, useQuery } from '../../state';
+import { inFolder, say } from '../../parts';
+import { go, usePlace, useQuery } from '../../state';
 import { culpritsOf, isMiss, missTitle, priceText } from './calls';
 
 /** What one call cost, how it used the cache, and what filled its window. */
@@ -114,6 +114,8 @@ const shownFillers = 8;
 
 /** The files, results and messages that took most of the window, with a way to each. */
 function Fillers({ project, commit }: { project: string; commit: ContextId }) {
+  const place = usePlace(project, commit);
+  const folder = place.status === 'done' ? place.data.repository : null;
   const query = useQuery(`${project} ${commit} fillers`, (signal) => api.usage.fillers({ id: commit }, { signal }));
   if (query.status !== 'done') return null;
   const culprits = culpritsOf(query.data, shownFillers);
@@ -127,7 +129,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
       </header>
       {culprits.map(({ name, kind, key, tokens, calls, tokenCalls, times, duplicates }) => (
         <button key={`${name} ${key}`} type="button" className="filler" title={name} onClick={() => go({ view: 'context', commit, entry: key })}>
-          <span className="ellipsis grow">{name}</span>
+          <span className="ellipsis grow">{inFolder(name, folder)}</span>
           <span className="muted">
             {say.exact(tokens)} × {say.exact(calls)}
           </span>

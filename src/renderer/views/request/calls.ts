@@ -58,8 +58,8 @@ export interface Culprit {
 export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culprit[] {
   const found = new Map<string, Culprit>();
   for (const { key, path, tool, kind, head, tokens, calls, tokenCalls, duplicateOf } of fillers) {
-    const isOfFile = path !== undefined && kind === 'tool_result';
-    const name = isOfFile ? path : `${tool ?? ''} ${head === tool ? '' : (head ?? '')}`.trim() || kind;
+    const isOfFile = path !== undefined && kind !== 'tool_call';
+    const name = isOfFile ? path : `${tool ?? ''} ${path ?? (head === tool ? '' : (head ?? ''))}`.trim() || kind;
     const id = isOfFile ? `file ${path}` : `entry ${key}`;
     const before = found.get(id);
     found.set(id, {
