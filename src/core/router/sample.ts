@@ -1,5 +1,5 @@
 import { addCard, createBox, putProfile } from '../cards/index.js';
-import { type Chain, fork, graph, outlineRows } from '../chain/index.js';
+import { type Chain, fork, graph, outlineRows, putTemplate } from '../chain/index.js';
 import type { Commit } from '../contract/index.js';
 import { runExperiment, saveExperiment } from '../experiments/index.js';
 import { beginTurn, delegate, launchPrincipal, writeTurn } from '../handover/index.js';
@@ -12,8 +12,8 @@ import type { ModelProvider, ReplyPiece } from '../turns/index.js';
 const person = 'mira';
 
 /**
- * Continues the story of the sample's transcripts in every view: a fork, a handover, a space with a waiting run, a review with
- * a finding and its discussion, and an experiment. Does nothing if it was told before.
+ * Continues the story of the sample's transcripts in every view: a fork, a handover, profiles and a template, a space with a waiting run,
+ * a review with a finding and its discussion, and an experiment. Does nothing if it was told before.
  */
 export async function writeSampleStory(chain: Chain): Promise<void> {
   if (listEntities(chain).some(({ entityId }) => entityId === person)) return;
@@ -46,10 +46,16 @@ function forkPrompt(chain: Chain, turn: Commit | undefined): void {
 function handOver(chain: Chain): string | undefined {
   const text = (words: string) => ({ kind: 'text' as const, text: words });
   for (const [name, does] of [
-    ['Lead', 'Plans the work on larder and hands out its parts.'],
-    ['Reader', 'Reads code and reports what it found. Changes nothing.'],
+    ['Lead', 'You plan the work on larder and hand out its parts.'],
+    ['Reader', 'You read code and report what you found, with file and line. You change nothing.'],
   ] as const)
-    putProfile(chain, name, { content: { kind: 'json', data: { name, instructions: does } } });
+    putProfile(chain, name, { content: { kind: 'json', data: { name, system_prompt_template: does } } });
+  addCard(chain, askReader);
+  for (const content of [
+    'Review the change. Say what is wrong, with file and line.',
+    'Review the change. Say what is wrong, with file and line. Run the tests.',
+  ])
+    putTemplate(chain, { name: 'reviewer', bytes: Buffer.from(content), contentType: 'text/plain', author: person });
   const [lead] = launchPrincipal(chain, {
     profileName: 'Lead',
     instruction: 'Find every place in larder that takes a day from UTC, and have it fixed.',
@@ -75,6 +81,31 @@ function handOver(chain: Chain): string | undefined {
   }).turns;
   return reader?.agentTurnId;
 }
+
+/** A saved handover, in the form in which the window saves one. */
+const askReader = {
+  type: 'handover.config',
+  content: {
+    kind: 'json',
+    data: {
+      name: 'Ask the reader',
+      handover: {
+        target_profile_config: { profile_name: 'Reader' },
+        context_packing_config: {
+          pack_arguments: [{ arg_key: 'instruction', as_card_type: 'task.instruction' }],
+          inherit_context: { include_boxes_from_args: [], include_parent: true },
+        },
+      },
+      form: {
+        source: 'user',
+        profile: 'Reader',
+        args: [{ id: 1, name: 'instruction', value: 'Read src/ and report where a day is taken from UTC.', as: 'text' }],
+        rules: [{ id: 1, argument: 'instruction', type: 'task.instruction', role: '' }],
+        parent: true,
+      },
+    },
+  },
+} as const;
 
 /**
  * Carries out the turn of the reader with Stemma's own loop and a scripted model: it searches the histories, then reports. So its calls are

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { entries, graph } from '../../../src/core/chain/index.js';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { listCards, listProfiles, profileNamed } from '../../../src/core/cards/index.js';
+import { entries, graph, listTemplates } from '../../../src/core/chain/index.js';
 import { getExperiment, listExperiments } from '../../../src/core/experiments/index.js';
 import { handoverMap } from '../../../src/core/handover/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
@@ -8,7 +10,7 @@ import { writeSampleStory } from '../../../src/core/router/sample.js';
 import { listTickets, thread } from '../../../src/core/tickets/index.js';
 import { goalsOf, listRuns, listSpaces, memoriesOf, plansOf, spaceMessages } from '../../../src/core/timeline/index.js';
 import { reproduceTurn, turnOf } from '../../../src/core/turns/index.js';
-import { usageCalls } from '../../../src/core/usage/index.js';
+import { usageCalls, usageFillers } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -29,6 +31,10 @@ test('[W38] the sample fills every view with one story, once', async () => {
   // Agents: a handover with boxes, a space with a waiting run.
   const map = handoverMap(chain);
   expect(map.turns.map((turn) => turn.status).toSorted()).toEqual(['running', 'success']);
+  expect(listProfiles(chain).map(({ name }) => name)).toEqual(['Lead', 'Reader']);
+  expect(profileNamed(chain, 'Reader')?.card?.content).toMatchObject({ data: { system_prompt_template: expect.stringContaining('You read code') } });
+  expect(listTemplates(chain).map(({ name, version }) => `${name}@${version}`)).toContain('reviewer@2');
+  expect(listCards(chain, { type: 'handover.config', limit: 5, offset: 0 }).cards).toHaveLength(1);
   const [space] = listSpaces(chain, undefined);
   expect(spaceMessages(chain, { spaceId: space?.spaceId as string }).messages).toHaveLength(2);
   expect(listRuns(chain, {}).map((run) => run.status)).toEqual(['waiting_reply']);
@@ -67,6 +73,15 @@ test('[R6] the sample has recorded calls with digests, and no turn with output h
     const { identical, calls: known } = reproduceTurn(chain, commit.id);
     expect([commit.id, identical !== false, !isReplied || known > 0]).toEqual([commit.id, true, true]);
   }
+});
+
+test('[N9] a file that the agent attached after a compaction is named by its path', async () => {
+  const chain = emptyChain(Date.now);
+  importInto(chain, join(root, 'resources', 'sample'));
+  const tip = graph(chain, { offset: 0, limit: 500 }).rows.find(({ commit }) => commit.summary?.startsWith('Call it 1.2.1'))?.commit.id as ContextId;
+  const attached = usageFillers(chain, tip).filter(({ tool }) => tool === 'file');
+  expect(attached.every(({ path }) => path?.startsWith('/home/sam/larder/'))).toBe(true);
+  expect(new Set(attached.map(({ path }) => path)).size).toBe(4);
 });
 
 test('[W38] the calls of the sample have counts, hits and misses', () => {
