@@ -5,7 +5,7 @@ import { experimental } from '../../src/renderer/parts/agents.js';
 import { foldText } from '../../src/renderer/parts/Fold.js';
 import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.js';
 import { repositoryName } from '../../src/renderer/parts/repository.js';
-import { entryAt, sharesOf, tokensByFamily } from '../../src/renderer/parts/TokenBar.js';
+import { entryAt, scaleOf, sharesOf, tokensByShare } from '../../src/renderer/parts/TokenBar.js';
 import { editOf, editsOf, jsonInLines, leadOf } from '../../src/renderer/parts/tools.js';
 import { comparable, diffRows, piecesOf } from '../../src/renderer/views/diff/parts.js';
 import { call, entry, outlineRow, result } from './make.js';
@@ -48,13 +48,23 @@ describe('the token bar', () => {
     expect([0, 0.05, 0.1, 0.69, 0.71, 1].map((point) => entryAt(sharesOf(rows), point))).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
+  test('[W56] the bar shows what is not recorded, and the free window of a context that is large enough', () => {
+    const limit = 200_000;
+    expect(scaleOf(undefined)).toEqual({ unrecorded: 0, entries: 1 });
+    expect(scaleOf({ counted: null, notRecorded: null, limit })).toEqual({ unrecorded: 0, entries: 1 });
+    expect(scaleOf({ counted: 100_000, notRecorded: 20_000, limit })).toEqual({ unrecorded: 0.1, entries: 0.4 });
+    // A bar of 5 % of the window would be too narrow to point at: it shows the counted tokens alone.
+    expect(scaleOf({ counted: 10_000, notRecorded: 5_000, limit })).toEqual({ unrecorded: 0.5, entries: 0.5 });
+    expect(scaleOf({ counted: 10_000, notRecorded: 0, limit: null })).toEqual({ unrecorded: 0, entries: 1 });
+  });
+
   test('entries without tokens are accepted', () => {
     expect(sharesOf([{ tokens: 0 }, { tokens: 0 }])).toEqual([0, 0, 0]);
     expect(entryAt(sharesOf([]), 0.5)).toBe(0);
   });
 
   test('sums by kind equal the legend', () => {
-    expect(tokensByFamily(rows)).toEqual({ user: 10, assistant: 0, thinking: 0, tool: 90, system: 0 });
+    expect(tokensByShare(rows)).toEqual({ system: 0, summary: 0, user: 10, assistant: 0, thinking: 0, call: 60, result: 30 });
   });
 });
 

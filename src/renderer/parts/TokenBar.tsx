@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { OutlineRow, PartKind, UsageContext } from '../../core/contract/index.js';
+import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
 import { useShownTheme } from '../state';
-import { type Family, families, familyNames, familyOf, kindNames } from './kinds';
+import { familyOf, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
 import { compact, exact, percent } from './numbers';
 import { useWidth } from './width';
 
@@ -13,6 +13,27 @@ export interface TokenBarProps {
   /** Entry numbers of compactions. */
   readonly seams: readonly number[];
   readonly onJump: (index: number) => void;
+  /** What the provider counted: the bar then also shows what no record explains, and the rest of the window. */
+  readonly usage?: UsageContext | undefined;
+}
+
+/** The parts of the bar from left to right, from 0 to 1: what is not recorded, then the entries. The rest is the free window. */
+export interface Scale {
+  readonly unrecorded: number;
+  readonly entries: number;
+}
+
+/** From this share of the window on, the bar is as wide as the window. A smaller context would be too narrow to point at. */
+const leastOfWindow = 0.25;
+
+/** How the bar is divided. Without a count, the entries fill it. */
+export function scaleOf(usage: Pick<UsageContext, 'counted' | 'notRecorded' | 'limit'> | undefined): Scale {
+  const counted = usage?.counted ?? 0;
+  if (!usage || counted === 0) return { unrecorded: 0, entries: 1 };
+  const { limit, notRecorded } = usage;
+  const whole = limit !== null && counted / limit >= leastOfWindow ? Math.max(limit, counted) : counted;
+  const unrecorded = Math.min(notRecorded ?? 0, counted) / whole;
+  return { unrecorded, entries: counted / whole - unrecorded };
 }
 
 /** The start of each entry on the bar, from 0 to 1. Hidden entries have no width. */
@@ -39,32 +60,36 @@ export function entryAt(shares: readonly number[], point: number): number {
   return Math.max(0, low);
 }
 
-/** Sums tokens by family, without hidden entries. */
-export function tokensByFamily(rows: readonly OutlineRow[]): Record<Family, number> {
-  const sums: Record<Family, number> = { user: 0, assistant: 0, thinking: 0, tool: 0, system: 0 };
-  for (const row of rows) if (!row.hidden) sums[familyOf(row)] += row.tokens;
+/** Sums tokens by share, without hidden entries. */
+export function tokensByShare(rows: readonly OutlineRow[]): Record<Share, number> {
+  const sums = { ...noTokens };
+  for (const row of rows) if (!row.hidden) sums[shareOf(row)] += row.tokens;
   return sums;
 }
 
+const noTokens = Object.fromEntries(shares.map((share) => [share, 0])) as Record<Share, number>;
+
 /** The tokens of a context: one segment per entry, in order, colored by kind. */
-export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
+export function TokenBar({ rows, from, to, seams, onJump, usage }: TokenBarProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useShownTheme();
   const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ index: number; x: number }>();
-  const shares = useMemo(() => sharesOf(rows), [rows]);
+  const { unrecorded, entries } = scaleOf(usage);
+  /** The start of each entry on the whole bar. */
+  const places = useMemo(() => sharesOf(rows).map((share) => unrecorded + share * entries), [rows, unrecorded, entries]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colors come from the page and change with the theme
   useEffect(() => {
     const element = canvas.current;
     const context = element?.getContext('2d');
     if (!element || !context || width === 0) return;
-    draw(element, context, rows, shares, seams, width);
-  }, [rows, shares, seams, width, theme]);
+    draw(element, context, { rows, places, seams, width });
+  }, [rows, places, seams, width, theme]);
 
   const pointAt = (clientX: number) => {
     const box = canvas.current?.getBoundingClientRect();
-    return box ? entryAt(shares, (clientX - box.left) / box.width) : 0;
+    return box ? entryAt(places, (clientX - box.left) / box.width) : 0;
   };
   const row = pointed && rows[pointed.index];
   return (
@@ -93,8 +118,8 @@ export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
       <div
         className="token-window"
         style={{
-          left: `min(${(shares[from] ?? 0) * 100}%, 100% - 6px)`,
-          width: `${Math.max(0.2, ((shares[Math.min(to, rows.length)] ?? 1) - (shares[from] ?? 0)) * 100)}%`,
+          left: `min(${(places[from] ?? 0) * 100}%, 100% - 6px)`,
+          width: `${Math.max(0.2, ((places[Math.min(to, rows.length)] ?? 1) - (places[from] ?? 0)) * 100)}%`,
         }}
       />
       {row && (
@@ -108,102 +133,111 @@ export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
   );
 }
 
-function draw(
-  element: HTMLCanvasElement,
-  context: CanvasRenderingContext2D,
-  rows: readonly OutlineRow[],
-  shares: readonly number[],
-  seams: readonly number[],
-  width: number,
-): void {
+interface Drawn {
+  readonly rows: readonly OutlineRow[];
+  readonly places: readonly number[];
+  readonly seams: readonly number[];
+  readonly width: number;
+}
+
+function draw(element: HTMLCanvasElement, context: CanvasRenderingContext2D, { rows, places, seams, width }: Drawn): void {
   const ratio = devicePixelRatio || 1;
   const height = element.clientHeight;
   element.width = Math.round(width * ratio);
   element.height = Math.round(height * ratio);
   context.scale(ratio, ratio);
   const style = getComputedStyle(element);
-  const colors = Object.fromEntries(families.map((family) => [family, style.getPropertyValue(`--${family}`)])) as Record<Family, string>;
-  const ground = style.getPropertyValue('--ground');
+  const color = (name: string): string => style.getPropertyValue(`--${name}`);
+  const colors = Object.fromEntries(shares.map((share) => [share, color(`f-${share}`)])) as Record<Share, string>;
+  context.fillStyle = color('sunken');
+  context.fillRect(0, 0, width, height);
+  const start = places[0] ?? 0;
+  const end = places.at(-1) ?? 1;
+  hatch(context, start * width, height, color('f-none'), color('hatch'));
   // Each pixel column has the color of its entry, so that thin entries do not blend.
-  const columns = Math.round(width * ratio);
-  for (let from = 0; from < columns; ) {
-    const index = entryAt(shares, (from + 0.5) / columns);
+  const last = Math.round(end * width * ratio);
+  for (let from = Math.round(start * width * ratio); from < last; ) {
+    const index = entryAt(places, (from + 0.5) / (width * ratio));
     const row = rows[index];
-    const end = Math.max(from + 1, Math.min(columns, Math.round((shares[index + 1] ?? 1) * columns)));
+    const to = Math.max(from + 1, Math.min(last, Math.round((places[index + 1] ?? end) * width * ratio)));
     if (row) {
-      context.fillStyle = colors[familyOf(row)];
+      context.fillStyle = colors[shareOf(row)];
       // A thin line between segments that are wide enough.
-      context.fillRect(from / ratio, 0, (end - from > 3 * ratio ? end - from - ratio : end - from) / ratio, height);
+      context.fillRect(from / ratio, 0, (to - from > 3 * ratio ? to - from - ratio : to - from) / ratio, height);
     }
-    from = end;
+    from = to;
   }
-  context.fillStyle = style.getPropertyValue('--danger');
+  context.fillStyle = color('danger');
   rows.forEach((row, index) => {
     if (!row.isError) return;
-    const x = (shares[index] ?? 0) * width;
-    context.fillRect(x, height - 5, Math.max(2, ((shares[index + 1] ?? 1) - (shares[index] ?? 0)) * width), 5);
+    const x = (places[index] ?? 0) * width;
+    context.fillRect(x, height - 5, Math.max(2, ((places[index + 1] ?? end) - (places[index] ?? 0)) * width), 5);
   });
   for (const seam of seams) {
-    const x = (shares[seam] ?? 0) * width;
-    context.fillStyle = ground;
+    const x = (places[seam] ?? 0) * width;
+    context.fillStyle = color('ground');
     context.fillRect(x - 2, 0, 4, height);
-    context.fillStyle = style.getPropertyValue('--text');
+    context.fillStyle = color('text');
     for (let y = 0; y < height; y += 4) context.fillRect(x - 0.5, y, 1, 2);
   }
+}
+
+/** Stripes for what is not recorded, up to a width. */
+function hatch(context: CanvasRenderingContext2D, width: number, height: number, ground: string, stripe: string): void {
+  if (width < 1) return;
+  context.save();
+  context.beginPath();
+  context.rect(0, 0, width - 1, height);
+  context.clip();
+  context.fillStyle = ground;
+  context.fillRect(0, 0, width, height);
+  context.strokeStyle = stripe;
+  context.beginPath();
+  for (let x = -height; x < width; x += 5) {
+    context.moveTo(x, height);
+    context.lineTo(x + height, 0);
+  }
+  context.stroke();
+  context.restore();
 }
 
 /** The sums of the bar as text: kind, tokens, share. */
 export function TokenLegend({
   rows,
-  families: shown = families,
   usage,
 }: {
   rows: readonly OutlineRow[];
-  families?: readonly Family[];
   /** What the provider counted. Its parts then stand for the estimates of the rows. */
   usage?: UsageContext | undefined;
 }) {
   const counted = usage?.counted ?? null;
   const parts = usage?.parts;
-  const sums = useMemo(() => (counted === null || !parts ? tokensByFamily(rows) : partsByFamily(parts)), [rows, counted, parts]);
+  const sums = useMemo(() => (counted === null || !parts ? tokensByShare(rows) : partsByShare(parts)), [rows, counted, parts]);
   const total = counted ?? (Object.values(sums).reduce((a, b) => a + b, 0) || 1);
   const notRecorded = usage?.notRecorded ?? 0;
   return (
     <ul className="token-legend" aria-label="Tokens by kind">
-      {shown
-        .filter((family) => sums[family] > 0)
-        .map((family) => (
-          <li key={family} className={`kind-${family}`} title={`${familyNames[family]}: about ${exact(sums[family])} tokens`}>
-            <i aria-hidden />
-            {familyNames[family]} <b>≈ {compact(sums[family])}</b> <span className="muted">{percent(sums[family] / total)}</span>
-          </li>
-        ))}
       {notRecorded > 0 && (
         <li className="kind-none" title={`${exact(notRecorded)} counted tokens that no record explains: usually the system prompt, tools and memory`}>
           <i aria-hidden />
-          not recorded <b>≈ {compact(notRecorded)}</b> <span className="muted">{percent(notRecorded / total)}</span>
+          Not recorded <b>≈ {compact(notRecorded)}</b> <span className="muted">{percent(notRecorded / total)}</span>
         </li>
       )}
+      {shares
+        .filter((share) => sums[share] > 0)
+        .map((share) => (
+          <li key={share} title={`${shareNames[share]}: about ${exact(sums[share])} tokens`}>
+            <i aria-hidden style={{ background: `var(--f-${share})` }} />
+            {shareNames[share]} <b>≈ {compact(sums[share])}</b> <span className="muted">{percent(sums[share] / total)}</span>
+          </li>
+        ))}
     </ul>
   );
 }
 
-const familyOfPart: Readonly<Record<PartKind, Family>> = {
-  system: 'system',
-  summary: 'system',
-  event: 'system',
-  user: 'user',
-  image: 'user',
-  assistant: 'assistant',
-  thinking: 'thinking',
-  tools: 'tool',
-  tool_call: 'tool',
-  tool_result: 'tool',
-};
-
-/** The parts of a counted input by family. */
-function partsByFamily(parts: UsageContext['parts']): Record<Family, number> {
-  const sums = tokensByFamily([]);
-  for (const { kind, tokens } of parts) sums[familyOfPart[kind]] += tokens;
+/** The parts of a counted input by share. */
+function partsByShare(parts: UsageContext['parts']): Record<Share, number> {
+  const sums = { ...noTokens };
+  for (const { kind, tokens } of parts) sums[shareOfPart[kind]] += tokens;
   return sums;
 }

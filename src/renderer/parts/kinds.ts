@@ -1,16 +1,41 @@
-import { Bot, Brain, CornerDownRight, Image, type Image as ImageIcon, Info, ScrollText, User, Wrench } from 'lucide-react';
-import type { Kind, Role } from '../../core/contract/index.js';
+import { Bot, Brain, CornerDownRight, Image, type Image as ImageIcon, Info, ScrollText, SlidersHorizontal, User, Wrench } from 'lucide-react';
+import type { Kind, PartKind, Role } from '../../core/contract/index.js';
 
-/** The five groups of entries that share a color. */
-export const families = ['user', 'assistant', 'thinking', 'tool', 'system'] as const;
-export type Family = (typeof families)[number];
+/** The groups of entries that share a color of text and icons. */
+export type Family = 'user' | 'assistant' | 'thinking' | 'tool' | 'system' | 'summary';
 
-export const familyNames: Record<Family, string> = {
+/** What every bar and chart divides a context into, in the order of their layers and legends. Each has a color `--f-NAME`. */
+export const shares = ['system', 'summary', 'user', 'assistant', 'thinking', 'call', 'result'] as const;
+export type Share = (typeof shares)[number];
+
+export const shareNames: Record<Share, string> = {
+  system: 'System',
+  summary: 'Summary',
+  user: 'User',
+  assistant: 'Assistant',
+  thinking: 'Thinking',
+  call: 'Tool calls',
+  result: 'Tool results',
+};
+
+/** The share that an entry belongs to. */
+export function shareOf(entry: { readonly role: Role; readonly kind: Kind }): Share {
+  const family = familyOf(entry);
+  return family === 'tool' ? (entry.kind === 'tool_call' ? 'call' : 'result') : family;
+}
+
+/** The share that a part of a counted input belongs to. */
+export const shareOfPart: Readonly<Record<PartKind, Share>> = {
+  system: 'system',
+  tools: 'system',
+  event: 'system',
+  summary: 'summary',
   user: 'user',
+  image: 'user',
   assistant: 'assistant',
   thinking: 'thinking',
-  tool: 'tools',
-  system: 'system and summaries',
+  tool_call: 'call',
+  tool_result: 'result',
 };
 
 /** The family of an entry. */
@@ -22,6 +47,7 @@ export function familyOf({ role, kind }: { readonly role: Role; readonly kind: K
     case 'tool_result':
       return 'tool';
     case 'summary':
+      return 'summary';
     case 'event':
       return 'system';
     case 'text':
@@ -49,7 +75,14 @@ export const kindNames: Record<Kind, string> = {
   event: 'Event',
 };
 
-export const familyIcons: Record<Family, typeof ImageIcon> = { user: User, assistant: Bot, thinking: Brain, tool: Wrench, system: ScrollText };
+export const familyIcons: Record<Family, typeof ImageIcon> = {
+  user: User,
+  assistant: Bot,
+  thinking: Brain,
+  tool: Wrench,
+  system: SlidersHorizontal,
+  summary: ScrollText,
+};
 export const kindIcons: Partial<Record<Kind, typeof ImageIcon>> = { image: Image, tool_result: CornerDownRight, event: Info };
 
 /** The speaker of an entry. */
@@ -78,4 +111,11 @@ export const markNames: Record<string, string> = {
   queued: 'queued while the agent worked',
   command: 'slash command',
   kept: 'kept by the compaction',
+};
+
+/** What marks mean, for those whose name does not say it. */
+export const markHints: Record<string, string> = {
+  meta: 'Not typed by a person: the agent added it to the conversation.',
+  signed: 'The provider signed this text. A changed text has no valid signature, and the provider may refuse it.',
+  redacted: 'The provider encrypted this text. Nobody else can read it.',
 };

@@ -15,6 +15,7 @@ interface ContextTopProps {
 export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) {
   const { project, commit, stop, unsent, outline } = shown;
   const usage = useUsageOf(project, stop === 'root' ? null : commit);
+  const counted = stop !== 'root' && usage.status === 'done' ? usage.data : undefined;
   const draft = useForkDraft(project, commit);
   const openDraft = () => {
     if (!draft) return;
@@ -35,10 +36,6 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
             { value: 'root', name: 'Full history', hint: 'From the first prompt on, across every compaction' },
           ]}
         />
-        <span className="muted ellipsis">
-          {say.plural(outline.total, 'entry', 'entries')} ·{' '}
-          <Window usage={stop !== 'root' && usage.status === 'done' ? usage.data : undefined} estimate={outline.tokens} />
-        </span>
         <span className="grow" />
         {draft && !draft.open && (
           <Button small icon={Pencil} onClick={openDraft} title="Go on with the edited prompt">
@@ -60,8 +57,12 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
           Export
         </Button>
       </div>
-      <TokenBar rows={rows} from={from} to={to} seams={seams} onJump={jumpTo} />
-      <TokenLegend rows={rows} usage={stop !== 'root' && usage.status === 'done' ? usage.data : undefined} />
+      <p className="context-size">
+        <Window usage={counted} estimate={outline.tokens} big />
+        <span className="muted"> · {say.plural(outline.total, 'entry', 'entries')}</span>
+      </p>
+      <TokenBar rows={rows} from={from} to={to} seams={seams} usage={counted} onJump={jumpTo} />
+      <TokenLegend rows={rows} usage={counted} />
     </div>
   );
 }

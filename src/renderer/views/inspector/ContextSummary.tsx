@@ -33,6 +33,7 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
         from={Math.max(0, firstOwn)}
         to={Math.max(0, firstOwn) + own.length}
         seams={seams}
+        usage={usage.status === 'done' ? usage.data : undefined}
         onJump={(entry) => go({ view: 'context', commit: commit.id, entry: outline.rows[entry]?.key, stop: undefined })}
       />
       <TokenLegend rows={outline.rows} usage={usage.status === 'done' ? usage.data : undefined} />

@@ -1,6 +1,6 @@
 import { Scissors } from 'lucide-react';
 import type { Kind, MomentState } from '../../../core/contract/index.js';
-import { type Family, kindNames, say } from '../../parts';
+import { kindNames, type Share, say } from '../../parts';
 
 /** The tokens in the context window at a step, and what a compaction removed. */
 export function WindowFacts({ state, added }: { state: MomentState; added: number }) {
@@ -28,15 +28,17 @@ export function WindowFacts({ state, added }: { state: MomentState; added: numbe
 }
 
 /** Sums are by kind only, so text of user and assistant has one color. */
-const hues: Record<Kind, Family> = {
+const shares: Record<Kind, Share> = {
   text: 'assistant',
   thinking: 'thinking',
-  tool_call: 'tool',
-  tool_result: 'tool',
+  tool_call: 'call',
+  tool_result: 'result',
   image: 'user',
-  summary: 'system',
+  summary: 'summary',
   event: 'system',
 };
+
+const fillOf = (kind: Kind): React.CSSProperties => ({ background: `var(--f-${shares[kind]})` });
 
 /** Tokens by kind, as a bar and as text. */
 function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; total: number }) {
@@ -44,13 +46,13 @@ function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; to
     <>
       <div className="moment-bar" aria-hidden>
         {byKind.map(({ kind, tokens }) => (
-          <i key={kind} className={`kind-${hues[kind]} ${kind}`} style={{ width: `${(tokens / (total || 1)) * 100}%` }} />
+          <i key={kind} style={{ ...fillOf(kind), width: `${(tokens / (total || 1)) * 100}%` }} />
         ))}
       </div>
       <ul className="token-legend">
         {byKind.map(({ kind, tokens }) => (
-          <li key={kind} className={`kind-${hues[kind]} ${kind}`}>
-            <i aria-hidden />
+          <li key={kind}>
+            <i aria-hidden style={fillOf(kind)} />
             {kindNames[kind].toLowerCase()} <b>≈ {say.compact(tokens)}</b>
           </li>
         ))}
