@@ -105,6 +105,13 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
   );
 }
 
+/** From this share of the window on, the chart shows the whole window. Fewer tokens would be a line at its bottom. */
+const leastOfWindow = 0.4;
+
+/** The top of the chart for calls of at most `most` tokens. */
+export const topOf = (most: number, limit: number | null): number =>
+  limit !== null && most >= limit * leastOfWindow ? Math.max(limit, most) * 1.05 : Math.max(1, most) * 1.25;
+
 /** Highest layer first, so that each lower one is drawn over it. Calls are numbered from 1. */
 const dataOf = ({ ids, heights, counted }: Stack): UPlot.AlignedData =>
   [ids.map((_, at) => at + 1), ...heights.toReversed().map((layer) => [...layer]), [...counted]] as UPlot.AlignedData;
@@ -151,7 +158,7 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
       x: { time: false, range: (_, least, most) => [least - 0.6, most + 0.6] },
-      y: { range: (_, __, most) => [0, Math.max(1, most, now.current.stack.limit ?? 0) * 1.05] },
+      y: { range: (_, __, most) => [0, topOf(most, now.current.stack.limit)] },
     },
     axes: [
       {
@@ -210,18 +217,25 @@ function line(plot: UPlot, number: number, color: string, dash: number[]): void 
 
 function limitLine(plot: UPlot, limit: number, color: string, font: string): void {
   const { ctx, bbox } = plot;
-  const y = Math.round(plot.valToPos(limit, 'y', true)) + 0.5;
+  const isAbove = limit > (plot.scales.y?.max ?? limit);
+  const y = isAbove ? bbox.top : Math.round(plot.valToPos(limit, 'y', true)) + 0.5;
   ctx.save();
   ctx.strokeStyle = color;
   ctx.fillStyle = color;
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
   ctx.beginPath();
-  ctx.moveTo(bbox.left, y);
-  ctx.lineTo(bbox.left + bbox.width, y);
-  ctx.stroke();
+  if (!isAbove) {
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+  }
   ctx.textAlign = 'left';
   ctx.font = `${11 * devicePixelRatio}px ${font}`;
-  ctx.fillText(`Window: ${say.exact(limit)}`, bbox.left + 6 * devicePixelRatio, y + 14 * devicePixelRatio);
+  ctx.fillText(
+    isAbove ? `Window: ${say.exact(limit)}, above this chart` : `Window: ${say.exact(limit)}`,
+    bbox.left + 6 * devicePixelRatio,
+    y + 14 * devicePixelRatio,
+  );
   ctx.restore();
 }
