@@ -1,7 +1,17 @@
 import { BookOpen, Ellipsis, Pencil } from 'lucide-react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
-import { go, type ShownCommit, show, type TicketAtCommit, useChainFacts, useNavigation, useRowFacts, useTicketsAtCommits } from '../../state';
+import {
+  go,
+  type ShownCommit,
+  show,
+  type TicketAtCommit,
+  useChainFacts,
+  useNavigation,
+  useRowFacts,
+  useTicketsAtCommits,
+  useTurnNumbers,
+} from '../../state';
 import { commitActions, editOrFork } from '../actions';
 import { CompactionLoss } from '../CompactionLoss';
 import { compareWithOriginal } from '../original';
@@ -24,9 +34,12 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   return (
     <section aria-label="Commit">
       <h2 className="inspector-head">
-        <Id id={commit.id} what="commit id" />
+        <Place project={project} commit={commit} />
+        {forked && <span className="badge fork-badge">fork</span>}
         <span className="grow" />
-        <span className="badge">{commit.type}</span>
+        <time className="muted" dateTime={commit.createdAt} title={say.instant(commit.createdAt)}>
+          {say.when(commit.createdAt)}
+        </time>
         <MenuButton
           label="More"
           button={<IconButton small icon={Ellipsis} label="More actions" />}
@@ -38,7 +51,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       <div className="inspector-actions">
         {view !== 'context' && (
           <Button small look="primary" icon={BookOpen} onClick={() => go({ view: 'context', commit: commit.id, entry: undefined, stop: undefined })}>
-            Open
+            Open context
           </Button>
         )}
         <Button small icon={Pencil} title="Edit the prompt of this turn and fork" onClick={() => editOrFork(commit.id)}>
@@ -46,7 +59,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
         </Button>
         {commit.parent && (
           <Button small title={forked ? 'Compare with the original' : 'Compare with parent'} onClick={() => compare(commit, forked)}>
-            {forked ? 'Compare' : 'Diff'}
+            Compare
           </Button>
         )}
         <Button small title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })}>
@@ -67,6 +80,15 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       <SummaryHistory key={`${commit.id} changes`} project={project} commit={commit} />
     </section>
   );
+}
+
+/** What a commit is, in words: its turn on its branch, or a compaction or snapshot. */
+function Place({ project, commit }: { project: string; commit: ShownCommit }) {
+  const { numbers, of } = useTurnNumbers(project, commit.id);
+  if (commit.type === 'compaction') return <>Compaction</>;
+  if (commit.type === 'snapshot') return <>Snapshot</>;
+  const turn = numbers.get(commit.id);
+  return <>{turn === undefined ? 'Commit' : `Turn ${turn} of ${of}`}</>;
 }
 
 /** Compares a fork with its original, and any other commit with its parent. */
@@ -122,6 +144,12 @@ function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: Sho
   );
 }
 
+const kindWords: Readonly<Record<ShownCommit['type'], string>> = {
+  delta: 'delta: adds to its parent',
+  compaction: 'compaction: replaces what came before by a summary',
+  snapshot: 'snapshot: holds a whole context',
+};
+
 const folded = 'stemma.provenance';
 
 /** Ids, formats and places in the chain: folded until a person opens them. */
@@ -136,6 +164,8 @@ function Provenance({ commit }: { commit: ShownCommit }) {
       <summary>Ids and format</summary>
       <Facts
         rows={[
+          ['Commit', <Id key="id" id={commit.id} what="commit id" />],
+          ['Kind', kindWords[commit.type]],
           [
             'Created',
             <time key="made" dateTime={commit.createdAt}>
