@@ -1,13 +1,11 @@
 import { type ProjectState, type Route, route, toggleInspectorPane, useInspectorRoom, useNavigation, useProject, useUi } from '../state';
-import { viewOf } from './views';
 
-/** Whether the inspector belongs beside the view: always beside views of a commit, elsewhere only where something is selected. */
-const inspects = ({ view, commit, space, ticket }: Route): boolean =>
-  // Calls shows the selected call in a panel of its own.
-  (viewOf(view).needs === 'commit' && view !== 'calls') ||
-  view === 'compare' ||
-  (view === 'timeline' && space === undefined && commit !== undefined) ||
-  (view === 'reviews' && ticket !== undefined);
+/**
+ * Whether the inspector belongs beside the view: beside the views of one commit, and beside a ticket. Compare shows the facts of both
+ * commits itself, Calls those of the selected call, and the views of Agents need the width.
+ */
+const inspects = ({ view, ticket }: Route): boolean =>
+  ['chain', 'context', 'replay', 'run'].includes(view) || (view === 'reviews' && ticket !== undefined);
 
 /** Whether the inspector has something to show. */
 const hasInspector = (at: Route, project: ProjectState): boolean =>

@@ -9,24 +9,110 @@ import { ask, copy, download, useNavigation, useQuery } from '../../state';
 export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
   const { left, right, diff, onSwap } = props;
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
+  const sizes = [
+    { counted: diff.counted.a, estimated: diff.tokens.a },
+    { counted: diff.counted.b, estimated: diff.tokens.b },
+  ] as const;
   return (
     <header className="diff-head">
       {[left, right].map((side, n) => (
         <div key={n === 0 ? 'a' : 'b'} className="diff-side">
-          <span className={`diff-sign ${n === 0 ? 'removed' : 'added'}`}>{n === 0 ? '−' : '+'}</span>
-          <Id id={side.id} what="commit id" />
-          <span className="ellipsis grow" title={side.summary}>
-            {say.firstLine(side.summary ?? '')}
-          </span>
-          <ContextSize counted={n === 0 ? diff.counted.a : diff.counted.b} estimated={n === 0 ? diff.tokens.a : diff.tokens.b} />
-          <time className="muted" dateTime={side.createdAt} title={say.instant(side.createdAt)}>
-            {say.when(side.createdAt)}
-          </time>
-          {query.status === 'done' && query.data.sides[n] && <Usage side={query.data.sides[n]} />}
+          <div className="diff-title">
+            <span className={`diff-sign ${n === 0 ? 'removed' : 'added'}`}>{n === 0 ? '−' : '+'}</span>
+            <h2 className="ellipsis grow" title={side.summary}>
+              {say.firstLine(side.summary ?? '') || 'No title'}
+            </h2>
+            <Id id={side.id} what="commit id" />
+            <time className="muted" dateTime={side.createdAt} title={say.instant(side.createdAt)}>
+              {say.when(side.createdAt)}
+            </time>
+          </div>
+          <Figures
+            size={sizes[n] ?? sizes[0]}
+            side={query.status === 'done' ? query.data.sides[n] : undefined}
+            than={n === 0 ? undefined : { size: sizes[0], side: query.status === 'done' ? query.data.sides[0] : undefined }}
+          />
         </div>
       ))}
       <IconButton icon={ArrowLeftRight} label="Swap sides" onClick={onSwap} />
     </header>
+  );
+}
+
+interface Size {
+  readonly counted: number | null;
+  readonly estimated: number;
+}
+
+/** The input of a turn with what came from the cache, if it was counted. */
+const inputOf = ({ usage }: ComparedSide): number | null =>
+  usage && usage.input !== null ? usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) : null;
+
+/** The figures of a side that are known, with the difference to the other side below each. */
+function Figures({
+  size,
+  side,
+  than,
+}: {
+  size: Size;
+  side: ComparedSide | undefined;
+  than: { size: Size; side: ComparedSide | undefined } | undefined;
+}) {
+  const other = than?.side;
+  const isCounted = size.counted !== null;
+  const isAlike = than && (than.size.counted !== null) === isCounted;
+  const known: readonly (readonly [name: string, value: number | null | undefined, from: number | null | undefined, words: (n: number) => string])[] =
+    [
+      [
+        isCounted ? 'Tokens, counted' : 'Tokens, estimated',
+        size.counted ?? size.estimated,
+        isAlike ? (than.size.counted ?? than.size.estimated) : null,
+        isCounted ? say.exact : (n) => `≈ ${say.compact(n)}`,
+      ],
+      ['Cost', side?.cost, other?.cost, (n) => `${side?.costAtLeast ? '≥ ' : ''}$${n.toFixed(4)}`],
+      ['Time', side?.ms, other?.ms, say.duration],
+      ['Input', side && inputOf(side), other && inputOf(other), say.exact],
+      ['Output', side?.usage?.output, other?.usage?.output, say.exact],
+    ];
+  const missing = known.flatMap(([name, value]) => (value == null ? [name.toLowerCase()] : []));
+  return (
+    <dl className="diff-figures">
+      {known.map(([name, value, from, words]) => value != null && <Figure key={name} name={name} value={value} from={from} words={words} />)}
+      {side?.model && (
+        <div>
+          <dt>Model</dt>
+          <dd>{side.model}</dd>
+        </div>
+      )}
+      {side && missing.length > 0 && (
+        <div>
+          <dt>Not recorded</dt>
+          <dd>
+            <span className="muted">{[...missing, ...(side.model ? [] : ['model'])].join(', ')}</span>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/** One figure, and how much more or less it is than on the other side. */
+function Figure(props: { name: string; value: number; from: number | null | undefined; words: (value: number) => string }) {
+  const { name, value, from, words } = props;
+  const change = from == null ? 0 : value - from;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {words(value)}
+        {change !== 0 && (
+          <span className={change < 0 ? 'diff-less' : 'muted'}>
+            {change < 0 ? '−' : '+'}
+            {words(Math.abs(change)).replace(/^[≈≥] /, '')}
+          </span>
+        )}
+      </dd>
+    </div>
   );
 }
 
@@ -47,7 +133,7 @@ export const ContextSize = ({ counted, estimated }: { counted: number | null; es
 /** Model, tokens, cost and time of the last turn of a side, or which of them were not recorded. */
 export function Usage({ side }: { side: ComparedSide }) {
   const { model, usage, cost, costAtLeast, ms } = side;
-  const input = usage && usage.input !== null ? usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) : null;
+  const input = inputOf(side);
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
     ['model', model ?? undefined],
     ['input', input === null ? undefined : `${say.compact(input)} in`],

@@ -28,7 +28,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
     <div className="samples-row samples-head">
       {compared.sides.map((side, n) => (
         <div key={side.turnId}>
-          <div className="diff-side">
+          <div className="diff-title">
             <b title={n === 0 ? 'The others are compared with this context' : undefined}>{String.fromCharCode(65 + n)}</b>
             <Id id={side.turnId} what="commit id" />
             <span className="grow" />
