@@ -50,7 +50,7 @@ export function StatusBar() {
       {info && <TeamNews dir={info.dir} />}
       <span className="status-engine" title={connection.phase === 'lost' ? connection.reason : undefined}>
         {connection.phase === 'open' ? <Circle size={8} fill="var(--good)" stroke="none" aria-hidden /> : <Unplug size={12} aria-hidden />}
-        {connection.phase === 'open' ? 'engine' : connection.phase === 'lost' ? 'engine away' : 'connecting'}
+        {connection.phase === 'open' ? 'Engine ready' : connection.phase === 'lost' ? 'Engine lost' : 'Connecting'}
       </span>
     </footer>
   );

@@ -6,7 +6,7 @@ import { Code } from './Code';
 import { Fold, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
 import { Picture } from './Image';
-import { familyIcons, familyOf, kindIcons, markNames, speaker } from './kinds';
+import { familyIcons, familyOf, kindIcons, markHints, markNames, speaker } from './kinds';
 import { Markdown } from './Markdown';
 import { compact, exact, instant, when } from './numbers';
 import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, textOf } from './tools';
@@ -35,7 +35,7 @@ function Head({
       {entry.marks?.map(
         (mark) =>
           mark !== entry.toolName && (
-            <span key={mark} className="entry-mark">
+            <span key={mark} className="entry-mark" title={markHints[mark]}>
               {markNames[mark] ?? mark}
             </span>
           ),

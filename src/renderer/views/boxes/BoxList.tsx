@@ -3,8 +3,8 @@ import { useState } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
-import { Rows } from './Rows';
+import { go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { Rows, useFirst } from './Rows';
 
 const shownBoxes = 1_000;
 const useNames = { context: 'context of', output: 'output of', profile: 'profile' } as const;
@@ -18,6 +18,7 @@ export function BoxList({ project }: { project: string }) {
     useQuery(`${project} ${revision}`, () => api.box.list({ limit: shownBoxes })),
     project,
   );
+  useFirst(query.status === 'done' ? query.data.boxes[0]?.boxId : undefined, (box) => move({ box, card: undefined }));
   const needle = filter.trim().toLowerCase();
   const matches = (row: BoxRow) =>
     `${row.boxId}\n${row.head ?? ''}\n${row.uses.map((use) => `${useNames[use.as]} ${use.of}`).join('\n')}`.toLowerCase().includes(needle);

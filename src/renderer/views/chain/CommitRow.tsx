@@ -64,10 +64,10 @@ export const CommitRow = memo(
           {/* First for assistive technology, because the title names the commit; drawn after the marks. */}
           <span className="chain-summary">{words}</span>
           <TurnNumber turn={row.turn} />
-          {row.tipOf !== undefined && (
-            <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Tip: ${row.tipOf}`}>
+          {row.tipOf !== undefined && !row.forked && !words.startsWith(row.tipOf.slice(0, 24)) && (
+            <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Newest of the branch “${row.tipOf}”`}>
               <GitBranch size={11} aria-hidden />
-              {!row.forked && !words.startsWith(row.tipOf.slice(0, 24)) && <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>}
+              <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>
             </span>
           )}
           {commit.type === 'compaction' && (

@@ -1,14 +1,16 @@
 import type { ContextId } from '../../../core/contract/index.js';
+import { api } from '../../client';
 import { Button, say } from '../../parts';
-import { go, move } from '../../state';
+import { go, move, useOpenDir, useQuery } from '../../state';
 
 /** The bar above the list while two commits are selected. */
 export function TwoSelected({ commit, against }: { commit: ContextId; against: ContextId }) {
   return (
     <div className="chain-two">
-      <span>
-        Two selected: <b className="mono">{say.shortId(commit)}</b> and <b className="mono">{say.shortId(against)}</b>
+      <span className="ellipsis">
+        <b>Two selected</b> <Title commit={commit} /> and <Title commit={against} />
       </span>
+      <span className="grow" />
       <Button small look="primary" onClick={() => go({ view: 'compare', entry: undefined })}>
         Compare
       </Button>
@@ -17,4 +19,11 @@ export function TwoSelected({ commit, against }: { commit: ContextId; against: C
       </Button>
     </div>
   );
+}
+
+/** The title of a commit, or its id while it loads. */
+function Title({ commit }: { commit: ContextId }) {
+  const query = useQuery(`${useOpenDir()} ${commit} title`, () => api.context.show({ id: commit }));
+  const summary = query.status === 'done' ? query.data.summary : undefined;
+  return summary ? <span title={commit}>“{say.firstLine(summary, 50)}”</span> : <span className="mono">{say.shortId(commit)}</span>;
 }

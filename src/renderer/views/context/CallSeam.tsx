@@ -23,7 +23,12 @@ export function CallSeam({ call }: { call: RequestRow }) {
   const { input, cacheRead, cacheWrite, output } = call.tokens;
   const fed = [input, cacheRead, cacheWrite].flatMap((part) => part ?? []);
   return (
-    <button type="button" className="call-seam" title="Open the request" onClick={() => go({ view: 'calls', call: call.requestId })}>
+    <button
+      type="button"
+      className="call-seam"
+      title="Open the request of this call. Its tokens are as the provider counted them."
+      onClick={() => go({ view: 'calls', call: call.requestId })}
+    >
       <Proof proof={call.proof} />
       <span className="mono">{call.model ?? 'model not recorded'}</span>
       <span>

@@ -51,7 +51,7 @@ export function HandoverView({ project }: { project: string }) {
           onChange={setShown}
           options={[
             { value: 'map', name: 'Handovers', hint: 'Handovers between agents' },
-            { value: 'pack', name: 'Pack', hint: 'Pack a box by hand' },
+            { value: 'pack', name: 'Pack a box', hint: 'Choose by hand what another agent receives' },
           ]}
         />
         {shown === 'map' && query.status === 'done' && (

@@ -14,7 +14,11 @@ interface RowsProps {
 /** The arguments of the handover: a name and a value each. */
 export function ArgumentRows({ form: { args }, onChange }: RowsProps) {
   return (
-    <PackPart title="Arguments" add={() => onChange({ args: [...args, { id: nextId(args), name: '', value: '', as: 'text' }] })}>
+    <PackPart
+      title="Arguments"
+      hint="What the other agent is told, by name."
+      add={() => onChange({ args: [...args, { id: nextId(args), name: '', value: '', as: 'text' }] })}
+    >
       {args.map((row) => (
         <ArgumentFields
           key={row.id}
@@ -67,6 +71,7 @@ export function RuleRows({ form: { rules, args }, onChange }: RowsProps) {
   return (
     <PackPart
       title="Rules"
+      hint="Each makes a card of an argument. The type says what the card is for, the role who says it to the model."
       add={() => onChange({ rules: [...rules, { id: nextId(rules), argument: names.at(-1) ?? '', type: 'task.context', role: '' }] })}
     >
       {rules.map((row) => (
@@ -129,7 +134,7 @@ function RuleFields({ row, names, onChange, onRemove }: RuleFieldsProps) {
 /** The boxes whose cards are inherited, and whether a pointer to the parent is added. */
 export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly boxes: readonly BoxRow[] | undefined }) {
   return (
-    <PackPart title="Inherited boxes">
+    <PackPart title="Inherited boxes" hint="Boxes whose cards the other agent receives as they are.">
       {form.boxes.map((boxId) => (
         <span key={boxId} className="pack-line">
           <span className="grow ellipsis" title={boxId}>
@@ -152,7 +157,7 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
       )}
       <label className="pack-line">
         <input type="checkbox" checked={form.parent} onChange={(event) => onChange({ parent: event.target.checked })} />
-        Add a pointer to the parent
+        Say which agent hands it over
       </label>
     </PackPart>
   );

@@ -18,7 +18,7 @@ interface PackTargetProps {
 /** The profile that receives the box and the agent that hands it over. */
 export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps) {
   return (
-    <PackPart title="From and to">
+    <PackPart title="From and to" hint="The profile that receives the box, and the agent or person that hands it over.">
       {profiles?.length === 0 ? (
         <NewProfile />
       ) : (

@@ -5,7 +5,7 @@ import { Button, Fold, Loading, Markdown, ProblemLine, problemOf, say } from '..
 import { type JobLine, linesOfJob } from '../../state';
 import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
-import { argumentsText, jobTitle, performerName, statusWords } from './words';
+import { argumentsLine, argumentsText, jobTitle, performerName, statusWords } from './words';
 
 /** The last lines are drawn first; earlier ones on request. */
 const drawn = 300;
@@ -81,7 +81,7 @@ function LineView({ line, job }: { line: JobLine; job: Job }) {
       return (
         <details>
           <summary>
-            <Wrench size={12} aria-hidden /> {line.toolName ?? 'tool'} <span className="muted">{say.firstLine(argumentsText(line.text), 90)}</span>
+            <Wrench size={12} aria-hidden /> {line.toolName ?? 'tool'} <span className="muted">{say.firstLine(argumentsLine(line.text), 90)}</span>
           </summary>
           <pre className="verbatim">{argumentsText(line.text)}</pre>
           {line.result !== undefined && (
@@ -94,7 +94,7 @@ function LineView({ line, job }: { line: JobLine; job: Job }) {
     case 'question':
       return (
         <p className="muted">
-          <ShieldQuestion size={12} aria-hidden /> Asked about {line.toolName ?? 'a tool'}: {say.firstLine(argumentsText(line.text), 90)}
+          <ShieldQuestion size={12} aria-hidden /> Asked about {line.toolName ?? 'a tool'}: {say.firstLine(argumentsLine(line.text), 90)}
         </p>
       );
     case 'ended':

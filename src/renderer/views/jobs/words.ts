@@ -103,3 +103,17 @@ export function argumentsText(text: string): string {
     return text;
   }
 }
+
+/** Arguments of a tool call in one line: a command, or the values without their names. */
+export function argumentsLine(text: string): string {
+  const shown = argumentsText(text);
+  try {
+    const given = JSON.parse(shown) as unknown;
+    if (typeof given !== 'object' || given === null) return shown;
+    return Object.values(given)
+      .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      .join(', ');
+  } catch {
+    return shown;
+  }
+}
