@@ -1,0 +1,136 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from '../../support/e2e.js';
+import { toView, withSample } from '../../support/views.js';
+import { commits, entries, sheet, view } from '../../support/window.js';
+
+const walked = [
+  'sessions',
+  'chain',
+  'context',
+  'calls',
+  'replay',
+  'compare',
+  'run',
+  'jobs',
+  'timeline&space=larder',
+  'handover',
+  'handover&handovers=pack',
+  'boxes',
+  'profiles',
+  'compose',
+  'reviews',
+  'experiments',
+  'settings',
+  'settings&settings=storage',
+] as const;
+
+/** More steps than any view of the sample has controls. */
+const mostSteps = 160;
+
+/** What has the focus: where it is, and whether a person sees that it is there. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const element = document.activeElement as HTMLElement | null;
+    if (!element || element === document.body) return undefined;
+    element.dataset.walked = String(Number(element.dataset.walked ?? 0) + 1);
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+    const { width, height, left, top, right, bottom } = element.getBoundingClientRect();
+    const isMarked = (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) > 0) || boxShadow !== 'none';
+    const isInside = width > 0 && height > 0 && right > 0 && bottom > 0 && left < innerWidth && top < innerHeight;
+    const name = `<${element.tagName.toLowerCase()}> ${(element.getAttribute('aria-label') ?? element.textContent ?? '').trim().slice(0, 40)}`;
+    return { name, times: Number(element.dataset.walked), isMarked, isInside, ahead: element.tabIndex > 0 };
+  });
+
+test('[W58] Tab passes through every view once, shows the focus, and is never caught', async ({ page, machine }) => {
+  const query = await withSample(page, machine);
+  const found: string[] = [];
+  for (const address of walked) {
+    await toView(page, query, address);
+    await page.evaluate(() => {
+      for (const element of document.querySelectorAll<HTMLElement>('[data-walked]')) delete element.dataset.walked;
+      (document.activeElement as HTMLElement | null)?.blur();
+    });
+    let steps = 0;
+    for (; steps < mostSteps; steps += 1) {
+      await page.keyboard.press('Tab');
+      const at = await focused(page);
+      if (!at) break;
+      if (at.times > 1) {
+        found.push(`${address}: Tab comes back to ${at.name}`);
+        break;
+      }
+      if (!at.isMarked) found.push(`${address}: no focus is seen on ${at.name}`);
+      if (!at.isInside) found.push(`${address}: ${at.name} is outside of the window`);
+      if (at.ahead) found.push(`${address}: ${at.name} is out of order`);
+    }
+    if (steps < 5) found.push(`${address}: Tab reached only ${steps} controls`);
+    if (steps === mostSteps) found.push(`${address}: Tab did not leave in ${mostSteps} steps`);
+  }
+  expect(found).toEqual([]);
+});
+
+test('[W58] the main jobs are done without a mouse', async ({ page, machine }) => {
+  const query = await withSample(page, machine);
+  const press = async (...keys: string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+
+  // Read a turn, edit its prompt in place, and keep the result as a branch.
+  await toView(page, query, 'chain');
+  const before = await commits(page).count();
+  await press('/');
+  await page.keyboard.type('Fix it, please');
+  await expect(commits(page)).toHaveCount(1);
+  await press('Enter', 'Home', 'Shift+E');
+  const prompt = page.getByRole('textbox', { name: 'Prompt' });
+  await expect(prompt).toBeFocused();
+  await page.keyboard.type(' And say why.');
+  await page.getByRole('button', { name: 'Keep as branch' }).focus();
+  await press('Enter');
+  await expect(prompt).toHaveCount(0);
+  await press('g', 'c');
+  await expect(commits(page)).toHaveCount(before + 1);
+
+  // Compare two commits, and go back.
+  await page.getByRole('listbox', { name: 'Commits, newest first' }).focus();
+  await press('Home', 'ArrowDown', 'ArrowDown', 'Space', 'ArrowDown', 'd');
+  await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
+  await press('Alt+ArrowLeft');
+  await expect(commits(page).first()).toBeVisible();
+
+  // The costliest cache miss.
+  await toView(page, query, 'calls');
+  await page.getByRole('listbox', { name: 'Calls in the order sent' }).focus();
+  await press('Home', 'm');
+  await expect(page.getByRole('region', { name: 'Cache miss' })).toBeVisible();
+
+  // Replay by steps.
+  await toView(page, query, 'replay');
+  await page.getByRole('slider', { name: 'Moment of the replay' }).focus();
+  await press('Home', 'ArrowRight');
+  await expect(view(page)).toContainText('Step 2 of');
+
+  // Write a ticket, open it, and leave it.
+  await toView(page, query, 'reviews');
+  await page.getByRole('button', { name: 'New ticket' }).focus();
+  await press('Enter');
+  await expect(sheet(page)).toBeVisible();
+  await page.keyboard.type('Written without a mouse');
+  await page.getByRole('button', { name: 'Create ticket' }).focus();
+  await press('Enter');
+  await expect(sheet(page)).toHaveCount(0);
+  await expect(page.getByText('Written without a mouse').first()).toBeVisible();
+
+  // The palette leads to a context.
+  await press('Control+k');
+  await page.keyboard.type('Call it 1.2.1');
+  await expect(sheet(page).getByRole('option').first()).toBeVisible();
+  await press('Enter');
+  await expect(entries(page)).toBeVisible();
+
+  // Another theme.
+  await press('g', ',');
+  await page.getByRole('radiogroup', { name: 'Theme' }).getByRole('radio', { checked: true }).focus();
+  await press('ArrowRight', 'ArrowRight');
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+});
