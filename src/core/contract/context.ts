@@ -110,6 +110,8 @@ export const rowFacts = z.object({
   tools: count,
   /** Files that its tools read or changed. */
   files: count,
+  /** The first of these files: those that it wrote or changed before those that it only read. */
+  touched: z.array(z.object({ path: z.string(), how: z.enum(['read', 'written', 'changed']) })),
   model: z.string().nullable(),
   /** The price of the calls whose replies it was the first to contain; null is "no price". */
   cost: money.nullable(),

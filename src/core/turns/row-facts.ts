@@ -20,13 +20,15 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
   return rows.map((row) => {
     const own = row.type === 'delta' ? deltaEntries(chain, row) : [];
     const calls = own.filter(({ kind }) => kind === 'tool_call');
+    const touched = filesOf(row.format, own, calls);
     const cardCalls = cardTurns.has(row.seq) ? callsIn(chain, [row.seq]) : undefined;
     return {
       id: row.id,
       // The entries of a commit that was made here have the time at which it was made, not that of the reply.
       ms: row.forked ? (runs.get(row.seq) ?? null) : spanOf([...timesOf(own), ...(cardCalls ?? []).flatMap(callTimes)]),
       tools: calls.length,
-      files: filesOf(row.format, own, calls),
+      files: touched.length,
+      touched: touched.slice(0, mostTouched),
       // The writer of a card is an agent, not a model.
       model: cardCalls ? (cardCalls.at(-1)?.model ?? null) : modelOf(own),
       cost: costs.get(row.id) ?? null,
@@ -43,13 +45,20 @@ function spanOf(times: readonly number[]): number | null {
 const timesOf = (own: readonly Entry[]): number[] => own.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)]));
 const callTimes = ({ askedAt, at, endedAt }: ReturnType<typeof callsIn>[number]): number[] => [askedAt ?? at, endedAt ?? at];
 
-function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[]): number {
+/** The most files that the facts of a commit name. */
+const mostTouched = 20;
+
+/** The files that calls touched, those that they wrote or changed first. */
+function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[]): RowFacts['touched'] {
   const results = new Map(own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
-  const paths = calls.flatMap((call) => {
+  const touched = new Map<string, RowFacts['touched'][number]['how']>();
+  for (const call of calls) {
     const result = results.get(call.toolCallId ?? '');
-    return (result && touchOf(format, call, result)?.path) ?? [];
-  });
-  return new Set(paths).size;
+    const touch = result && touchOf(format, call, result);
+    if (touch && !(touch.how === 'read' && touched.has(touch.path))) touched.set(touch.path, touch.how);
+  }
+  const files = [...touched].map(([path, how]) => ({ path, how }));
+  return [...files.filter(({ how }) => how !== 'read'), ...files.filter(({ how }) => how === 'read')];
 }
 
 /** The last model that answered; null if none is recorded. */

@@ -23,7 +23,33 @@ test('[W42] a row of the chain has duration, tool calls, files and model', () =>
   });
   const second = checkpoint(chain, { ...shared, parent: first.id, text: prompt('u2', 'thanks', { parent: 'a1', ...at(50) }) });
   expect(rowFacts(chain, [first.id, second.id])).toEqual([
-    { id: first.id, ms: 41_000, tools: 3, files: 1, model: 'm', cost: null },
-    { id: second.id, ms: null, tools: 0, files: 0, model: null, cost: null },
+    { id: first.id, ms: 41_000, tools: 3, files: 1, touched: [{ path: '/q.js', how: 'read' }], model: 'm', cost: null },
+    { id: second.id, ms: null, tools: 0, files: 0, touched: [], model: null, cost: null },
+  ]);
+});
+
+test('[W42] the facts name the files of a commit, those that it changed first', () => {
+  const chain = emptyChain();
+  const { id } = checkpoint(chain, {
+    ...{ type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary', parent: null },
+    text:
+      prompt('u1', 'fix it') +
+      call('c1', 't1', 'Read', { file_path: '/read.js' }, { parent: 'u1' }) +
+      result('r1', 't1', '1\ta', { parent: 'c1' }) +
+      call('c2', 't2', 'Read', { file_path: '/changed.js' }, { parent: 'r1' }) +
+      result('r2', 't2', '1\ta', { parent: 'c2' }) +
+      call('c3', 't3', 'Edit', { file_path: '/changed.js', old_string: 'a', new_string: 'b' }, { parent: 'r2' }) +
+      result('r3', 't3', 'done', { parent: 'c3' }) +
+      call('c4', 't4', 'Read', { file_path: '/changed.js' }, { parent: 'r3' }) +
+      result('r4', 't4', '1\tb', { parent: 'c4' }),
+  });
+  expect(rowFacts(chain, [id])).toMatchObject([
+    {
+      files: 2,
+      touched: [
+        { path: '/changed.js', how: 'changed' },
+        { path: '/read.js', how: 'read' },
+      ],
+    },
   ]);
 });

@@ -17,6 +17,7 @@ import { CompactionLoss } from '../CompactionLoss';
 import { compareWithOriginal } from '../original';
 import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
+import { FilesTouched } from './FilesTouched';
 import { SummaryField } from './SummaryField';
 import { SummaryHistory } from './SummaryHistory';
 
@@ -29,6 +30,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
     project,
     useNavigation(({ route }) => route.session),
   );
+  const facts = useRowFacts(project, [commit.id]).get(commit.id);
   const startedBy = callOfSubagent.get(commit.id);
   const forked = forks.has(commit.id);
   return (
@@ -66,9 +68,10 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           Resume
         </Button>
       </div>
-      <WorkFacts facts={useRowFacts(project, [commit.id]).get(commit.id)} commit={commit} />
+      <WorkFacts facts={facts} commit={commit} />
       {commit.type === 'compaction' && view !== 'context' && <CompactionLoss key={`${commit.id} loss`} project={project} commit={commit.id} />}
       <ContextSummary project={project} commit={commit} />
+      <FilesTouched project={project} commit={commit} facts={facts} />
       <Facts
         rows={[
           startedBy ? ['Started by', <CallLink key="started" started={startedBy} />] : undefined,
@@ -101,7 +104,7 @@ function compare({ id, parent }: ShownCommit, forked: boolean): void {
 /** What the agent did in this commit, and what it cost. */
 function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: ShownCommit }) {
   if (!facts) return <div className="work-facts placeholder" aria-hidden />;
-  const { model, ms, cost, files, tools } = facts;
+  const { model, ms, cost, tools } = facts;
   return (
     <div className="work-facts">
       <Facts
@@ -136,7 +139,6 @@ function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: Sho
               </span>
             ),
           ],
-          ['Files', files === 0 ? 'none' : `${say.exact(files)} read or changed`],
           ['Tool calls', tools === 0 ? 'none' : say.exact(tools)],
         ]}
       />

@@ -1,0 +1,46 @@
+import { FileText } from 'lucide-react';
+import type { RowFacts } from '../../../core/contract/index.js';
+import { inFolder, say } from '../../parts';
+import { type ShownCommit, usePlace } from '../../state';
+
+interface FilesTouchedProps {
+  readonly project: string;
+  readonly commit: ShownCommit;
+  /** Undefined until it is loaded. */
+  readonly facts: RowFacts | undefined;
+}
+
+/** The files that the tools of a commit read or changed, as paths in its repository. */
+export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
+  const place = usePlace(project, commit.id);
+  const folder = place.status === 'done' ? place.data.repository : null;
+  if (!facts || facts.files === 0) return null;
+  const { files, touched } = facts;
+  return (
+    <section className="files-touched" aria-label="Files touched">
+      <h3>
+        Files touched <span className="muted">{say.exact(files)}</span>
+      </h3>
+      <ul>
+        {touched.map(({ path, how }) => {
+          const [name, within] = split(inFolder(path, folder));
+          return (
+            <li key={path} title={path}>
+              <FileText size={12} aria-hidden />
+              <span className="ellipsis">{name}</span>
+              <span className="muted ellipsis grow">{within}</span>
+              <span className="muted">{how}</span>
+            </li>
+          );
+        })}
+      </ul>
+      {files > touched.length && <p className="muted">And {say.plural(files - touched.length, 'more file')}.</p>}
+    </section>
+  );
+}
+
+/** A path as its name and its folder. */
+function split(path: string): readonly [name: string, folder: string] {
+  const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
+  return [path.slice(at + 1), path.slice(0, Math.max(0, at))];
+}
