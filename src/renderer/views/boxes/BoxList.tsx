@@ -1,24 +1,31 @@
 import { Lock } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
-import { Rows, useFirst } from './Rows';
+import { go, useKept, useProject, useQuery } from '../../state';
+import { Rows } from './Rows';
 
 const shownBoxes = 1_000;
 const useNames = { context: 'context of', output: 'output of', profile: 'profile' } as const;
 
+interface BoxListProps {
+  readonly project: string;
+  readonly chosen: string | undefined;
+  /** Told the first box, which is shown while none is selected. */
+  readonly onFirst: (boxId: string | undefined) => void;
+}
+
 /** The boxes of the project, most recently changed first, with a filter. */
-export function BoxList({ project }: { project: string }) {
+export function BoxList({ project, chosen, onFirst }: BoxListProps) {
   const revision = useProject((state) => state.revision);
-  const chosen = useNavigation(({ route }) => route.box);
   const [filter, setFilter] = useState('');
   const query = useKept(
     useQuery(`${project} ${revision}`, () => api.box.list({ limit: shownBoxes })),
     project,
   );
-  useFirst(query.status === 'done' ? query.data.boxes[0]?.boxId : undefined, (box) => move({ box, card: undefined }));
+  const first = query.status === 'done' ? query.data.boxes[0]?.boxId : undefined;
+  useEffect(() => onFirst(first), [first, onFirst]);
   const needle = filter.trim().toLowerCase();
   const matches = (row: BoxRow) =>
     `${row.boxId}\n${row.head ?? ''}\n${row.uses.map((use) => `${useNames[use.as]} ${use.of}`).join('\n')}`.toLowerCase().includes(needle);

@@ -15,6 +15,9 @@ export function BoxesView({ project }: { project: string }) {
   const { box, card, commit } = useNavigation(({ route }) => route);
   const counts = useProject(({ state }) => (state.phase === 'open' ? state.info.counts : undefined));
   const [shown, setShown] = useState<'boxes' | 'cards'>(card && !box ? 'cards' : 'boxes');
+  // Not in the address: nobody selected it, so a handover does not start with it.
+  const [first, setFirst] = useState<string>();
+  const shownBox = box ?? (card || shown === 'cards' ? undefined : first);
   if (counts && counts.cards === 0 && counts.boxes === 0) return <NothingYet />;
   return (
     <section className="boxes" aria-label="Boxes">
@@ -32,13 +35,13 @@ export function BoxesView({ project }: { project: string }) {
           <span className="grow" />
           <NewMenu commit={commit} />
         </div>
-        {shown === 'boxes' ? <BoxList project={project} /> : <CardList project={project} />}
+        {shown === 'boxes' ? <BoxList project={project} chosen={shownBox} onFirst={setFirst} /> : <CardList project={project} />}
       </div>
       <div className="boxes-thing">
         {card ? (
           <CardPane key={`${project} ${card}`} project={project} cardId={card} />
-        ) : box ? (
-          <BoxPane key={`${project} ${box}`} project={project} boxId={box} />
+        ) : shownBox ? (
+          <BoxPane key={`${project} ${shownBox}`} project={project} boxId={shownBox} />
         ) : (
           <Empty title={shown === 'boxes' ? 'No box selected' : 'No card selected'} picture={<BoxesIcon size={48} strokeWidth={1} />}>
             {shown === 'boxes'

@@ -1,7 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { placeByKey, rowsOnPage } from '../../parts';
-import { useNavigation } from '../../state';
 
 /** A virtual list with keyboard navigation (arrows, j and k). */
 export function Rows<T>(props: {
@@ -64,13 +63,4 @@ export function Rows<T>(props: {
       </div>
     </div>
   );
-}
-
-/** Selects the first item of a list where neither a box nor a card is selected, so that the pane beside it is not empty. */
-export function useFirst(first: string | undefined, choose: (id: string) => void): void {
-  const isChosen = useNavigation(({ route }) => route.box !== undefined || route.card !== undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `choose` is a new function in every render
-  useEffect(() => {
-    if (first !== undefined && !isChosen) choose(first);
-  }, [first, isChosen]);
 }
