@@ -87,7 +87,8 @@ export const CommitRow = memo(
           {isSubagent(row) && (row.tipOf !== undefined || row.startedBy !== undefined) && (
             <span className="badge agent-badge">
               <Bot size={11} aria-hidden />
-              subagent
+              <span className="unseen">subagent </span>
+              <span className="ellipsis">{row.commit.template.split('/', 2)[1] ?? 'subagent'}</span>
             </span>
           )}
           {commit.damaged && <DamagedMark />}
@@ -137,7 +138,7 @@ const TurnNumber = ({ turn }: { turn: number | undefined }) => (
   </span>
 );
 
-/** The agent of a commit: a subagent by its kind, others by their name. On hover also the principal and the model. */
+/** The mark of a commit's agent. Its name, the model and the principal appear on hover: the title needs the room. */
 function Agent({ row, facts }: { row: GraphRow; facts: RowFacts | undefined }) {
   const { template, principal } = row.commit;
   const [agent = template, subagent] = template.split('/', 2);
@@ -145,7 +146,7 @@ function Agent({ row, facts }: { row: GraphRow; facts: RowFacts | undefined }) {
   return (
     <span className="chain-template muted" title={[name, facts?.model, principal].filter(Boolean).join(' · ')}>
       <AgentMark agent={agent} />
-      <span className="ellipsis">{name}</span>
+      <span className="unseen">{name}</span>
     </span>
   );
 }
