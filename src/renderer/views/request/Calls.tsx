@@ -33,9 +33,13 @@ export function Calls({ calls, turns, places, place, folder, onChoose }: Props) 
   const heightBefore = useRef(height);
   useEffect(() => {
     const from = virtual.scrollOffset ?? 0;
-    const wasInView = at * rowHeight >= from && (at + 1) * rowHeight <= from + heightBefore.current;
+    const wasInView = at * rowHeight >= from - 1 && (at + 1) * rowHeight <= from + heightBefore.current + 2;
     heightBefore.current = height;
-    if (at >= 0 && wasInView) virtual.scrollToIndex(at, { align: 'auto' });
+    if (at < 0 || !wasInView) return;
+    virtual.scrollToIndex(at, { align: 'auto' });
+    // The list knows its height in whole pixels only.
+    const frame = requestAnimationFrame(() => scroller.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' }));
+    return () => cancelAnimationFrame(frame);
   }, [height, at, virtual]);
   return (
     <div className="calls">
