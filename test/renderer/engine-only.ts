@@ -1,6 +1,6 @@
 const performer = 'For programs that run an agent themselves. A person writes into a space or a turn with the forms of the window.';
 const writer = 'For agents and scripts that write their own content. The window imports, forks and edits instead.';
-const seedReads =
+const wireReads =
   'Read endpoints for other programs, in the shape that those expect. The window reads the same rows by card.get, box.get and box.cards.';
 const compose = 'For programs that compose their own prompts. The window shows the result with compose.preview and compose.body.';
 const texts = 'For programs that render their own timeline. The window shows the result with timeline.transcript and timeline.messages.';
@@ -24,11 +24,11 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'context.tips': `${fewer}context.graph.`,
   'handover.packWithInstruction': `${fewer}handover.pack, whose rules pack an instruction and boxes.`,
   'import.detect': `${fewer}library.sessions for what is found, import.run for what is named.`,
-  'projects.box': seedReads,
-  'projects.boxCards': seedReads,
-  'projects.boxes': seedReads,
-  'projects.card': seedReads,
-  'projects.cards': seedReads,
+  'projects.box': wireReads,
+  'projects.boxCards': wireReads,
+  'projects.boxes': wireReads,
+  'projects.card': wireReads,
+  'projects.cards': wireReads,
   'request.capture': machinery,
   'run.enterSpace': performer,
   'run.get': `${fewer}run.list.`,

@@ -6,12 +6,12 @@ import { sheet, view } from '../../support/window.js';
 
 /** How to open each sheet: the address of the view, the button or menu that leads to it, and the item of the menu. */
 const ways: readonly (readonly [address: string, button: string | RegExp, item?: string | RegExp])[] = [
-  ...['Run here…', 'Fork…', 'Export…', 'Share a link…', /^Resume in /, 'Name this branch…', 'Compact in your own words…', 'Summarize…'].map(
+  ...['Run here…', /^Fork…/, /^Export…/, 'Share a link…', /^Resume in /, 'Name this branch…', 'Compact in your own words…', 'Summarize…'].map(
     (item) => ['chain', 'More actions', item] as const,
   ),
   ...['Tags…', 'Keep its content…', 'Find a context by time…', 'Download an imported file…'].map((item) => ['chain', 'More actions', item] as const),
-  ['sessions', /^Project: /, 'New project…'],
-  ['sessions', /^Project: /, 'Open or import a path…'],
+  ['sessions', /Project:/, 'New project…'],
+  ['sessions', /Project:/, 'Open or import a path…'],
   ['run', 'Add to experiment…'],
   ['jobs', 'Run again…'],
   ['jobs&kinds=rules', 'Allow something to start'],

@@ -53,7 +53,7 @@ function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; to
         {byKind.map(({ kind, tokens }) => (
           <li key={kind}>
             <i aria-hidden style={fillOf(kind)} />
-            {kindNames[kind].toLowerCase()} <b>≈ {say.compact(tokens)}</b>
+            {kindNames[kind]} <b>≈ {say.compact(tokens)}</b>
           </li>
         ))}
       </ul>

@@ -158,7 +158,7 @@ function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: F
       <Choice label="Assignee" any="Anybody" value={filter.assignee} values={assignees} onChange={(assignee) => onChange({ assignee })} />
       {labels.length > 0 && <Choice label="Label" any="Any label" value={filter.label} values={labels} onChange={(label) => onChange({ label })} />}
       <label className="reviews-ready" title="Ready: open, with no open dependencies">
-        <input type="checkbox" checked={filter.ready} onChange={(event) => onChange({ ready: event.target.checked })} /> ready
+        <input type="checkbox" checked={filter.ready} onChange={(event) => onChange({ ready: event.target.checked })} /> Only ready
       </label>
     </div>
   );

@@ -35,7 +35,7 @@ export function Actor({ people }: { people: readonly string[] }) {
   const list = useId();
   return (
     <label className="ticket-actor" title="Tickets record this name as the author. Stemma finds the author's context by it">
-      <span className="muted">as</span>
+      <span className="muted">Write as</span>
       <input
         className="field"
         aria-label="Write as"

@@ -18,14 +18,6 @@ export function SpaceList(props: {
         <IconButton small icon={Plus} label="Create a space" onClick={onNew} />
       </header>
       <ul>
-        {hasContext && (
-          <li>
-            <button type="button" aria-current={chosen === undefined ? 'true' : undefined} onClick={() => move({ space: undefined })}>
-              <span className="ellipsis">This context</span>
-              <span className="muted ellipsis">as a timeline</span>
-            </button>
-          </li>
-        )}
         {spaces.map((space) => (
           <li key={space.spaceId}>
             <button type="button" aria-current={space === chosen ? 'true' : undefined} onClick={() => move({ space: space.spaceId })}>
@@ -44,6 +36,14 @@ export function SpaceList(props: {
             </button>
           </li>
         ))}
+        {hasContext && (
+          <li>
+            <button type="button" aria-current={chosen === undefined ? 'true' : undefined} onClick={() => move({ space: undefined })}>
+              <span className="ellipsis">This context</span>
+              <span className="muted ellipsis">as a timeline</span>
+            </button>
+          </li>
+        )}
       </ul>
     </nav>
   );
