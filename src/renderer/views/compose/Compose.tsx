@@ -2,7 +2,7 @@ import { Layers } from 'lucide-react';
 import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, notifyProblem, ProblemLine, problemOf } from '../../parts';
+import { Answer, Loading, notifyProblem, ProblemLine, problemOf } from '../../parts';
 import { ask, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
@@ -52,6 +52,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   if (!changed) last.current = undefined;
   else if (tried.status === 'done' && last.current?.page !== tried.data) last.current = { page: tried.data, trial: settled };
   const sendTrial = async (): Promise<void> => ask(sendForm((await api.compose.preview(inputOf(commit, trial))).messages, send));
+  if (key === null) return <Loading what="Loading the layers" lines={12} />;
   return (
     <Answer
       query={recorded}

@@ -59,8 +59,8 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
         <Button small icon={Pencil} title="Edit the prompt of this turn and fork" onClick={() => editOrFork(commit.id)}>
           Edit &amp; fork
         </Button>
-        {commit.parent && (
-          <Button small title={forked ? 'Compare with the original' : 'Compare with parent'} onClick={() => compare(commit, forked)}>
+        {forked && (
+          <Button small title="Compare with the original" onClick={() => compareFork(commit)}>
             Compare
           </Button>
         )}
@@ -94,11 +94,9 @@ function Place({ project, commit }: { project: string; commit: ShownCommit }) {
   return <>{turn === undefined ? 'Commit' : `Turn ${turn} of ${of}`}</>;
 }
 
-/** Compares a fork with its original, and any other commit with its parent. */
-function compare({ id, parent }: ShownCommit, forked: boolean): void {
-  if (!parent) return;
-  if (forked) void compareWithOriginal(id, parent).catch(notifyProblem);
-  else go({ view: 'compare', commit: id, against: parent, entry: undefined });
+/** Compares a fork with its original. The menu compares other commits with their parent. */
+function compareFork({ id, parent }: ShownCommit): void {
+  if (parent) void compareWithOriginal(id, parent).catch(notifyProblem);
 }
 
 /** What the agent did in this commit, and what it cost. */
