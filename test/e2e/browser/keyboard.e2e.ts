@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { toView, withSample } from '../../support/views.js';
-import { commits, entries, sheet, view } from '../../support/window.js';
+import { commits, sheet, view } from '../../support/window.js';
 
 const walked = [
   'sessions',
@@ -60,7 +60,8 @@ test('[W58] Tab passes through every view once, shows the focus, and is never ca
         found.push(`${address}: Tab comes back to ${at.name}`);
         break;
       }
-      if (!at.isMarked) found.push(`${address}: no focus is seen on ${at.name}`);
+      // The first one is given the focus by the test, not by a key.
+      if (steps > 0 && !at.isMarked) found.push(`${address}: no focus is seen on ${at.name}`);
       if (!at.isInside) found.push(`${address}: ${at.name} is outside of the window`);
       if (at.ahead) found.push(`${address}: ${at.name} is out of order`);
     }
@@ -96,7 +97,8 @@ test('[W58] the main jobs are done without a mouse', async ({ page, machine }) =
   await page.getByRole('listbox', { name: 'Commits, newest first' }).focus();
   await press('Home', 'ArrowDown', 'ArrowDown', 'Space', 'ArrowDown', 'd');
   await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
-  await press('Alt+ArrowLeft');
+  await page.getByRole('button', { name: 'Back to Chain' }).focus();
+  await press('Enter');
   await expect(commits(page).first()).toBeVisible();
 
   // The costliest cache miss.
@@ -122,12 +124,12 @@ test('[W58] the main jobs are done without a mouse', async ({ page, machine }) =
   await expect(sheet(page)).toHaveCount(0);
   await expect(page.getByText('Written without a mouse').first()).toBeVisible();
 
-  // The palette leads to a context.
+  // The palette leads to a place.
   await press('Control+k');
-  await page.keyboard.type('Call it 1.2.1');
-  await expect(sheet(page).getByRole('option').first()).toBeVisible();
+  await page.keyboard.type('Experiments');
+  await expect(sheet(page).getByRole('option', { name: /^Experiments/ })).toBeVisible();
   await press('Enter');
-  await expect(entries(page)).toBeVisible();
+  await expect(page).toHaveURL(/#\/experiments/);
 
   // Another theme.
   await press('g', ',');
