@@ -25,22 +25,7 @@ export function Calls({ calls, turns, places, place, folder, onChoose }: Props) 
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: places.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 16 });
   const at = places.indexOf(place);
-  useEffect(() => {
-    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
-  }, [at, virtual]);
-  // The chart above loads after the list and takes room from it: the selected row stays in view if it was.
-  const height = virtual.scrollRect?.height ?? 0;
-  const heightBefore = useRef(height);
-  useEffect(() => {
-    const from = virtual.scrollOffset ?? 0;
-    const wasInView = at * rowHeight >= from - 1 && (at + 1) * rowHeight <= from + heightBefore.current + 2;
-    heightBefore.current = height;
-    if (at < 0 || !wasInView) return;
-    virtual.scrollToIndex(at, { align: 'auto' });
-    // The list knows its height in whole pixels only.
-    const frame = requestAnimationFrame(() => scroller.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' }));
-    return () => cancelAnimationFrame(frame);
-  }, [height, at, virtual]);
+  const onScroll = useRowInView(scroller, at);
   return (
     <div className="calls">
       <div className="call-row call-heads" aria-hidden>
@@ -60,6 +45,7 @@ export function Calls({ calls, turns, places, place, folder, onChoose }: Props) 
         role="listbox"
         aria-label="Calls in the order sent"
         tabIndex={0}
+        onScroll={onScroll}
         onKeyDown={(event) => {
           const next = places[placeByKey(event, at, places.length, rowsOnPage(scroller.current, rowHeight)) ?? -1];
           const call = next === undefined ? undefined : calls[next];
@@ -94,6 +80,34 @@ export function Calls({ calls, turns, places, place, folder, onChoose }: Props) 
       </div>
     </div>
   );
+}
+
+/** How far a row is outside of the list in pixels: above it (negative) or below it. */
+function outside(list: HTMLElement, at: number): number {
+  const top = at * rowHeight - list.scrollTop;
+  return top < 0 ? top : Math.max(0, top + rowHeight - list.getBoundingClientRect().height);
+}
+
+/**
+ * Brings the selected row into view, and keeps it there when the list becomes smaller, unless a person scrolled it away: the chart above
+ * loads after the list and takes room from it. Returns what the list does when it scrolls.
+ */
+function useRowInView(scroller: React.RefObject<HTMLDivElement | null>, at: number): () => void {
+  const isHeld = useRef(true);
+  useEffect(() => {
+    const list = scroller.current;
+    if (!list || at < 0) return;
+    isHeld.current = true;
+    // The observer also calls at its start, so this shows a newly selected row.
+    const observer = new ResizeObserver(() => {
+      if (isHeld.current) list.scrollTop += outside(list, at);
+    });
+    observer.observe(list);
+    return () => observer.disconnect();
+  }, [scroller, at]);
+  return () => {
+    if (scroller.current) isHeld.current = Math.abs(outside(scroller.current, at)) < 2;
+  };
 }
 
 /** The turn of the call above, if the list shows one. */
