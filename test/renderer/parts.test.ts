@@ -48,7 +48,7 @@ describe('the token bar', () => {
     expect([0, 0.05, 0.1, 0.69, 0.71, 1].map((point) => entryAt(sharesOf(rows), point))).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
-  test('[W56] the bar shows what is not recorded, and the free window of a context that is large enough', () => {
+  test('[W56] the bar shows what is not recorded, and the free window of a large context', () => {
     const limit = 200_000;
     expect(scaleOf(undefined)).toEqual({ unrecorded: 0, entries: 1 });
     expect(scaleOf({ counted: null, notRecorded: null, limit })).toEqual({ unrecorded: 0, entries: 1 });

@@ -53,7 +53,7 @@ for (const [half, some] of [
   ['first', ways.slice(0, ways.length / 2)],
   ['second', ways.slice(ways.length / 2)],
 ] as const)
-  test(`[W47][W57] sheets open and close by keyboard and violate no accessibility rule, ${half} half`, async ({ page, machine }) => {
+  test(`[W47][W57] sheets work by keyboard and violate no accessibility rule, ${half} half`, async ({ page, machine }) => {
     const query = await withSample(page, machine);
     const found: Record<string, string[]> = {};
     for (const [address, button, item] of some) {

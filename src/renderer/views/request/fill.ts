@@ -1,13 +1,14 @@
 import type { PartKind, UsageSeries } from '../../../core/contract/index.js';
-import { shareNames, shareOfPart, shares } from '../../parts/kinds';
 
 /** The layers of the chart from its bottom to its top, in the colors of entry kinds. The last one fills the gap to the counted total. */
 export const layers: readonly { readonly kinds: readonly PartKind[]; readonly name: string; readonly color: string }[] = [
-  ...shares.map((share) => ({
-    kinds: (Object.keys(shareOfPart) as PartKind[]).filter((kind) => shareOfPart[kind] === share),
-    name: shareNames[share],
-    color: `--f-${share}`,
-  })),
+  { kinds: ['system', 'tools', 'event'], name: 'System', color: '--f-system' },
+  { kinds: ['summary'], name: 'Summary', color: '--f-summary' },
+  { kinds: ['user', 'image'], name: 'User', color: '--f-user' },
+  { kinds: ['assistant'], name: 'Assistant', color: '--f-assistant' },
+  { kinds: ['thinking'], name: 'Thinking', color: '--f-thinking' },
+  { kinds: ['tool_call'], name: 'Tool calls', color: '--f-call' },
+  { kinds: ['tool_result'], name: 'Tool results', color: '--f-result' },
   { kinds: [], name: 'Not recorded', color: '--f-none' },
 ];
 export const unrecorded = layers.length - 1;
