@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { gapsIn, linesOf } from '../../src/renderer/views/timeline/lines.js';
+import type { Timestamp } from '../../src/core/contract/index.js';
+import { linesOf, listOf } from '../../src/renderer/views/timeline/lines.js';
 
 describe('the text that an agent reads', () => {
   const text = 'SPACE HISTORY:\n  [msg:a] one\n    "two"  [SEEN]\n  [msg:b] three  [NEW]\n  ← RESUME: x';
@@ -16,7 +17,8 @@ describe('the text that an agent reads', () => {
   });
 
   test('only long silences are shown', () => {
-    const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() });
-    expect(gapsIn([at(0), at(10), at(100), at(90)])).toEqual([0, 0, 90 * 60_000, 0]);
+    const at = (minute: number) => ({ id: `${minute}`, at: new Date(minute * 60_000).toISOString() as Timestamp, sender: null, text: null });
+    const list = listOf([at(0), at(10), at(100), at(90)]);
+    expect([0, 1, 2, 3].map((place) => list.at(place)?.gap)).toEqual([0, 0, 90 * 60_000, 0]);
   });
 });

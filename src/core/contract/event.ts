@@ -70,7 +70,7 @@ const namesOf = (given: unknown): unknown => {
 };
 export const messageOrigin = z.preprocess(namesOf, knownOrigin).describe('Why an agent wrote the message, if its space did not trigger it.');
 
-const timelineMessage = z.strictObject({
+export const timelineMessage = z.strictObject({
   id: id.describe('The id of the message.'),
   seq: z.number().int().optional().describe('The position of the message in its space, if known.'),
   at: timestamp.describe('When it was sent.'),

@@ -17,6 +17,7 @@ import {
   plansBlock,
   runs,
   spacesBlock,
+  timelineMessage,
   trigger,
   words,
 } from './event.js';
@@ -85,6 +86,15 @@ export type Rendered = z.output<typeof rendered>;
 const roleMessage = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
 export type RoleMessage = z.output<typeof roleMessage>;
 
+const timelineRow = timelineMessage.extend({
+  length: count.describe('The characters of the whole text.'),
+  silence: count.describe('The milliseconds since the message before it.'),
+});
+export type TimelineRow = z.output<typeof timelineRow>;
+
+const timelineRows = z.strictObject({ total: count, rows: z.array(timelineRow) });
+export type TimelineRows = z.output<typeof timelineRows>;
+
 export const timelineContract = {
   block: procedure("Renders one block of an agent's event context.")
     .input(blockInput)
@@ -101,7 +111,21 @@ export const timelineContract = {
           .max(100_000)
           .optional()
           .describe(budget.description ?? ''),
+        window: z
+          .boolean()
+          .optional()
+          .describe('Leaves the messages that are not rendered out of `input`, for a caller that reads them with `timeline.rows`.'),
       }),
     )
-    .output(z.strictObject({ input: timelineInput, rendered })),
+    .output(z.strictObject({ input: timelineInput, rendered, total: count.describe('The number of messages, of which `input` may have a part.') })),
+  rows: procedure('Returns the messages of `timeline.transcript` in pages. Long texts are cut.')
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        offset: count.optional().describe('The first message. The default is 0.'),
+        limit: count.min(1).max(200).optional().describe('The most messages. The default is 200.'),
+        longest: count.optional().describe('The most characters of a text. Without it, texts are whole.'),
+      }),
+    )
+    .output(timelineRows),
 };

@@ -173,7 +173,7 @@ export const effects: Effects = {
     preview: 'reads',
     rows: 'reads',
   },
-  timeline: { block: 'machine', render: 'machine', messages: 'machine', transcript: 'machine' },
+  timeline: { block: 'machine', render: 'machine', messages: 'machine', transcript: 'reads', rows: 'reads' },
   space: {
     addEntity: 'writes',
     entities: 'reads',

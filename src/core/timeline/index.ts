@@ -8,5 +8,5 @@ export { previewTimeline, runTimeline } from './spaces/input.js';
 export { post, wouldTrigger } from './spaces/posting.js';
 export { enterSpace, finishRun, getRun, isDue, listRuns, readMessages, send, startByTrigger, tick } from './spaces/runs.js';
 export { addEntity, createSpace, getSpace, joinSpace, leaveSpace, listEntities, listSpaces, readReceipt, spaceMessages } from './spaces/spaces.js';
-export { contextTimeline } from './spaces/transcript.js';
+export { contextMessages, contextTimeline } from './spaces/transcript.js';
 export { getWait, openWaits } from './spaces/waits.js';

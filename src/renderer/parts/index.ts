@@ -15,6 +15,7 @@ export { Button, type Icon, IconButton } from './buttons';
 export { ChipMenu, type ChipOption } from './ChipMenu';
 export { Code } from './Code';
 export { ConfirmWrite } from './ConfirmWrite';
+export { CutText } from './CutText';
 export { textOfContent } from './cards';
 export { Copyable, Facts, Id, Sheet, Switch } from './controls';
 export { Damaged } from './Damaged';

@@ -172,6 +172,21 @@ describe("a commit's context", () => {
     const { client, project } = asking();
     const { id } = commit(project, conversation, 'this');
     const { input, rendered } = await client.timeline.transcript({ id });
+    // Pages of messages, and only the window of the text.
+    const { total, rows } = await client.timeline.rows({ id, offset: 1, limit: 2, longest: 3 });
+    const messages = input.history?.messages ?? [];
+    expect(total).toBe(messages.length);
+    expect(rows).toEqual(
+      messages.slice(1, 3).map((message, n) => ({
+        ...message,
+        text: message.text?.slice(0, 3) ?? null,
+        length: message.text?.length,
+        silence: Math.max(0, Date.parse(message.at) - Date.parse(messages[n]?.at ?? '')),
+      })),
+    );
+    const small = await client.timeline.transcript({ id, budget: 1, window: true });
+    expect(small.input.history?.messages).toHaveLength(1);
+    expect(await client.timeline.messages(small.input)).toEqual(await client.timeline.messages({ ...input, budget: 1 }));
     const keys = (await client.context.entries({ id })).entries.map(({ key }) => `msg-${key}`);
     expect(input.history?.messages.map((message) => message.id)).toEqual(keys);
     expect(rendered.system).toContain('Bash (service, id:tool-Bash): "FAIL larder"');

@@ -135,6 +135,9 @@ test('W10, W14: a context of 250,000 entries opens in 1.5 s, scrolls smoothly, s
   note('heap of the context of 250,000 entries, MB', (await heapOf(page)) / 1024 / 1024, mostHeapMB);
   const sent = await bytesOf(machine, project, 'compose.rows', { id: new URLSearchParams(query).get('commit'), limit: 50, longest: 4_000 });
   note('first page of its composition, MB', sent / 1024 / 1024, 1);
+  const id = new URLSearchParams(query).get('commit');
+  note('its timeline without the pages, MB', (await bytesOf(machine, project, 'timeline.transcript', { id, window: true })) / 1024 / 1024, 1);
+  note('a page of its timeline, MB', (await bytesOf(machine, project, 'timeline.rows', { id, limit: 50, longest: 4_000 })) / 1024 / 1024, 1);
 });
 
 test('W9: a transcript of 50 MB, beside the page that claude-replay makes of it', async ({ page, machine }) => {

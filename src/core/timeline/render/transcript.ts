@@ -8,7 +8,6 @@ export interface TranscriptFrame {
   readonly agent: { readonly id: string; readonly name: string };
   /** The time of entries whose own time is not recorded. */
   readonly at: Timestamp;
-  readonly budget?: number | undefined;
 }
 
 const user: Person = { name: 'User', type: 'human', id: 'user' };
@@ -46,7 +45,6 @@ export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptF
     history: { messages, lastProcessedMessageId: before?.id ?? null, triggerMessageId: trigger?.id ?? null },
     activeRuns: [{ id: frame.space.id, isCurrent: true, triggeredBy: trigger?.sender?.name ?? null, space: frame.space.name ?? frame.space.id }],
     now: at,
-    ...(frame.budget === undefined ? {} : { budget: frame.budget }),
   };
 }
 

@@ -1,16 +1,62 @@
 import type { ContextId } from '../../base/index.js';
 import { timestampOf } from '../../base/index.js';
 import { type Chain, commitOf, entries } from '../../chain/index.js';
+import type { TimelineInput, TimelineMessage, TimelineRows } from '../../contract/index.js';
+import { windowOf } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
 import { transcriptTimeline } from '../render/transcript.js';
 import type { RunTimeline } from './input.js';
 
 /** How many messages of a transcript are shown by default. */
 const defaultTranscriptBudget = 200;
+/** The most messages in a page. */
+const most = 200;
+
+interface Query {
+  readonly id: ContextId;
+  readonly budget?: number | undefined;
+  /** Leaves only the rendered messages in the input. */
+  readonly window?: boolean | undefined;
+}
 
 /** Any commit's context as a timeline. Writes nothing. */
-export function contextTimeline(chain: Chain, query: { readonly id: ContextId; readonly budget?: number | undefined }): RunTimeline {
-  const commit = commitOf(chain, query.id);
+export function contextTimeline(chain: Chain, query: Query): RunTimeline & { readonly total: number } {
+  const whole = inputOf(chain, query.id);
+  const input = { ...whole, budget: query.budget ?? defaultTranscriptBudget };
+  return { input: query.window ? inWindow(input) : input, rendered: renderTimeline(input), total: whole.history?.messages.length ?? 0 };
+}
+
+interface Pages {
+  readonly id: ContextId;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly longest?: number | undefined;
+}
+
+/** The messages of a context as a timeline, in pages. */
+export function contextMessages(chain: Chain, { id, offset = 0, limit = most, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
+  const messages = inputOf(chain, id).history?.messages ?? [];
+  return {
+    total: messages.length,
+    rows: messages.slice(offset, offset + limit).map((message, place) => ({
+      ...message,
+      text: message.text?.slice(0, longest) ?? null,
+      length: message.text?.length ?? 0,
+      silence: silenceBefore(message, messages[offset + place - 1]),
+    })),
+  };
+}
+
+const silenceBefore = ({ at }: TimelineMessage, before: TimelineMessage | undefined): number =>
+  before ? Math.max(0, Date.parse(at) - Date.parse(before.at)) : 0;
+
+/** The latest transcript of each project, because its pages are read one after another. */
+const latest = new WeakMap<Chain, { readonly id: ContextId; readonly input: TimelineInput }>();
+
+function inputOf(chain: Chain, given: ContextId): TimelineInput {
+  const commit = commitOf(chain, given);
+  const known = latest.get(chain);
+  if (known?.id === commit.id) return known.input;
   const { title } = chain.db.one<{ title: string | null }>(
     'SELECT title FROM source WHERE project = ? AND sessionId = ? LIMIT 1',
     chain.project,
@@ -20,7 +66,16 @@ export function contextTimeline(chain: Chain, query: { readonly id: ContextId; r
     space: { id: commit.sessionId ?? commit.id, name: title },
     agent: { id: commit.template, name: commit.template },
     at: timestampOf(commit.createdAt),
-    budget: query.budget ?? defaultTranscriptBudget,
   });
-  return { input, rendered: renderTimeline(input) };
+  latest.set(chain, { id: commit.id, input });
+  return input;
+}
+
+/** The same timeline with the messages of its window only. The mark of what was seen may be outside, so its position goes along. */
+function inWindow(input: TimelineInput): TimelineInput {
+  const { history } = input;
+  if (!history) return input;
+  const seen = history.messages.find(({ id }) => id === history.lastProcessedMessageId)?.seq;
+  const messages = [...windowOf(history.messages, input.budget ?? defaultTranscriptBudget, history.triggerMessageId)];
+  return { ...input, history: { ...history, messages, ...(seen !== undefined && { lastProcessedSeq: seen }) } };
 }

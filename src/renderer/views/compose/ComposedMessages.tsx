@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../client';
-import { Button, Fold, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
+import { Button, CutText, ProblemLine, problemOf, say } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
 import { type ComposedRow, type Composition, type inputOf, longestText, pageSize } from './trial';
@@ -114,7 +114,11 @@ function Message({ row, whole }: { row: ComposedRow; whole: () => Promise<string
       {isEmpty ? (
         <p className="muted">{layer === 'system_prompt' ? 'The agent did not record its system prompt' : 'Empty'}</p>
       ) : (
-        row.text.trim() !== '' && <MessageText row={row} whole={whole} />
+        row.text.trim() !== '' && (
+          <CutText text={row.text} length={row.length} lines={6} whole={whole}>
+            {(shown) => <pre className="verbatim">{shown}</pre>}
+          </CutText>
+        )
       )}
       {calls.map((call, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the message does not change
@@ -122,24 +126,6 @@ function Message({ row, whole }: { row: ComposedRow; whole: () => Promise<string
           <b>{call.name}</b> {say.firstLine(call.arguments, 400)}
         </pre>
       ))}
-    </>
-  );
-}
-
-/** The text of a message. A text that was cut loads when it is asked for. */
-function MessageText({ row, whole }: { row: ComposedRow; whole: () => Promise<string> }) {
-  const [loaded, setLoaded] = useState<string>();
-  const isCut = loaded === undefined && row.length > row.text.length;
-  return (
-    <>
-      <Fold text={loaded ?? row.text} lines={6}>
-        {(shown) => <pre className="verbatim">{shown}</pre>}
-      </Fold>
-      {isCut && (
-        <button type="button" className="fold" onClick={() => void whole().then(setLoaded).catch(notifyProblem)}>
-          Load all {say.exact(row.length)} characters
-        </button>
-      )}
     </>
   );
 }

@@ -34,8 +34,8 @@ function offOf(element: Element, block: number): number | undefined {
 
 /**
  * Scrolls a block exactly to the top of the list. Heights are estimates until the blocks around the target are drawn and
- * measured, and change again when their content arrives. So the position is corrected on every frame until it is calm, and then
- * whenever the list changes its height, until the person scrolls.
+ * measured, and change again when their content arrives. So the position is corrected on every frame until it is calm, and again
+ * whenever the list changes, until the person scrolls.
  */
 export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: Virtualizer<HTMLDivElement, Element>): (block: number) => void {
   const running = useRef<() => void>(undefined);
@@ -46,14 +46,12 @@ export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: 
       const element = scroller.current;
       list.scrollToIndex(block, { align: 'start' });
       if (!element) return;
-      const began = performance.now();
+      let began = performance.now();
       let calm = 0;
+      let missing = 0;
       let frame = 0;
-      const held = new ResizeObserver(() => {
-        const off = offOf(element, block);
-        if (off === undefined || Math.abs(off) > farthest) stop();
-        else if (Math.abs(off) >= 1) element.scrollTop += off;
-      });
+      // Once the block was in place, a large distance is a scroll that somebody else wants.
+      let hasLanded = false;
       const stop = (): void => {
         cancelAnimationFrame(frame);
         held.disconnect();
@@ -61,16 +59,35 @@ export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: 
       };
       const step = (): void => {
         const off = offOf(element, block);
-        if (off === undefined) list.scrollToIndex(block, { align: 'start' });
-        else if (Math.abs(off) >= 1) element.scrollTop += off;
+        missing = off === undefined ? missing + 1 : 0;
+        if (hasLanded && (missing > calmFrames || Math.abs(off ?? 0) > farthest)) {
+          stop();
+          return;
+        }
+        if (off === undefined && !hasLanded) list.scrollToIndex(block, { align: 'start' });
+        else if (off !== undefined && Math.abs(off) >= 1) element.scrollTop += off;
         const isCalm = off !== undefined && Math.abs(off) < 1 && element.getAttribute('aria-busy') !== 'true';
         calm = isCalm ? calm + 1 : 0;
         if (calm < calmFrames && performance.now() - began < longest) frame = requestAnimationFrame(step);
-        else for (const drawn of element.querySelectorAll('.context-length > div')) held.observe(drawn);
+        else hold();
+      };
+      // The list corrects its own position when a block is measured, also after this: one correction is not enough.
+      const held = new ResizeObserver(() => {
+        if (hasLanded) begin();
+      });
+      const begin = (): void => {
+        cancelAnimationFrame(frame);
+        began = performance.now();
+        calm = 0;
+        frame = requestAnimationFrame(step);
+      };
+      const hold = (): void => {
+        hasLanded = true;
+        for (const drawn of element.querySelectorAll('.context-length, .context-length > div')) held.observe(drawn);
       };
       for (const event of ownScrolling) element.addEventListener(event, stop, { passive: true });
       running.current = stop;
-      frame = requestAnimationFrame(step);
+      begin();
     },
     [scroller, list],
   );

@@ -1,16 +1,16 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, CircleHelp, Cog, CornerUpLeft, Hourglass, User } from 'lucide-react';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
-import { Empty, Fold, type Icon, say } from '../../parts';
-import { gapsIn } from './lines';
+import { CutText, Empty, type Icon, say } from '../../parts';
+import type { ChatItem, MessageList } from './lines';
 import { type MessageNote, waitText } from './space';
 
 const faces: Readonly<Record<EntityType, Icon>> = { human: User, agent: Bot, service: Cog };
 const hues: Readonly<Record<EntityType, string>> = { human: 'kind-user', agent: 'kind-assistant', service: 'kind-tool' };
 
 interface ChatProps {
-  readonly messages: readonly TimelineMessage[];
+  readonly list: MessageList;
   /** The entity whose messages are shown on the right. */
   readonly selfId: string | undefined;
   /** Messages after this one are new; null: all are new; undefined: no divider. */
@@ -22,54 +22,60 @@ interface ChatProps {
   readonly notes?: ReadonlyMap<string, MessageNote> | undefined;
   readonly nameOf?: (entity: string) => string;
   readonly onReply?: (message: TimelineMessage) => void;
+  /** Loads the whole text of a message that was cut. */
+  readonly onWhole?: (place: number) => Promise<string>;
 }
 
 /** Messages as a chat, with long silences and new messages marked. */
-export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen, notes, nameOf, onReply }: ChatProps) {
+export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, notes, nameOf, onReply, onWhole }: ChatProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const gaps = useMemo(() => gapsIn(messages), [messages]);
-  const virtual = useVirtualizer({ count: messages.length, getScrollElement: () => scroller.current, estimateSize: () => 72, overscan: 8 });
-  const count = messages.length;
+  const { count } = list;
+  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => 72, overscan: 8 });
   // The newest message scrolls into view.
   useEffect(() => {
     if (count > 0) virtual.scrollToIndex(count - 1, { align: 'end' });
   }, [count, virtual]);
   const fromOutside = useRef(true);
   useEffect(() => {
-    const place = pointed && fromOutside.current ? messages.findIndex((message) => message.id === pointed) : -1;
+    const place = pointed && fromOutside.current ? list.placeOf(pointed) : -1;
     if (place >= 0) virtual.scrollToIndex(place, { align: 'auto' });
     fromOutside.current = true;
-  }, [pointed, messages, virtual]);
+  }, [pointed, list, virtual]);
   const point = (id: string | undefined): void => {
     fromOutside.current = false;
     onPoint(id);
   };
-  if (count === 0) return <Empty title="No messages yet">Messages of this space appear here. Write the first one below.</Empty>;
   const items = virtual.getVirtualItems();
-  const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : messages.findIndex((message) => message.id === dividerAfter) + 1;
+  const [from, to] = [items[0]?.index ?? 0, (items.at(-1)?.index ?? -1) + 1];
+  useEffect(() => list.need?.(from, to), [list, from, to]);
+  if (count === 0) return <Empty title="No messages yet">Messages of this space appear here. Write the first one below.</Empty>;
+  const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : list.placeOf(dividerAfter) + 1;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
     <section ref={scroller} className="chat-scroll" aria-label="Messages" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         <ol className="chat" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
-            const message = messages[item.index];
-            if (!message) return null;
-            const gap = gaps[item.index] ?? 0;
+            const shown = list.at(item.index);
             return (
               <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
-                {gap > 0 && <p className="chat-gap">{silence(gap)} later</p>}
+                {shown && shown.gap > 0 && <p className="chat-gap">{silence(shown.gap)} later</p>}
                 {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread">New</p>}
-                <ChatMessage
-                  message={message}
-                  own={message.sender?.id === selfId}
-                  pointed={message.id === pointed}
-                  onPoint={point}
-                  onOpen={onOpen}
-                  note={notes?.get(message.id)}
-                  nameOf={nameOf ?? String}
-                  onReply={onReply}
-                />
+                {shown ? (
+                  <ChatMessage
+                    item={shown}
+                    own={shown.message.sender?.id === selfId}
+                    pointed={shown.message.id === pointed}
+                    onPoint={point}
+                    onOpen={onOpen}
+                    note={notes?.get(shown.message.id)}
+                    nameOf={nameOf ?? String}
+                    onReply={onReply}
+                    whole={onWhole && (() => onWhole(item.index))}
+                  />
+                ) : (
+                  <p className="skeleton chat-waiting" />
+                )}
               </li>
             );
           })}
@@ -80,7 +86,7 @@ export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen,
 }
 
 function ChatMessage(props: {
-  message: TimelineMessage;
+  item: ChatItem;
   own: boolean;
   pointed: boolean;
   onPoint: (messageId: string | undefined) => void;
@@ -88,8 +94,10 @@ function ChatMessage(props: {
   note: MessageNote | undefined;
   nameOf: (entity: string) => string;
   onReply: ((message: TimelineMessage) => void) | undefined;
+  whole: (() => Promise<string>) | undefined;
 }) {
-  const { message, own, pointed, onPoint, onOpen, note, nameOf, onReply } = props;
+  const { own, pointed, onPoint, onOpen, note, nameOf, onReply, whole } = props;
+  const { message, length = 0 } = props.item;
   const type = message.sender?.type;
   const Face = type ? faces[type] : CircleHelp;
   return (
@@ -126,9 +134,9 @@ function ChatMessage(props: {
           </p>
         )}
         {message.origin && <p className="muted chat-origin">{originText(message.origin)}</p>}
-        <Fold text={message.text ?? ''} lines={8}>
+        <CutText text={message.text ?? ''} length={length} lines={8} whole={whole}>
           {(shown) => <p className="chat-text">{shown}</p>}
-        </Fold>
+        </CutText>
         {note?.wait && (
           <p className="chat-wait" data-open={note.wait.endedAt === null}>
             <Hourglass size={11} aria-hidden /> {waitText(note.wait, nameOf, clock)}

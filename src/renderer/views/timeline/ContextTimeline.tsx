@@ -1,16 +1,17 @@
 import { useMemo, useState } from 'react';
-import type { ContextId } from '../../../core/contract/index.js';
+import type { ContextId, TimelineRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer } from '../../parts';
-import { go, useQuery } from '../../state';
+import { Answer, SomeUnread } from '../../parts';
+import { createRanges, go, useQuery, useRanges } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { Chat } from './Chat';
+import { type ChatItem, type MessageList, shownSilence } from './lines';
 import { Reader } from './Reader';
 
 /** The selected context as chat and as timeline. */
 export function ContextTimeline({ project, commit }: { project: string; commit: ContextId }) {
   const [pointed, setPointed] = useState<string>();
-  const query = useQuery(`${project} ${commit} transcript`, (signal) => api.timeline.transcript({ id: commit }, { signal }));
+  const query = useQuery(`${project} ${commit} transcript`, (signal) => api.timeline.transcript({ id: commit, window: true }, { signal }));
   return (
     <Answer
       query={query}
@@ -19,20 +20,47 @@ export function ContextTimeline({ project, commit }: { project: string; commit: 
       stillWorks="The chain and other commits still work."
       actions={<ToCommit />}
     >
-      {({ input, rendered }) => <Transcript input={input} rendered={rendered} pointed={pointed} onPoint={setPointed} />}
+      {(data) => <Transcript {...data} commit={commit} pointed={pointed} onPoint={setPointed} />}
     </Answer>
   );
+}
+
+/** Messages of a page, and the most characters of a text in it. */
+const pageSize = 50;
+const longestText = 4_000;
+
+const messagesOf = (id: ContextId) =>
+  createRanges(pageSize, async (offset, limit) => {
+    const { total, rows } = await api.timeline.rows({ id, offset, limit, longest: longestText });
+    return { total, items: rows };
+  });
+
+/** The whole text of a message. */
+async function wholeText(id: ContextId, place: number): Promise<string> {
+  const { rows } = await api.timeline.rows({ id, offset: place, limit: 1 });
+  return rows[0]?.text ?? '';
 }
 
 type TranscriptData = Awaited<ReturnType<typeof api.timeline.transcript>>;
 
 interface TranscriptProps extends TranscriptData {
+  readonly commit: ContextId;
   readonly pointed: string | undefined;
   readonly onPoint: (id: string | undefined) => void;
 }
 
-function Transcript({ input, rendered, pointed, onPoint }: TranscriptProps) {
-  const messages = useMemo(() => input.history?.messages ?? [], [input]);
+function Transcript({ commit, input, rendered, total, pointed, onPoint }: TranscriptProps) {
+  const [made] = useState(() => messagesOf(commit));
+  const ranges = useRanges(made);
+  const version = ranges.version();
+  // Only messages of the window can be pointed at from the text, and these have their position.
+  const places = useMemo(() => new Map((input.history?.messages ?? []).map(({ id, seq = 0 }) => [id, seq - 1])), [input]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other messages
+  const list = useMemo(
+    (): MessageList => ({ count: total, at: (place) => itemOf(ranges.at(place)), placeOf: (id) => places.get(id) ?? -1, need: ranges.need }),
+    [ranges, version, total, places],
+  );
+  const problem = ranges.problem();
   return (
     <>
       <div className="timeline-chat">
@@ -40,13 +68,15 @@ function Transcript({ input, rendered, pointed, onPoint }: TranscriptProps) {
           <h2 className="ellipsis">{input.spaces[0]?.name ?? 'This context'}</h2>
           <span className="muted ellipsis grow">{input.spaces[0]?.members.map((member) => member.name ?? 'Unknown').join(', ')}</span>
         </header>
+        {problem !== undefined && <SomeUnread what="messages" error={problem} onRetry={ranges.retry} />}
         <Chat
-          messages={messages}
+          list={list}
           selfId={input.identity.entityId}
           dividerAfter={undefined}
           pointed={pointed}
           onPoint={onPoint}
           onOpen={(id) => go({ view: 'context', entry: id.slice('msg-'.length) as never })}
+          onWhole={(place) => wholeText(commit, place)}
         />
       </div>
       <div className="timeline-reader">
@@ -58,3 +88,6 @@ function Transcript({ input, rendered, pointed, onPoint }: TranscriptProps) {
     </>
   );
 }
+
+/** What the chat shows of a row. */
+const itemOf = (row: TimelineRow | undefined): ChatItem | undefined => row && { message: row, gap: shownSilence(row.silence), length: row.length };

@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Entity, Space, TimelineMessage } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer } from '../../parts';
 import { useKept, useQuery } from '../../state';
 import { Beside } from './Beside';
 import { Chat } from './Chat';
+import { listOf } from './lines';
 import { loadSpace, type SpaceData } from './space';
 import { useOpenRuns } from './useOpenRuns';
 import { Writer } from './Writer';
@@ -33,6 +34,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   );
   const data = query.status === 'done' ? query.data : undefined;
   useOpenRuns(space, data, onChange);
+  const list = useMemo(() => listOf(data?.messages ?? []), [data]);
   const dividerAfter = useReadMark(space.spaceId, person, data);
   return (
     <>
@@ -42,10 +44,10 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
           <span className="muted ellipsis grow">{space.members.map(({ name }) => name).join(', ')}</span>
         </header>
         <Answer query={query} what="Cannot load this space" loading="Loading the messages">
-          {({ messages, notes, runs }) => (
+          {({ notes, runs }) => (
             <>
               <Chat
-                messages={messages}
+                list={list}
                 selfId={undefined}
                 dividerAfter={person === undefined ? undefined : dividerAfter}
                 pointed={pointed}

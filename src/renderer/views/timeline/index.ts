@@ -3,5 +3,5 @@
 // Without a space it shows the selected context in the same form. `lines.ts` (pure) divides the text.
 import './timeline.css';
 
-export { gapsIn, linesOf, type TextLine } from './lines';
+export { linesOf, listOf, type TextLine } from './lines';
 export { TimelineView as View } from './Timeline';

@@ -1,4 +1,4 @@
-import type { TimelineBlock } from '../../../core/contract/index.js';
+import type { TimelineBlock, TimelineMessage } from '../../../core/contract/index.js';
 
 /** A piece of a block's text: the line of a message, or the text between messages. */
 export interface TextLine {
@@ -27,10 +27,33 @@ export function linesOf({ text, lines = [] }: Pick<TimelineBlock, 'text' | 'line
 /** Longer silences between messages are shown, in milliseconds. */
 const longSilence = 30 * 60_000;
 
-/** The milliseconds of silence before each message; 0 for short silences. */
-export const gapsIn = (messages: readonly { readonly at: string }[]): readonly number[] =>
-  messages.map(({ at }, n) => {
-    const before = messages[n - 1];
-    const silence = before ? Date.parse(at) - Date.parse(before.at) : 0;
-    return silence >= longSilence ? silence : 0;
+/** A silence between two messages in milliseconds if it is long enough to be shown; else 0. */
+export const shownSilence = (silence: number): number => (silence >= longSilence ? silence : 0);
+
+/** The messages of a chat. Those of a long context load while it scrolls. */
+export interface MessageList {
+  readonly count: number;
+  /** Undefined while the message is not loaded. */
+  at(place: number): ChatItem | undefined;
+  /** The place of a message; -1 if it is unknown. */
+  placeOf(id: string): number;
+  /** Loads the messages from `from` up to `to`. */
+  need?(from: number, to: number): void;
+}
+
+/** A message, and the milliseconds of silence before it; 0 for a short one. */
+export interface ChatItem {
+  readonly message: TimelineMessage;
+  readonly gap: number;
+  /** The characters of the whole text, if the text of the message may be cut. */
+  readonly length?: number;
+}
+
+/** A chat of messages that are all loaded. */
+export function listOf(messages: readonly TimelineMessage[]): MessageList {
+  const items = messages.map((message, place): ChatItem => {
+    const before = messages[place - 1];
+    return { message, gap: before ? shownSilence(Date.parse(message.at) - Date.parse(before.at)) : 0 };
   });
+  return { count: items.length, at: (place) => items[place], placeOf: (id) => messages.findIndex((message) => message.id === id) };
+}
