@@ -95,7 +95,12 @@ export const sessionContract = {
     )
     .output(z.object({ total: count, sessions: z.array(session) })),
   place: procedure('Returns where a commit is: its session, branch and turn, each with its siblings.')
-    .input(z.strictObject({ id: contextPrefix }))
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        session: sessionId.optional().describe('The session to name if the commit is in several. The default is the one imported first.'),
+      }),
+    )
     .output(place),
   rename: procedure('Gives a session a title, or takes it away again.')
     .input(z.strictObject({ sessionId, title: z.string().trim().min(1).max(300).nullable().describe("The title, or null for the agent's own.") }))

@@ -20,7 +20,7 @@ export const sessionRouter = {
     await loadPrices();
     return listSessions(chainOf(context), input, factsOf(context));
   }),
-  place: os.session.place.handler(({ input, context }) => placeOf(chainOf(context), input.id)),
+  place: os.session.place.handler(({ input, context }) => placeOf(chainOf(context), input.id, input.session)),
   rename: os.session.rename.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
   archive: os.session.archive.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
   pin: os.session.pin.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),

@@ -5,12 +5,16 @@ import { branchStart, type Forest, forestOf, type Node, pathTo } from './forest.
 import { mainTip, sessionOf, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
-/** Where a commit is: its session, its branch and its turn, each with its siblings. @throws NOT_FOUND */
-export function placeOf(chain: Chain, id: ContextId): CommitPlace {
+/**
+ * Where a commit is: its session, its branch and its turn, each with its siblings. Sessions may begin with the same turns, which belong to
+ * the one that was imported first. `chosen` names the session that the person looks at, if it is one of these. @throws NOT_FOUND
+ */
+export function placeOf(chain: Chain, id: ContextId, chosen?: string): CommitPlace {
   const { seq, id: full } = commitOf(chain, id);
   const forest = forestOf(chain);
   const node = forest.at.get(seq);
-  const key = node && forest.keyOf(node);
+  const owner = node && forest.keyOf(node);
+  const key = node && chosen !== undefined && chosen !== owner && goesThrough(forest, chosen, node) ? chosen : owner;
   const row = key === undefined ? undefined : sessionOf(chain, key);
   const own = node ? (key === undefined ? familyOf(forest, node) : forest.nodes.filter((one) => forest.keyOf(one) === key)) : [];
   const tips = tipsOf(forest, own);
@@ -40,6 +44,13 @@ export function placeOf(chain: Chain, id: ContextId): CommitPlace {
     turns,
   };
 }
+
+/** Whether a branch of a session descends from a commit. */
+const goesThrough = (forest: Forest, session: string, node: Node): boolean =>
+  tipsOf(
+    forest,
+    forest.nodes.filter((one) => forest.keyOf(one) === session),
+  ).some((tip) => isOn(forest, node, tip, false));
 
 /** Whether a branch end descends from a commit; `sameRun`: without leaving its run. */
 function isOn({ at }: Forest, node: Node, end: Node, sameRun: boolean): boolean {

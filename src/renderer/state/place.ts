@@ -1,15 +1,17 @@
 import { useMemo } from 'react';
 import type { CommitPlace, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
+import { useNavigation } from './navigation';
 import { useProject } from './project';
 import { type Query, useKept, useQuery } from './query';
 
-/** Where a commit is: its session, its branch and its turn. The place of the commit before is kept until it arrives. */
+/** Where a commit is in the session that was chosen: its session, its branch and its turn. The place of the commit before is kept until it arrives. */
 export function usePlace(project: string | undefined, commit: ContextId | undefined): Query<CommitPlace> {
   const revision = useProject((state) => state.revision);
+  const session = useNavigation(({ route }) => route.session);
   return useKept(
-    useQuery(project && commit ? `place ${project} ${commit} ${revision}` : null, (signal) =>
-      api.session.place({ id: commit as ContextId }, { signal }),
+    useQuery(project && commit ? `place ${project} ${commit} ${session} ${revision}` : null, (signal) =>
+      api.session.place({ id: commit as ContextId, session }, { signal }),
     ),
     project,
   );

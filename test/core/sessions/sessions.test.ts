@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
 import { type Chain, entries, fork, graph, tips } from '../../../src/core/chain/index.js';
 import { importPaths, listSources } from '../../../src/core/import/index.js';
 import { atOnce, roots } from '../../../src/core/project/index.js';
@@ -65,6 +66,22 @@ describe('[W3] one session is one row', () => {
     expect(after.branches).toBe(before.branches + 1);
     expect(after.turns).toBe(before.turns);
     expect(after.lastAt).toBe(before.lastAt);
+  });
+
+  test('[W9] a turn that several sessions share is named after the one that was chosen', () => {
+    const chain = withSample();
+    const named = rows(chain).map(({ sessionId, tips: [tip] }) => {
+      const { turns } = placeOf(chain, tip as ContextId, sessionId);
+      return turns.map(({ commit }) => [sessionId, placeOf(chain, commit, sessionId).sessionId]);
+    });
+    for (const [chosen, shown] of named.flat()) expect(shown).toBe(chosen);
+    // In the sample, some turns belong to another session unless one is chosen. An unknown session changes nothing.
+    const owners = rows(chain).flatMap(({ sessionId, tips: [tip] }) =>
+      placeOf(chain, tip as ContextId, sessionId).turns.filter(({ commit }) => placeOf(chain, commit).sessionId !== sessionId),
+    );
+    expect(owners.length).toBeGreaterThan(0);
+    const shared = owners[0]?.commit as ContextId;
+    expect(placeOf(chain, shared, 'no such session')).toEqual(placeOf(chain, shared));
   });
 
   test('pages and sorts by what is asked for, pinned sessions first', () => {
