@@ -154,6 +154,12 @@ export function contextEntries(
   return withContent(chain, placedOf(chain, query));
 }
 
+/** The same entries in pieces, so that a caller can let others work between them. */
+export function* contextEntriesInPieces(chain: Chain, query: ContextQuery, size: number): Generator<ReturnType<typeof contextEntries>> {
+  const { places, toolNames } = placedOf(chain, query);
+  for (let at = 0; at < places.length; at += size) yield withContent(chain, { places: places.slice(at, at + size), toolNames });
+}
+
 /** All entries of these commits, hidden ones included, grouped by commit. */
 export function entriesAlong(chain: Chain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
   const byId = Map.groupBy(withContent(chain, placedAlong(chain, steps, true)), ({ commit }) => commit);

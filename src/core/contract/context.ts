@@ -1,7 +1,8 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { entry, entryInput } from './entry.js';
-import { checkpoints, commitTypes, kinds, roles, tiers } from './kinds.js';
+import { checkpoints, commitTypes, tiers } from './kinds.js';
+import { outlineRow } from './outline.js';
 import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, procedure, timestamp } from './scalars.js';
 import { summaryProcedures } from './summaries.js';
 import { money } from './usage.js';
@@ -117,25 +118,6 @@ export const rowFacts = z.object({
   cost: money.nullable(),
 });
 export type RowFacts = z.output<typeof rowFacts>;
-
-/** An entry without its content, for the token bar and the list. */
-export const outlineRow = z.object({
-  key: entryKey,
-  role: z.enum(roles),
-  kind: z.enum(kinds),
-  tokens: count,
-  commit: contextId,
-  /** The beginning of the text: prompts for the outline, tool names for calls. */
-  head: z.string().optional(),
-  /** Calls and results have it, so that the list can show the two as one block before it reads either. */
-  toolCallId: z.string().optional(),
-  isError: z.boolean().optional(),
-  /** Recorded by the agent but never sent to the model. Only present if requested. */
-  hidden: z.boolean().optional(),
-  /** The prompt of its commit: the first text of the user that the agent did not add by itself. */
-  prompt: z.literal(true).optional(),
-});
-export type OutlineRow = z.output<typeof outlineRow>;
 
 const query = {
   id: contextPrefix,
@@ -290,8 +272,13 @@ export const contextContract = {
     )
     .output(z.object({ total: count, entries: z.array(entry) })),
   outline: procedure('Returns every entry of a context without its content.')
-    .input(z.strictObject(query))
-    .output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
+    .input(
+      z.strictObject({
+        ...query,
+        packed: z.boolean().optional().describe('Return the rows as one text in `packed`, which a long context needs to arrive quickly.'),
+      }),
+    )
+    .output(z.object({ total: count, tokens: count, rows: z.array(outlineRow), packed: z.string().optional() })),
   find: procedure(
     'Finds entries of a context whose text, call or result contains the words, ignoring case. The hits are positions in `context.outline`.',
   )

@@ -55,6 +55,8 @@ export * from './handover.js';
 export * from './intake.js';
 export * from './kinds.js';
 export * from './mapping.js';
+export * from './outline.js';
+export * from './packed-outline.js';
 export * from './project.js';
 export * from './provider.js';
 export * from './replica.js';

@@ -1,8 +1,9 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { author, edit, hunk, outlineRow, rowFacts, stop } from './context.js';
+import { author, edit, hunk, rowFacts, stop } from './context.js';
 import { entry } from './entry.js';
 import { kinds } from './kinds.js';
+import { outlineRow } from './outline.js';
 import { proofs, requestTokens, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
 

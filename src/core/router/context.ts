@@ -16,6 +16,7 @@ import {
   tips,
   update,
 } from '../chain/index.js';
+import { packOutline } from '../contract/index.js';
 import { compareCalls, compareContexts } from '../turns/index.js';
 import { countedGraph } from '../usage/index.js';
 import { chainOf, os } from './procedure.js';
@@ -35,7 +36,10 @@ export const contextRouter = {
   graph: os.context.graph.handler(({ input, context }) => countedGraph(chainOf(context), input)),
   graphMap: os.context.graphMap.handler(({ input, context }) => graphMap(chainOf(context), input)),
   entries: os.context.entries.handler(({ input, context }) => entries(chainOf(context), input)),
-  outline: os.context.outline.handler(({ input, context }) => outlineRows(chainOf(context), input)),
+  outline: os.context.outline.handler(({ input: { packed, ...query }, context }) => {
+    const outline = outlineRows(chainOf(context), query);
+    return packed ? { ...outline, rows: [], packed: packOutline(outline.rows) } : outline;
+  }),
   find: os.context.find.handler(({ input, context }) => find(chainOf(context), input)),
   fork: os.context.fork.handler(({ input, context }) => fork(chainOf(context), input)),
   compact: os.context.compact.handler(({ input, context }) => compact(chainOf(context), input.id, input.summary, [], input.principal)),

@@ -1,11 +1,22 @@
 import { judgeCompaction } from '../assist/index.js';
-import { loadPrices, loadTokenizer, usageCalls, usageCompaction, usageFillers, usageOfContext, usageSeries, usageSessions } from '../usage/index.js';
+import {
+  loadPrices,
+  loadTokenizer,
+  measureContext,
+  usageCalls,
+  usageCompaction,
+  usageFillers,
+  usageOfContext,
+  usageSeries,
+  usageSessions,
+} from '../usage/index.js';
 import { chainOf, os } from './procedure.js';
 
 /** The procedures of `usage`. The list of prices is large, so it is loaded at the first question. */
 export const usageRouter = {
   context: os.usage.context.handler(async ({ input, context }) => {
     await loadTokenizer();
+    await measureContext(chainOf(context), input.id);
     return usageOfContext(chainOf(context), input.id);
   }),
   calls: os.usage.calls.handler(async ({ input, context }) => {
@@ -14,6 +25,7 @@ export const usageRouter = {
   }),
   series: os.usage.series.handler(async ({ input, context }) => {
     await loadTokenizer();
+    await measureContext(chainOf(context), input.id);
     return usageSeries(chainOf(context), input.id);
   }),
   fillers: os.usage.fillers.handler(({ input, context }) => usageFillers(chainOf(context), input.id)),

@@ -1,5 +1,5 @@
 import { type ArtifactNo, type ContextId, textOf } from '../base/index.js';
-import { type Chain, commitOf, contextEntries } from '../chain/index.js';
+import { type Chain, commitOf, contextEntriesInPieces } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { readPending } from './backfill.js';
@@ -7,7 +7,7 @@ import { factorsOf } from './calibrate.js';
 import { type Factors, sizeBy } from './fit.js';
 import { limitOf } from './limits.js';
 import { type CallRow, requestIds, windowOf } from './rows.js';
-import { type Measures, measuresOf } from './tokenizer.js';
+import { hasTokenizer, type Measures, measuresOf } from './tokenizer.js';
 import { lastCallOf, partKindOf } from './window.js';
 
 /** How many tokens a context takes: as its provider counted them, and by kind of content. @throws NOT_FOUND for an unknown commit. */
@@ -18,7 +18,7 @@ export function usageOfContext(chain: Chain, id: ContextId): UsageContext {
   const counted = call ? windowOf(call) : null;
   const factors = factorsOf(chain, call?.model ?? null);
   const ids = call && requestIds(chain, [call]);
-  const sizes = [...sizesOf(entriesIn(chain, call, tip.id), factors), ...(call && ids ? statedSizes(chain, ids.recordedId(call), factors) : [])];
+  const sizes = [...entrySizes(chain, { call, tip: tip.id, factors }), ...(call && ids ? statedSizes(chain, ids.recordedId(call), factors) : [])];
   const parts = ordered(sizes);
   return {
     counted,
@@ -38,11 +38,64 @@ export function countedInput(chain: Chain, id: ContextId): number | null {
   return call ? windowOf(call) : null;
 }
 
-/** The entries that the call was sent; without a call, all entries of the context. */
-function entriesIn(chain: Chain, call: CallRow | undefined, tip: ContextId): readonly ParsedEntry[] {
-  const all = contextEntries(chain, { id: call?.commitId ?? tip });
-  const end = call ? all.findIndex(({ key }) => key === call.key) : -1;
-  return (end < 0 ? all : all.slice(0, end)).map(({ entry }) => entry);
+/** What is measured: the entries that a call was sent; without a call, all entries of the context. */
+interface Measured {
+  readonly call: CallRow | undefined;
+  readonly tip: ContextId;
+  readonly factors: Factors | undefined;
+}
+
+/** The latest sums of each project. Commits never change, so a sum holds as long as its factors. */
+const kept = new WeakMap<Chain, Map<string, readonly Size[]>>();
+const mostKept = 64;
+/** Entries per piece, and the longest time in milliseconds that measuring keeps others waiting. */
+const pieceSize = 100;
+const longestPiece = 15;
+
+const nameOf = ({ call, tip, factors }: Measured): string =>
+  JSON.stringify([call?.commitId ?? tip, call?.key ?? null, factors ?? null, hasTokenizer()]);
+
+/** Measures a context before `usageOfContext` is asked for it. A long context takes seconds, in which other questions are answered. */
+export async function measureContext(chain: Chain, id: ContextId): Promise<void> {
+  readPending(chain);
+  const tip = commitOf(chain, id);
+  const call = lastCallOf(chain, tip);
+  const measured = { call, tip: tip.id, factors: factorsOf(chain, call?.model ?? null) };
+  if (kept.get(chain)?.has(nameOf(measured))) return;
+  let began = performance.now();
+  for (const _ of measuring(chain, measured)) {
+    if (performance.now() - began < longestPiece) continue;
+    await new Promise<void>((resume) => void setImmediate(resume));
+    began = performance.now();
+  }
+}
+
+function entrySizes(chain: Chain, measured: Measured): readonly Size[] {
+  const name = nameOf(measured);
+  if (!kept.get(chain)?.has(name)) for (const _ of measuring(chain, measured));
+  return kept.get(chain)?.get(name) ?? [];
+}
+
+/** Measures entries piece by piece, and keeps the sums by kind at the end. */
+function* measuring(chain: Chain, measured: Measured): Generator<void> {
+  const { call, tip, factors } = measured;
+  const sums = new Map<PartKind, number>();
+  const sizeOf = sizerOf(factors);
+  measure: for (const piece of contextEntriesInPieces(chain, { id: call?.commitId ?? tip }, pieceSize)) {
+    for (const { key, entry } of piece) {
+      if (key === call?.key) break measure;
+      const { kind, tokens } = sizeOf(entry);
+      sums.set(kind, (sums.get(kind) ?? 0) + tokens);
+    }
+    yield;
+  }
+  const known = kept.get(chain) ?? new Map<string, readonly Size[]>();
+  if (known.size >= mostKept) known.clear();
+  known.set(
+    nameOf(measured),
+    [...sums].map(([kind, tokens]) => ({ kind, tokens })),
+  );
+  kept.set(chain, known);
 }
 
 interface Size {
@@ -54,15 +107,15 @@ interface Size {
 const plainSize = (sizes: Measures): number =>
   Object.entries(sizes).reduce((sum, [name, size]) => sum + (name === 'calls' || name === 'results' || name === 'replies' ? 0 : size), 0);
 
-/** The tokens of entries by kind. The framing of a reply belongs to the assistant. */
-function sizesOf(entries: readonly ParsedEntry[], factors: Factors | undefined): Size[] {
+/** Measures entries one after another. The framing of a reply belongs to the assistant. */
+function sizerOf(factors: Factors | undefined): (entry: ParsedEntry) => Size {
   let message: string | undefined;
-  return entries.map((entry) => {
+  return (entry) => {
     const begins = entry.role === 'assistant' && entry.messageId !== message;
     if (begins) message = entry.messageId;
     const sizes = { ...measuresOf(entry), ...(begins && { replies: 1 }) };
     return { kind: partKindOf(entry), tokens: factors ? sizeBy(factors, sizes) : plainSize(sizes) };
-  });
+  };
 }
 
 /** The system prompt and tools that a recorded request contains. */

@@ -1,4 +1,4 @@
-import type { Commit, ContextId, Entry, OutlineRow, Stop } from '../../core/contract/index.js';
+import { type Commit, type ContextId, type Entry, type OutlineRow, type Stop, unpackOutline } from '../../core/contract/index.js';
 import { api } from '../client';
 import { createRanges, type Ranges } from './ranges';
 
@@ -39,7 +39,10 @@ const entryLists = new Latest<Ranges<Entry>>(8);
 export async function outlineOf(project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> {
   const key = `${project}\n${id}\n${stop}\n${unsent}`;
   try {
-    return await outlines.get(key, () => api.context.outline({ id, stop, ...(unsent && { hidden: true }) }));
+    return await outlines.get(key, async () => {
+      const { packed, ...outline } = await api.context.outline({ id, stop, packed: true, ...(unsent && { hidden: true }) });
+      return packed === undefined ? outline : { ...outline, rows: unpackOutline(packed) };
+    });
   } catch (error) {
     outlines.forget(key);
     throw error;

@@ -21,7 +21,7 @@ import {
   tips,
   update,
 } from '../../../src/core/chain/index.js';
-import type { Commit } from '../../../src/core/contract/index.js';
+import { type Commit, packOutline, unpackOutline } from '../../../src/core/contract/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, heldClock } from '../../support/project.js';
 
@@ -383,6 +383,7 @@ describe('reading a context', () => {
     const outline = outlineRows(chain, { id: last.id });
     expect(outline.rows.map((row) => row.key)).toEqual(whole.entries.map((entry) => entry.key));
     expect(outline.tokens).toBe(whole.entries.reduce((sum, entry) => sum + entry.tokens, 0));
+    expect(unpackOutline(packOutline(outline.rows))).toEqual(outline.rows);
     expect(entries(chain, { id: last.id, offset: 99 }).entries).toEqual([]);
   });
 

@@ -1,21 +1,37 @@
-import { useMemo, useRef } from 'react';
-import type { ContextId, RequestRow, Stop } from '../../../core/contract/index.js';
+import { useEffect, useRef, useState } from 'react';
+import type { ContextId, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Proof, say } from '../../parts';
-import { go, useQuery } from '../../state';
+import { go } from '../../state';
+
+/** The calls of this many commits are kept. */
+const mostCommits = 400;
 
 /**
- * The model calls of a context, by the first entry of each reply. Loaded only after the first entries (`isRead`), because
- * verifying hundreds of calls must not delay the first screen.
+ * The model calls of the commits in view, by the first entry of each reply. Loaded only after the first entries (`isRead`), because
+ * verifying calls must not delay the first screen.
  */
-export function useCalls(project: string, commit: ContextId, stop: Stop, isRead: boolean): ReadonlyMap<string, RequestRow> {
-  const wanted = useRef(false);
-  wanted.current ||= isRead;
-  const query = useQuery(wanted.current ? `${project} ${commit} ${stop} calls` : null, (signal) =>
-    api.request.list({ id: commit, stop }, { signal }),
-  );
-  const rows = query.status === 'done' ? query.data : undefined;
-  return useMemo(() => new Map((rows ?? []).flatMap((row) => (row.replyKey === null ? [] : [[row.replyKey as string, row] as const]))), [rows]);
+export function useCalls(project: string, commits: readonly ContextId[], isRead: boolean): ReadonlyMap<string, RequestRow> {
+  const [calls, setCalls] = useState<ReadonlyMap<string, RequestRow>>(new Map());
+  const asked = useRef({ project, commits: new Set<ContextId>() });
+  if (asked.current.project !== project) asked.current = { project, commits: new Set() };
+  const shown = commits.join(' ');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `shown` names the commits
+  useEffect(() => {
+    if (!isRead) return;
+    const known = asked.current.commits;
+    if (known.size > mostCommits) known.clear();
+    for (const id of commits) {
+      if (known.has(id)) continue;
+      known.add(id);
+      // Without its calls, a context has no lines above replies. They are asked for again when the commit is back in view.
+      api.request.list({ id }).then(
+        (rows) => setCalls((before) => new Map([...before, ...rows.flatMap((row) => (row.replyKey ? [[row.replyKey, row] as const] : []))])),
+        () => known.delete(id),
+      );
+    }
+  }, [project, shown, isRead]);
+  return calls;
 }
 
 /** The line above a reply: model, tokens and proof of the call. Opens the request. */

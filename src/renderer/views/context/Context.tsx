@@ -81,7 +81,8 @@ function Reader(shown: Shown) {
   const reader = useReader(shown, () => setFinding(true));
   const { blocks, entries, items, scroller } = reader;
   const hit = useOpenedHit(scroller, finding);
-  const calls = useCalls(project, commit, stop, entries.at(reader.from) !== undefined);
+  const inView = [...new Set(items.flatMap(({ index }) => blocks[index]?.commit ?? []))];
+  const calls = useCalls(project, inView, entries.at(reader.from) !== undefined);
   const problem = entries.problem();
   const closeFind = () => {
     setFinding(false);
