@@ -8,6 +8,8 @@ import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.j
 /** Calibration wants this many growths, and looks at this many windows for them at most. */
 const wanted = 240;
 const mostWindows = 12;
+/** The latest calls of a window that are looked at. Windows of this many calls are rare, and measuring all of their text takes seconds. */
+const mostCalls = 2_000;
 /** Fewer growths calibrate nothing. */
 const fewest = 24;
 
@@ -23,7 +25,8 @@ export function growthsIn(chain: Chain, id: ContextId, seq: CommitSeq, model: st
       const place = places.get(call.key);
       return place === undefined ? [] : [{ call, place }];
     })
-    .sort((a, b) => a.place - b.place);
+    .sort((a, b) => a.place - b.place)
+    .slice(-mostCalls);
   return calls.flatMap(({ call, place }, at): Growth[] => {
     const before = calls[at - 1];
     const [from, to] = [before && windowOf(before.call), windowOf(call)];
@@ -80,6 +83,9 @@ interface Stored {
   readonly calls: number;
 }
 
+/** The number of calls at which a model had too few usable growths. It is tried again at twice as many. */
+const failures = new WeakMap<Chain, ReadonlyMap<string, number>>();
+
 /**
  * What each measure costs for a model in this project. Undefined where too few growths were counted. The result is stored, and computed
  * again once the model has twice as many calls.
@@ -91,9 +97,12 @@ export function factorsOf(chain: Chain, model: string | null): Factors | undefin
   const stored = chain.db.all<Stored>('SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
   if (stored.length === measures.length && calls < 2 * (stored[0]?.calls ?? 0))
     return Object.fromEntries(stored.map(({ measure, factor }) => [measure, factor])) as Factors;
-  if (calls < fewest) return undefined;
+  if (calls < fewest || calls < 2 * (failures.get(chain)?.get(model) ?? 0)) return undefined;
   const growths = growthsOf(chain, model);
-  if (growths.length < fewest) return undefined;
+  if (growths.length < fewest) {
+    failures.set(chain, new Map([...(failures.get(chain) ?? []), [model, calls] as const]));
+    return undefined;
+  }
   const factors = fitFactors(growths);
   if (!chain.db.readonly)
     chain.db.transaction(() => {

@@ -48,9 +48,8 @@ interface Measured {
 /** The latest sums of each project. Commits never change, so a sum holds as long as its factors. */
 const kept = new WeakMap<Chain, Map<string, readonly Size[]>>();
 const mostKept = 64;
-/** Entries per piece, and the longest time in milliseconds that measuring keeps others waiting. */
+/** Entries that are measured before others are answered. */
 const pieceSize = 100;
-const longestPiece = 15;
 
 const nameOf = ({ call, tip, factors }: Measured): string =>
   JSON.stringify([call?.commitId ?? tip, call?.key ?? null, factors ?? null, hasTokenizer()]);
@@ -62,12 +61,7 @@ export async function measureContext(chain: Chain, id: ContextId): Promise<void>
   const call = lastCallOf(chain, tip);
   const measured = { call, tip: tip.id, factors: factorsOf(chain, call?.model ?? null) };
   if (kept.get(chain)?.has(nameOf(measured))) return;
-  let began = performance.now();
-  for (const _ of measuring(chain, measured)) {
-    if (performance.now() - began < longestPiece) continue;
-    await new Promise<void>((resume) => void setImmediate(resume));
-    began = performance.now();
-  }
+  for (const _ of measuring(chain, measured)) await new Promise<void>((resume) => void setImmediate(resume));
 }
 
 function entrySizes(chain: Chain, measured: Measured): readonly Size[] {

@@ -112,8 +112,20 @@ interface Found {
   readonly isPure: boolean;
 }
 
+/** The counts at commits, kept because a long context asks for the calls of one commit after another. */
+const keptCounts = new WeakMap<Chain, Map<CommitSeq, Count>>();
+const mostCounts = 20_000;
+
+function countsOf(chain: Chain): Map<CommitSeq, Count> {
+  const known = keptCounts.get(chain);
+  if (known && known.size < mostCounts) return known;
+  const fresh = new Map<CommitSeq, Count>();
+  keptCounts.set(chain, fresh);
+  return fresh;
+}
+
 function answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Found[] {
-  const counts = new Map<CommitSeq, Count>();
+  const counts = countsOf(chain);
   const leading = leadingMessages(chain);
   return commits.flatMap((seq) => {
     const row = commitAt(chain, seq);

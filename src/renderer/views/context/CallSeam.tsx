@@ -6,6 +6,8 @@ import { go } from '../../state';
 
 /** The calls of this many commits are kept. */
 const mostCommits = 400;
+/** Commits that only pass by while the list scrolls are not asked for. */
+const restMs = 120;
 
 /**
  * The model calls of the commits in view, by the first entry of each reply. Loaded only after the first entries (`isRead`), because
@@ -19,16 +21,20 @@ export function useCalls(project: string, commits: readonly ContextId[], isRead:
   // biome-ignore lint/correctness/useExhaustiveDependencies: `shown` names the commits
   useEffect(() => {
     if (!isRead) return;
-    const known = asked.current.commits;
-    if (known.size > mostCommits) known.clear();
-    for (const id of commits) {
-      if (known.has(id)) continue;
-      known.add(id);
-      // Without its calls, a context has no lines above replies. They are asked for again when the commit is back in view.
-      api.request.list({ id }).then(
-        (rows) => setCalls((before) => new Map([...before, ...rows.flatMap((row) => (row.replyKey ? [[row.replyKey, row] as const] : []))])),
-        () => known.delete(id),
-      );
+    const rest = setTimeout(load, restMs);
+    return () => clearTimeout(rest);
+    function load(): void {
+      const known = asked.current.commits;
+      if (known.size > mostCommits) known.clear();
+      for (const id of commits) {
+        if (known.has(id)) continue;
+        known.add(id);
+        // Without its calls, a context has no lines above replies. They are asked for again when the commit is back in view.
+        api.request.list({ id }).then(
+          (rows) => setCalls((before) => new Map([...before, ...rows.flatMap((row) => (row.replyKey ? [[row.replyKey, row] as const] : []))])),
+          () => known.delete(id),
+        );
+      }
     }
   }, [project, shown, isRead]);
   return calls;
