@@ -19,7 +19,8 @@ export function placeOf(chain: Chain, id: ContextId, chosen?: string): CommitPla
   const own = node ? (key === undefined ? familyOf(forest, node) : forest.nodes.filter((one) => forest.keyOf(one) === key)) : [];
   const tips = tipsOf(forest, own);
   const main = mainTip(tips);
-  const tip = node && (tips.find((end) => isOn(forest, node, end, true)) ?? tips.find((end) => isOn(forest, node, end, false)) ?? node);
+  const through = node ? tips.filter((end) => isOn(forest, node, end, false)) : [];
+  const tip = node && (tips.find((end) => isOn(forest, node, end, true)) ?? through.find((end) => end === main) ?? through[0] ?? node);
   const titles = branchMarks(chain);
   const mainPath = new Set(main ? pathTo(forest, main) : []);
   const branchOf = (end: Node): CommitPlace['branches'][number] & { named: boolean } => {
