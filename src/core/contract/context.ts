@@ -27,6 +27,10 @@ export const commit = z.object({
   artifactRef,
   format: formatName,
   ...provenance,
+  /** Null is "not recorded". */
+  principal: name.nullable(),
+  machine: name.nullable(),
+  sessionId: name.nullable(),
   checkpoint: z.enum(checkpoints),
   summary: summary.optional(),
   tags,

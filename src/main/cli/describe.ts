@@ -3,7 +3,7 @@ import { block, bold, dim, indent, join, line, magenta, type Printable, red, typ
 
 /** Describes a commit in lines: its id, its fields, and its summary. */
 export function describeCommit(commit: Commit & { children?: readonly string[]; depth?: number; context?: string }): Text {
-  const rows: readonly (readonly [string, string | undefined])[] = [
+  const rows: readonly (readonly [string, string | null | undefined])[] = [
     ['parent', commit.parent ?? 'none (root)'],
     ['children', commit.children?.join(' ')],
     ['type', `${commit.type}, ${commit.checkpoint}`],

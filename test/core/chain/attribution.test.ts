@@ -66,3 +66,16 @@ test('[C25] a fork that an older version signed with the agent is not the work o
   chain.db.run('UPDATE context SET forked = 1 WHERE id IN (?, ?)', fork.id, deeper.id);
   expect(resolve(chain, 'agent:coder', at).id).toBe(turn.id);
 });
+
+test('[C28] a commit says of principal, machine and session that they were not recorded', async () => {
+  const { client } = door({ machine: 'desk' });
+  const given = { parent: null, type: 'delta', format: 'claude-code-v1', template: 'coder', checkpoint: 'turn_boundary' } as const;
+  const unknown = { principal: null, machine: null, sessionId: null };
+  const { id, ...bare } = await client.context.checkpoint({ ...given, text: prompt('u1', 'fix it') });
+  expect(bare).toMatchObject(unknown);
+  const { rows } = await client.context.graph({ offset: 0, limit: 1 });
+  for (const commit of [await client.context.show({ id }), rows[0]?.commit, ...(await client.context.tips({}))])
+    expect(commit).toMatchObject(unknown);
+  const known = { principal: '@a', machine: 'far', sessionId: 's' };
+  expect(await client.context.checkpoint({ ...given, text: prompt('u2', 'more'), ...known })).toMatchObject(known);
+});

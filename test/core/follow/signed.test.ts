@@ -31,7 +31,7 @@ test('[C26] two sessions in one folder are two principals, and each resolves to 
   expect(written?.machine).toBe('desk');
   const at = timestampOf(clock.at);
   for (const commit of [written, reviewed]) expect((await client.context.resolve({ principal: commit?.principal ?? '', at })).id).toBe(commit?.id);
-  const finding = await client.ticket.create({ title: 'A gap', type: 'task', by: reviewed?.principal });
+  const finding = await client.ticket.create({ title: 'A gap', type: 'task', by: reviewed?.principal ?? '' });
   expect(finding).toMatchObject({ contextId: reviewed?.id, contextFound: 'resolved' });
 });
 
@@ -147,5 +147,5 @@ test('[C26] an import stores the machine that the file names, else none', async 
   session(dir, 'one', 'Write it');
   importInto(chain, dir);
   const { rows } = await client.context.graph({ offset: 0, limit: 10 });
-  expect(Object.fromEntries(rows.map(({ commit }) => [commit.sessionId, commit.machine]))).toEqual({ c1: 'build-7', one: undefined });
+  expect(Object.fromEntries(rows.map(({ commit }) => [commit.sessionId, commit.machine]))).toEqual({ c1: 'build-7', one: null });
 });

@@ -133,6 +133,8 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
     artifactRef: `blake3:${'0'.repeat(64)}` as GraphRow['commit']['artifactRef'],
     format: 'claude-code-v1',
     template: 'claude-code',
+    principal: null,
+    machine: null,
     sessionId: '0cf3db51-0000-4000-8000-000000000000',
     checkpoint: isCompaction(n) ? 'compaction' : 'turn_boundary',
     summary: prompts[n % prompts.length] ?? '',
