@@ -111,6 +111,15 @@ function targetOf({ url = '/' }: IncomingMessage): URL | undefined {
   return url.startsWith('/') && URL.canParse(`http://host${url}`) ? new URL(`http://host${url}`) : undefined;
 }
 
+/** Whether a path is a procedure of the contract, whose refusals have its form. */
+const isCall = ({ pathname }: URL): boolean => pathname.startsWith('/api/') || pathname.startsWith('/projects/');
+
+const unknownCaller = {
+  code: 'UNAUTHORIZED',
+  message: 'The call has no valid bearer. Scripts send the bearer of stemma web --bearer-file PATH as "Authorization: Bearer …".',
+  data: { field: 'authorization' },
+};
+
 async function answer(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { door, links, engines, options } = context;
   const { headers, method } = request;
@@ -130,6 +139,7 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
     if (caller === undefined) return send(request, response, signInAnswer(state, headers.accept));
     return send(request, response, redirect(url));
   }
+  if (!caller && isCall(url) && !headers.accept?.includes('text/html')) return send(request, response, json(JSON.stringify(unknownCaller), 401));
   if (!caller) return send(request, response, signInAnswer('no link', headers.accept));
   if (!isRead && !mayAct(caller, headers)) return send(request, response, plain(403, 'A request with the cookie must name its Origin.'));
 
@@ -141,7 +151,7 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
     const { isExportPath } = await import('../otlp/index.js');
     if (isExportPath(url.pathname)) return (await spanDoor(context)).answer(request, response, url.pathname);
   }
-  if (url.pathname.startsWith('/api/') || url.pathname.startsWith('/projects/')) {
+  if (isCall(url)) {
     const { answerApi } = await import('./api.js');
     for (const [name, value] of Object.entries({ ...securityHeaders, 'cache-control': 'no-store' })) response.setHeader(name, value);
     return answerApi(request, response, await engines.connect(caller), options.engine.startup.project);
@@ -191,8 +201,8 @@ function printNewLink({ links, options, linkUrl }: Context, accept: string | und
   return signInAnswer('printed', accept);
 }
 
-const json = (text: string): Answer => ({
-  status: 200,
+const json = (text: string, status = 200): Answer => ({
+  status,
   headers: { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
   body: new TextEncoder().encode(text),
 });

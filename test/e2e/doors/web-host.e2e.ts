@@ -56,7 +56,7 @@ test.describe('the web host', () => {
     expect((await ask(host, `/?token=${host.code}`)).status).toBe(303);
   });
 
-  test('answers nothing without a session or the bearer', async ({ machine }) => {
+  test('[T43] answers nothing without a session or the bearer', async ({ machine }) => {
     const host = await machine.web();
     for (const path of [
       '/',
@@ -69,7 +69,8 @@ test.describe('the web host', () => {
       `/index.html?token=${host.code}`,
     ])
       expect((await ask(host, path)).status, path).toBe(401);
-    expect((await post(host, '/api/project/info', {}, { authorization: 'Bearer wrong' })).status).toBe(401);
+    const refused = await post(host, '/api/project/info', {}, { authorization: 'Bearer wrong' });
+    expect([refused.status, JSON.parse(refused.body)]).toMatchObject([401, { code: 'UNAUTHORIZED', data: { field: 'authorization' } }]);
     expect(await upgrade(host, '/rpc', {})).toBe(403);
     expect(await upgrade(host, `/rpc?token=${host.code}`, {})).toBe(403);
   });
