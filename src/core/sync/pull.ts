@@ -180,7 +180,7 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
     const value = columnValue(places, rule, column, item.body[column] ?? null);
     values[column] = blobs.has(column) && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
   }
-  if (rule.kind === 'card' && here !== undefined) refuseSealed(chain, String(item.body.cardId));
+  if (rule.kind === 'card' && here !== undefined) refuseSealed(chain, here, values);
   const names = Object.keys(values);
   if (here !== undefined && rule.key) {
     const changed = names.filter((name) => !rule.key?.includes(name));
@@ -207,8 +207,12 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
   return rule.unnumbered ? undefined : rowId;
 }
 
-function refuseSealed(chain: Chain, cardId: string): void {
-  const agentTurnId = holderOf(chain, cardId);
+/** A turn holds the card. It may be deleted: that changes no turn that has begun. Nothing else of it may change. */
+function refuseSealed(chain: Chain, no: number, values: Row): void {
+  const row = chain.db.one<Row>('SELECT * FROM card WHERE no = ?', no);
+  const isSame = Object.entries(values).every(([name, value]) => name === 'deletedAt' || (row?.[name] ?? null) === value);
+  const cardId = String(row?.cardId);
+  const agentTurnId = isSame ? undefined : holderOf(chain, cardId);
   if (agentTurnId !== undefined)
     throw new StemmaError('CONFLICT', `The card ${cardId} is sealed: the turn ${agentTurnId} holds it. The other version stays on the hub.`, {
       id: cardId,

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { addCard, createBox, getCard, putProfile } from '../../../src/core/cards/index.js';
+import { addCard, createBox, deleteCard, getCard, putProfile } from '../../../src/core/cards/index.js';
 import { type Chain, materializedBytes, tips, update } from '../../../src/core/chain/index.js';
+import { beginTurn, delegate, launchPrincipal, turnInput } from '../../../src/core/handover/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
@@ -22,6 +23,7 @@ import {
   unpackParcel,
 } from '../../../src/core/sync/index.js';
 import { createTicket, listTickets, updateTicket } from '../../../src/core/tickets/index.js';
+import { reproduceTurn } from '../../../src/core/turns/index.js';
 import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
 import { emptyChain, heldClock, scratch } from '../../support/project.js';
@@ -148,6 +150,37 @@ describe('sync with a hub', () => {
     await pull(b, remote);
     expect(changes(a)).toEqual(changes(b));
     expect(changes(a).join()).toContain('from a');
+  });
+
+  test('[B15, E3] a pull does not change a card that a turn holds, and may delete it', async () => {
+    const [a, b] = [emptyChain(), emptyChain()];
+    const remote = await hub.project('sealed');
+    putProfile(a, 'Writer', { content: { kind: 'json', data: { name: 'Writer' } } });
+    addCard(a, card('x', 'as agreed'));
+    addCard(a, card('y', 'also agreed'));
+    createBox(a, ['x', 'y'], 'notes');
+    await push(a, remote);
+    await pull(b, remote);
+    // A turn begins here with both cards. Elsewhere, one is repaired and one is deleted.
+    const [lead] = launchPrincipal(b, { profileName: 'Writer', instruction: 'Lead' }).turns;
+    const [turn] = delegate(b, {
+      sourceAgentId: lead?.agentId ?? '',
+      targetStrategy: 'new',
+      targetRef: 'Writer',
+      instruction: 'Write',
+      contextBoxId: 'notes',
+    }).turns;
+    const agentTurnId = turn?.agentTurnId ?? '';
+    beginTurn(b, { agentTurnId });
+    const before = turnInput(b, { agentTurnId, preview: true }).messages;
+    addCard(a, card('x', 'something else'));
+    deleteCard(a, 'y');
+    await push(a, remote);
+    const pulled = await pull(b, remote);
+    expect(pulled.refused).toEqual([{ kind: 'card', key: expect.any(String), reason: expect.stringContaining(`the turn ${agentTurnId} holds it`) }]);
+    expect([getCard(b, 'x').content, getCard(b, 'y').deletedAt]).toEqual([{ kind: 'text', text: 'as agreed' }, expect.any(String)]);
+    expect(turnInput(b, { agentTurnId, preview: true }).messages).toEqual(before);
+    expect(reproduceTurn(b, agentTurnId)).toMatchObject({ differences: [] });
   });
 
   test('[E4] a changed summary of a commit arrives', async () => {
