@@ -79,6 +79,7 @@ export const mapping = z.strictObject({
       id: selector.optional().describe('The id of the session.'),
       title: selector.optional().describe('Its title.'),
       cwd: selector.optional().describe('The folder in which it worked.'),
+      machine: selector.optional().describe('The host on which it worked.'),
     })
     .optional()
     .describe('Facts about a session. Without an id, the name of the file or the number of the session serves.'),

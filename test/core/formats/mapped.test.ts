@@ -14,7 +14,7 @@ import { root } from '../../support/source.js';
 const fixture = (name: string): string => join(root, 'test', 'fixtures', 'mapped', name);
 
 /** By hand from the files: what the first entries are, how many there are, and one usage. */
-const expected: readonly { file: string; agent: string; count: number; first: readonly string[]; pairs: number; usage?: object }[] = [
+const expected: readonly { file: string; agent: string; count: number; first: readonly string[]; pairs: number; usage?: object; machine?: string }[] = [
   {
     file: 'openhands-v0.json',
     agent: 'openhands',
@@ -69,6 +69,7 @@ const expected: readonly { file: string; agent: string; count: number; first: re
       'assistant tool_call terminal ',
     ],
     pairs: 2,
+    machine: 'runtime-sfzcsbejkqbokdub-7c4d4748c7-pb2st',
   },
   {
     file: 'antigravity.jsonl',
@@ -81,13 +82,14 @@ const expected: readonly { file: string; agent: string; count: number; first: re
 ];
 
 describe('[F43] the mappings that Stemma brings along', () => {
-  test.each(expected)('$file is read, and comes back byte for byte', ({ file, agent, count, first, pairs, usage }) => {
+  test.each(expected)('$file is read, and comes back byte for byte', ({ file, agent, count, first, pairs, usage, machine = null }) => {
     const chain = emptyChain();
     const path = fixture(file);
     expect(importInto(chain, path)).toMatchObject({ sessions: 1, skipped: [] });
     const all = tips(chain, {});
     expect(new Set(all.map(({ template }) => template))).toEqual(new Set([agent]));
     const [tip] = all;
+    expect(tip?.machine).toBe(machine);
     const told = said(chain, tip?.id as never, 'root');
     expect(told.slice(0, first.length)).toEqual(first);
     const list = entries(chain, { id: tip?.id as never, stop: 'root' }).entries.filter(({ kind }) => kind !== 'event');

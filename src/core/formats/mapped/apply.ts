@@ -12,7 +12,7 @@ export interface Applied {
   sessions(document: Json): readonly Json[];
   records(session: Json): readonly Json[];
   /** A fact about a session. */
-  about(session: Json, fact: 'id' | 'title' | 'cwd'): string | undefined;
+  about(session: Json, fact: 'id' | 'title' | 'cwd' | 'machine'): string | undefined;
   place(record: Json): { readonly id: string | undefined; readonly parent: string | undefined; readonly at: Json | undefined };
   /** The model call that a record belongs to, and its tokens where the record counts them. */
   callOf(record: Json): { readonly call?: string | undefined; readonly usage?: JsonObject | undefined };
@@ -36,7 +36,9 @@ export function applied(mapping: Mapping): Applied {
     const query = compiled(path ?? otherwise);
     return (value) => query.query(value as never).values() as Json[];
   };
-  const facts = { id: reader(session.id), title: reader(session.title), cwd: reader(session.cwd) };
+  const machine = reader(session.machine);
+  // Where every record names its host, the first one counts.
+  const facts = { id: reader(session.id), title: reader(session.title), cwd: reader(session.cwd), machine: (scope: Scope) => machine(scope).slice(0, 1) };
   const [id, parent, at] = [reader(record.id), reader(record.parent), reader(record.at)];
   const [call, counted] = [reader(record.call), usageReader(record.usage)];
   const makers = mapping.entries.map((one) => ('of' in one ? groupMaker(one) : ruleMaker(one)));

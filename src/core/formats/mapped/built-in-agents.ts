@@ -6,6 +6,7 @@ export const openHands: Mapping = {
   name: 'openhands',
   testedOn: 'a trajectory of OpenHands 0.x (test/fixtures/mapped)',
   recognize: '$[?(@.action || @.observation) && @.source]',
+  session: { machine: '$[?@.extras.metadata.hostname != null].extras.metadata.hostname' },
   record: { id: '$.id', at: '$.timestamp' },
   entries: [
     { when: "@.action == 'system'", kind: 'text', role: 'system', text: '$.args.content' },
@@ -72,6 +73,7 @@ export const openHandsEvents: Mapping = {
   name: 'openhands',
   testedOn: 'a file of events of OpenHands 1.x (test/fixtures/mapped); the folder of a conversation was made from it',
   recognize: '$[?@.kind && @.source && @.id]',
+  session: { machine: '$[?@.observation.metadata.hostname != null].observation.metadata.hostname' },
   record: { id: '$.id', at: '$.timestamp', call: '$.llm_response_id' },
   entries: [
     { when: "@.kind == 'SystemPromptEvent'", kind: 'text', role: 'system', text: '$.system_prompt.text' },

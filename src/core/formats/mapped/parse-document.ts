@@ -35,12 +35,13 @@ export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array
     taken.add(id);
     const records = recordsOf(prepared, session, id);
     if (!records.some(({ record }) => (record.entries as readonly Json[]).length > 0)) return [];
-    const [title, cwd] = [prepared.about(session, 'title'), prepared.about(session, 'cwd')];
+    const [title, cwd, machine] = (['title', 'cwd', 'machine'] as const).map((fact) => prepared.about(session, fact));
     const about: JsonObject = {
       sessionId: id,
       agent: mapping.name,
       ...(title !== undefined && { title: clip(title) ?? title.slice(0, 100) }),
       ...(cwd !== undefined && { cwd }),
+      ...(machine !== undefined && { machine }),
     };
     return [{ id, lines: () => wrapLines(formatId, id, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) }];
   });
