@@ -32,10 +32,11 @@ export function asRefusal(error: unknown, call: string): unknown {
 
 type Issue = ValidationError['issues'][number];
 
-/** Of a value that fits none of several forms: where the form that it comes nearest to breaks. The message names all forms. */
+/** Of a value that fits none of several forms: where the form that it breaks in the fewest places breaks. The message names all forms. */
 function withinUnion(issue: Issue | undefined): Issue | undefined {
   const forms = issue && 'errors' in issue && Array.isArray(issue.errors) ? (issue.errors as readonly (readonly Issue[])[]) : [];
-  const nearest = forms.flatMap((form) => form.slice(0, 1)).find((each) => (each.path?.length ?? 0) > 0);
+  const byIssues = forms.toSorted((a, b) => a.length - b.length);
+  const nearest = byIssues.flatMap((form) => form.slice(0, 1)).find((each) => (each.path?.length ?? 0) > 0);
   return issue && nearest ? { ...issue, path: [...(issue.path ?? []), ...(nearest.path ?? [])] } : issue;
 }
 

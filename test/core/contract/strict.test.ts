@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server';
 import { describe, expect, test } from 'vitest';
-import { contract, describeProcedure, type JsonSchema, procedureNames } from '../../../src/core/contract/index.js';
+import { type ContextId, contract, describeProcedure, type JsonSchema, procedureNames } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
 
 const names = procedureNames(contract);
@@ -45,6 +45,16 @@ describe('inputs', () => {
       if (data.field !== 'unknownField') unnamed.push(`${name}: ${JSON.stringify(refused)}`);
     }
     expect(unnamed).toEqual([]);
+  });
+
+  test('[C24] a value that fits none of several forms is named where it breaks the nearest one', async () => {
+    const { client } = door();
+    const what = { commit: 'ctx-00000000' as ContextId };
+    const fieldOf = (performer: object) =>
+      client.runner.start({ what, performer: performer as never }).catch((error: ORPCError<string, { field: string }>) => error.data.field);
+    expect(await fieldOf({ agent: 'nobody', folder: '/tmp' })).toBe('performer.agent');
+    expect(await fieldOf({ agent: 'codex', folder: '' })).toBe('performer.folder');
+    expect(await fieldOf({ provider: '' })).toBe('performer.provider');
   });
 
   test('[C24] an entry that was read can be written back, and nothing else', async () => {
