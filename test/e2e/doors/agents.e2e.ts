@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Commit, Entry } from '../../../src/core/contract/index.js';
+import type { Commit, Entry, Ticket } from '../../../src/core/contract/index.js';
 import { type Agent, folders, hasAgent, runAgent, scenario } from '../../support/agents.js';
 import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, node } from '../../support/machine.js';
@@ -108,6 +108,47 @@ test.describe('Claude Code', () => {
       ['First', 'turn_boundary'],
       ['Then wait', 'session_end'],
     ]);
+    watcher.process.kill('SIGINT');
+    expect(await once(watcher.process, 'close')).toEqual([0, null]);
+  });
+  test('[C11, C26, K4, K6] two sessions in one folder: an author and a reviewer, each with its own context', async ({ machine }) => {
+    const watcher = await capturing(machine);
+    const said = (text: string) => ({ when: text, text: `${text}: done.` });
+    const works = async (...prompts: string[]) => {
+      await runAgent('claude', { steps: prompts, model: prompts.map(said) }, machine.dir);
+      await expect.poll(watcher.said, { timeout: 60_000 }).toContain(prompts.at(-1));
+      return (await commits(machine)).filter(({ summary }) => prompts.includes(summary ?? ''));
+    };
+    const author = await works('Make retries work', 'Wait longer between retries');
+    const by = author[0]?.principal ?? '';
+    const { ticketId } = await call<Ticket>(machine, 'ticket.create', { title: 'Retries', type: 'task', by });
+    await call(machine, 'ticket.transition', { ticketId, to: 'in_progress', assignee: by, by });
+    const reviewer = await works('Review the retries', 'Look at the limit');
+    const reviewedBy = reviewer[0]?.principal ?? '';
+    const handed = await call<Ticket>(machine, 'ticket.transition', { ticketId, to: 'review', reviewers: [reviewedBy], by });
+    const finding = await call<Ticket>(machine, 'ticket.create', { title: 'No limit', type: 'review_finding', parent: ticketId, by: reviewedBy });
+
+    // Both work in the same folder, and each is a principal.
+    for (const [own, principal] of [
+      [author, by],
+      [reviewer, reviewedBy],
+    ] as const) {
+      expect(own).toHaveLength(2);
+      expect(own.map((commit) => commit.principal)).toEqual([`claude-code@${machine.path('project')}#${own[0]?.sessionId}`, principal]);
+      for (const { id, createdAt, machine: host } of own) {
+        expect(await call(machine, 'context.resolve', { principal, at: createdAt })).toEqual({ id, at: createdAt });
+        expect(host).toBeTruthy();
+      }
+    }
+    expect(by).not.toBe(reviewedBy);
+    expect(handed).toMatchObject({ contextId: author[1]?.id, contextFound: 'resolved' });
+    expect(finding).toMatchObject({ contextId: reviewer[1]?.id, contextFound: 'resolved' });
+    // The author asks. The question stands on what the reviewer knew, and moves nobody's understanding.
+    const asked = await call<{ commit: Commit }>(machine, 'ticket.discuss', { ticketId: finding.ticketId, text: 'Which limit?', principal: by });
+    expect(asked.commit).toMatchObject({ parent: reviewer[1]?.id, principal: by });
+    const at = '2050-01-01T00:00:00.000Z';
+    expect(await call(machine, 'context.resolve', { principal: by, at })).toMatchObject({ id: author[1]?.id });
+    expect(await call(machine, 'context.resolve', { principal: reviewedBy, at })).toMatchObject({ id: reviewer[1]?.id });
     watcher.process.kill('SIGINT');
     expect(await once(watcher.process, 'close')).toEqual([0, null]);
   });
