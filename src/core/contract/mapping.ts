@@ -50,6 +50,7 @@ const rule = z.strictObject({
   isError: test.optional().describe('When a result is an error.'),
   isAdded: test.optional().describe('When the tool itself added the text: the model was sent it, but it begins no turn.'),
   author: selector.optional().describe('The model or the person.'),
+  agent: selector.optional().describe('The agent that wrote it, in a history of several agents: no model.'),
   at: selector.optional().describe('The time of the entry. The default is that of its record.'),
   signature: selector.optional().describe("The provider's signature of a thinking."),
   image: selector.optional().describe('An image: a data URL, or any address.'),
@@ -90,6 +91,7 @@ export const mapping = z.strictObject({
       at: selector.optional().describe('The time: ISO 8601, or a number since 1970.'),
       call: selector.optional().describe('The id of the model call that the record belongs to. Records with one id are one reply.'),
       usage: usage.optional().describe('Tokens of that call, where a record of its own counts them.'),
+      model: selector.optional().describe('The model of the replies from this record on, where a record of its own names it.'),
     })
     .optional()
     .describe('Facts about a record.'),

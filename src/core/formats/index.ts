@@ -48,6 +48,7 @@ export { opencodeId } from './opencode/resume.js';
 export { framed as piSummary } from './pi/index.js';
 export { type CallPart, doesOf, joinCalls, noCounts, partOfEntries } from './shared/calls.js';
 export { encodeCbor, readArray } from './shared/cbor.js';
+export { usageIn, withThoughts } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
 export { TooManyLines } from './shared/jsonl.js';
 export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLosses, unsealedLosses } from './shared/losses.js';

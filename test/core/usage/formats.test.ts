@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { usageIn } from '../../../src/core/formats/shared/drafts.js';
 import { usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
-import { emptyChain } from '../../support/project.js';
+import { emptyChain, scratch } from '../../support/project.js';
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
 const more = resolve(import.meta.dirname, '../../../../shared/transcripts-more');
@@ -29,6 +29,12 @@ describe('counts of other formats', () => {
     ['cline/sdk-session.messages.json', [16, 95_819, 534_435, 0, 4_395]],
     // No counts in these files.
     ['copilot-cli/git-ai-session_events.jsonl', [0, 0, 0, 0, 0]],
+    // One model event of an old log, found by the text of its message.
+    ['inspect-eval/log_formats.json', [1, 66, 0, 0, 2]],
+    // The counts stand at the second record of a reply.
+    ['qwen-code/019f0000-004.jsonl', [1, 12, 0, 0, 4]],
+    // Older versions record the output alone.
+    ['copilot-cli/agent-sessions-small.jsonl', [0, 0, 0, 0, 15]],
     ['vscode-chat/agentviz-test-vscode-chat.json', [0, 0, 0, 0, 0]],
     ['otlp/sample-1_VSGitHubCopilot_traces.jsonl', [0, 0, 0, 0, 0]],
     ['qwen-code/019f0000-001.jsonl', [0, 0, 0, 0, 0]],
@@ -44,6 +50,45 @@ describe('counts of other formats', () => {
     ['qwen-code/live-0.24.4', [6, 3_000, 0, 0, 60]],
   ] as const)('[N1] %s (needs ../shared)', (name, expected) => {
     expect(sumsOf(join(more, name))).toEqual(expected);
+  });
+});
+
+describe('interrupted replies', () => {
+  test('[N13] count with their input, and without an output', () => {
+    const chain = emptyChain();
+    const path = join(scratch(), 'session.jsonl');
+    const line = (type: string, id: string, parentId: string | null, message: object): string =>
+      JSON.stringify({ type, id, parentId, timestamp: '2026-01-02T00:00:00.000Z', message });
+    const usage = { input: 10, output: 8, cacheRead: 4_000, cacheWrite: 100 };
+    const common = { role: 'assistant', api: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-4-5' };
+    writeFileSync(
+      path,
+      [
+        JSON.stringify({ type: 'session', version: 3, id: 's', timestamp: '2026-01-02T00:00:00.000Z', cwd: '/work' }),
+        line('message', 'u1', null, { role: 'user', content: 'go', timestamp: 1 }),
+        line('message', 'a1', 'u1', { ...common, content: [{ type: 'text', text: 'I' }], stopReason: 'aborted', usage, timestamp: 2 }),
+        line('message', 'u2', 'a1', { role: 'user', content: 'again', timestamp: 3 }),
+        line('message', 'a2', 'u2', { ...common, content: [{ type: 'text', text: 'Done' }], stopReason: 'stop', usage, timestamp: 4 }),
+      ].join('\n'),
+    );
+    importInto(chain, path);
+    expect(usageCalls(chain, {}).calls.map(({ tokens, window }) => [window, tokens.output])).toEqual([
+      [4_110, null],
+      [4_110, 8],
+    ]);
+  });
+
+  test('[N13] the name of an agent is no model', () => {
+    for (const name of ['mapped/adk.session.json', 'mapped/swe-agent.traj']) {
+      const chain = emptyChain();
+      importInto(chain, join(fixtures, name));
+      const { calls } = usageCalls(chain, {});
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.map(({ model }) => model)).toEqual(calls.map(() => null));
+    }
+    const chain = emptyChain();
+    importInto(chain, join(fixtures, 'mapped/kimi.wire.jsonl'));
+    expect(new Set(usageCalls(chain, {}).calls.map(({ model }) => model))).toEqual(new Set(['kimi-k2.7-code']));
   });
 });
 

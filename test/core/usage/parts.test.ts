@@ -8,7 +8,7 @@ import { emptyChain } from '../../support/project.js';
 
 beforeAll(loadTokenizer);
 
-const shared = resolve(import.meta.dirname, '../../../../shared/transcripts');
+const shared = resolve(import.meta.dirname, '../../../../shared');
 const fixtures = join(import.meta.dirname, '../../fixtures');
 
 /** Checks every call of every branch of a history. Returns the number of counted calls. */
@@ -45,12 +45,18 @@ test.each([
   expect(checkParts(join(fixtures, name))).toBeGreaterThanOrEqual(least);
 });
 
-const real = existsSync(shared) ? readdirSync(shared, { recursive: true, encoding: 'utf8' }).filter((path) => /\.jsonl?$/.test(path)) : [];
+const folders = ['transcripts', 'transcripts-more'].map((name) => join(shared, name)).filter((folder) => existsSync(folder));
+const isHistory = (path: string): boolean =>
+  /\.(jsonl?|traj|eval|db|vscdb)$/.test(path) && !path.includes('/bodies/') && !path.includes('/requests/');
+const real = folders.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path) => (isHistory(path) ? [join(folder, path)] : [])),
+);
 test.skipIf(real.length === 0)(
   '[N8] parts add up for every counted call of all real transcripts (needs ../shared)',
   () => {
-    const counted = real.map((path) => checkParts(join(shared, path)));
-    expect(counted.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(1_500);
+    const counted = real.map(checkParts);
+    expect(counted.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(2_500);
+    expect(counted.filter((one) => one > 0).length).toBeGreaterThan(50);
   },
   300_000,
 );

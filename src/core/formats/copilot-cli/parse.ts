@@ -36,6 +36,9 @@ export function gather(records: readonly JsonObject[]): Gathered {
   return usages;
 }
 
+/** Older versions, and the event stream of VS Code, count only the output. Zero is written where nothing was counted. */
+const outputIn = ({ outputTokens: output }: JsonObject): TokenUsage | undefined => (output === 0 ? undefined : usageIn({ output }, 'within'));
+
 /** The entries of an event. */
 export function entriesOf(record: JsonObject, usages: Gathered): readonly Numbered[] {
   const data = dataOf(record);
@@ -46,8 +49,7 @@ export function entriesOf(record: JsonObject, usages: Gathered): readonly Number
     case 'user.message':
       return promptDrafts(data);
     case 'assistant.message':
-      // Older versions, and the event stream of VS Code, count only the output.
-      return withUsage(answerDrafts(data), usages.get(stringAt(data, 'apiCallId') ?? '') ?? usageIn({ output: data.outputTokens }, 'within'));
+      return withUsage(answerDrafts(data), usages.get(stringAt(data, 'apiCallId') ?? '') ?? outputIn(data));
     case 'assistant.reasoning':
       return [[0, unsent(thought(stringAt(data, 'content') ?? ''), 'repeated')]];
     case 'tool.execution_complete':

@@ -13,7 +13,7 @@ export function recordsOf(sample: JsonObject): readonly Wrapped[] {
     const named = stringAt(message, 'id') ?? `${at}-${createHash('sha256').update(JSON.stringify(message)).digest('hex').slice(0, 12)}`;
     const before = seen.get(named) ?? 0;
     seen.set(named, before + 1);
-    const call = calls.get(named);
+    const call = calls.get(named) ?? (message.role === 'assistant' ? calls.get(printOf(message)) : undefined);
     const record = {
       ...resolve(message),
       ...(call?.usage !== undefined && { usage: call.usage }),
@@ -58,6 +58,9 @@ interface Call {
   readonly at?: Json | undefined;
 }
 
+/** Messages of old logs have no ids. Their content finds the call that returned them. */
+const printOf = ({ content, tool_calls: calls }: JsonObject): string => JSON.stringify([content ?? null, calls ?? null]);
+
 /** The calls by the message that they returned. */
 function callsIn(events: readonly JsonObject[]): ReadonlyMap<string, Call> {
   const calls = new Map<string, Call>();
@@ -65,7 +68,8 @@ function callsIn(events: readonly JsonObject[]): ReadonlyMap<string, Call> {
     for (const event of list) {
       const output = isObject(event.output) ? event.output : undefined;
       const choice = objectsIn(output?.choices)[0];
-      const id = stringAt(choice?.message, 'id');
+      const message = isObject(choice?.message) ? choice.message : undefined;
+      const id = message && (stringAt(message, 'id') ?? printOf(message));
       if (event.event === 'model' && id !== undefined)
         calls.set(id, { usage: output?.usage, model: stringAt(output, 'model') ?? stringAt(event, 'model'), at: event.timestamp });
       // Old logs nest the events of tools and subtasks.

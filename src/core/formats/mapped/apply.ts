@@ -1,7 +1,7 @@
 import { JSONPathEnvironment, type JSONPathQuery } from 'json-p3';
 import { isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
 import type { Mapping, MappingGroup, MappingRule, Selector } from '../../contract/index.js';
-import { countIn } from '../shared/drafts.js';
+import { usageIn } from '../shared/drafts.js';
 import { instant } from '../shared/wrapped.js';
 
 const environment = new JSONPathEnvironment();
@@ -14,8 +14,8 @@ export interface Applied {
   /** A fact about a session. */
   about(session: Json, fact: 'id' | 'title' | 'cwd' | 'machine'): string | undefined;
   place(record: Json): { readonly id: string | undefined; readonly parent: string | undefined; readonly at: Json | undefined };
-  /** The model call that a record belongs to, and its tokens where the record counts them. */
-  callOf(record: Json): { readonly call?: string | undefined; readonly usage?: JsonObject | undefined };
+  /** The model call that a record belongs to, its tokens where the record counts them, and the model where the record names it. */
+  callOf(record: Json): { readonly call?: string | undefined; readonly usage?: JsonObject | undefined; readonly model?: string | undefined };
   /** The entries of a record, as lines without keys. */
   entries(record: Json): readonly JsonObject[];
 }
@@ -40,7 +40,7 @@ export function applied(mapping: Mapping): Applied {
   // Where every record names its host, the first one counts.
   const facts = { id: reader(session.id), title: reader(session.title), cwd: reader(session.cwd), machine: (scope: Scope) => machine(scope).slice(0, 1) };
   const [id, parent, at] = [reader(record.id), reader(record.parent), reader(record.at)];
-  const [call, counted] = [reader(record.call), usageReader(record.usage)];
+  const [call, counted, model] = [reader(record.call), usageReader(record.usage), reader(record.model)];
   const makers = mapping.entries.map((one) => ('of' in one ? groupMaker(one) : ruleMaker(one)));
   const recognize = mapping.recognize === undefined ? undefined : compiled(mapping.recognize);
   return {
@@ -54,7 +54,7 @@ export function applied(mapping: Mapping): Applied {
     },
     callOf: (value) => {
       const scope = { value, record: value };
-      return { call: textOf(call(scope).slice(0, 1)), usage: counted?.(scope) };
+      return { call: textOf(call(scope).slice(0, 1)), usage: counted?.(scope), model: textOf(model(scope).slice(0, 1)) };
     },
     entries: (value) => countedOnce(makers.flatMap((make) => make({ value, record: value }))),
   };
@@ -139,11 +139,11 @@ function ruleMaker(rule: MappingRule): Maker {
   const failed = tester(rule.isError);
   const added = tester(rule.isAdded);
   const read = Object.fromEntries(
-    (['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author', 'at', 'signature', 'image'] as const).map((name) => [
+    (['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author', 'agent', 'at', 'signature', 'image'] as const).map((name) => [
       name,
       reader(rule[name]),
     ]),
-  ) as Record<'role' | 'text' | 'toolName' | 'toolCallId' | 'arguments' | 'author' | 'at' | 'signature' | 'image', Read>;
+  ) as Record<'role' | 'text' | 'toolName' | 'toolCallId' | 'arguments' | 'author' | 'agent' | 'at' | 'signature' | 'image', Read>;
   const usage = usageReader(rule.usage);
   const make = (scope: Scope): JsonObject | undefined => {
     const text = textOf(read.text(scope));
@@ -155,7 +155,11 @@ function ruleMaker(rule: MappingRule): Maker {
     if (rule.kind === 'image' && image === undefined) return undefined;
     const inline = image === undefined ? null : /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(image);
     const at = instant(read.at(scope)[0]);
-    const mark = rule.kind === 'event' ? 'hidden' : signature !== undefined && rule.kind === 'thinking' ? 'signed' : added?.(scope) ? 'meta' : '';
+    const agent = textOf(read.agent(scope));
+    const marks = [
+      ...(rule.kind === 'event' ? ['hidden'] : signature !== undefined && rule.kind === 'thinking' ? ['signed'] : added?.(scope) ? ['meta'] : []),
+      ...(agent === undefined ? [] : ['agent']),
+    ];
     const counts = usage?.(scope);
     return {
       role: textOf(read.role(scope)) ?? defaultRoles[rule.kind],
@@ -168,9 +172,9 @@ function ruleMaker(rule: MappingRule): Maker {
       ...(signature !== undefined && rule.kind === 'thinking' && { result: { signature } }),
       ...(inline ? { media: { mediaType: inline[1] as string, data: inline[2] as string } } : image !== undefined && { result: image }),
       ...(failed?.(scope) && { isError: true }),
-      ...named('author', textOf(read.author(scope))),
+      ...named('author', agent ?? textOf(read.author(scope))),
       ...(at !== undefined && { timestamp: at }),
-      ...(mark !== '' && { marks: [mark] }),
+      ...(marks.length > 0 && { marks }),
       ...(counts && { usage: counts }),
     };
   };
@@ -190,12 +194,13 @@ function usageReader(usage: MappingRule['usage']): ((scope: Scope) => JsonObject
   if (!usage) return undefined;
   const read = { input: reader(usage.input), output: reader(usage.output), cacheRead: reader(usage.cacheRead), cacheWrite: reader(usage.cacheWrite) };
   return (scope) => {
-    const count = (name: keyof typeof read): number | null => countIn(read[name](scope)[0]);
-    const [input, cacheRead, cacheWrite] = [count('input'), count('cacheRead'), count('cacheWrite')];
-    const output = count('output');
-    if (input === null && output === null) return undefined;
-    const own = input !== null && usage.includesCache ? Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)) : input;
-    return { input: own, output, cacheRead, cacheWrite };
+    const [input] = read.input(scope);
+    const [output] = read.output(scope);
+    const [cacheRead] = read.cacheRead(scope);
+    const [cacheWrite] = read.cacheWrite(scope);
+    const counts = usageIn({ input, output, cacheRead, cacheWrite }, usage.includesCache ? 'within' : 'beside');
+    // Counts of cached tokens alone are no counts of a call.
+    return counts && (counts.input !== null || counts.output !== null || counts.countFlaw !== undefined) ? { ...counts } : undefined;
   };
 }
 

@@ -153,7 +153,7 @@ export const sweAgent: Mapping = {
     { when: "@.role == 'user' && !@.is_demo", kind: 'text', role: 'user', text: '$.content' },
     { when: "@.role == 'user' && @.is_demo == true", kind: 'text', role: 'system', text: '$.content' },
     { when: "@.role == 'user' && @.is_demo == false", kind: 'text', role: 'user', text: '$.content' },
-    { when: "@.role == 'assistant'", kind: 'text', text: '$.content' },
+    { when: "@.role == 'assistant'", kind: 'text', text: '$.content', agent: '$.agent' },
     { when: '@.tool_calls', ...openAiCalls },
     { when: "@.role == 'tool'", kind: 'tool_result', text: '$.content', toolCallId: '$.tool_call_ids[0]' },
   ],
@@ -220,6 +220,7 @@ export const kimi: Mapping = {
   record: {
     at: '$.time',
     call: "$.event['stepUuid', 'uuid']",
+    model: '$.model',
     usage: {
       input: '$.event.usage.inputOther',
       output: '$.event.usage.output',

@@ -19,7 +19,7 @@ export const adk: Mapping = {
           kind: 'text',
           role: { path: '^$.content.role', map: { user: 'user', model: 'assistant' }, else: 'assistant' },
           text: '$.text',
-          author: '^$.author',
+          agent: '^$.author',
         },
         {
           when: '@.functionCall',

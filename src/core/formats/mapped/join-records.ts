@@ -7,6 +7,8 @@ export interface MappedRecord {
   readonly call?: string | undefined;
   /** Tokens of the call, where a record of its own counts them. */
   readonly usage?: JsonObject | undefined;
+  /** The model of the replies from here on. */
+  readonly model?: string | undefined;
 }
 
 type Entry = { -readonly [name in keyof JsonObject]: JsonObject[name] };
@@ -18,9 +20,12 @@ type Entry = { -readonly [name in keyof JsonObject]: JsonObject[name] };
 export function joinRecords(records: readonly MappedRecord[], session: string): readonly (readonly JsonObject[])[] {
   const counts = new Map(records.flatMap(({ call, usage }) => (call !== undefined && usage ? [[call, usage] as const] : [])));
   const open: { readonly id: string; readonly tool: unknown }[] = [];
-  return records.map(({ id, entries, call }) =>
-    entries.map((entry, number): JsonObject => {
+  let current: string | undefined;
+  return records.map(({ id, entries, call, model }) => {
+    current = model ?? current;
+    return entries.map((entry, number): JsonObject => {
       const joined: Entry = { ...entry };
+      if (current !== undefined && entry.role === 'assistant' && entry.kind !== 'event') joined.author ??= current;
       if (call !== undefined && entry.role === 'assistant') {
         joined.messageId = `${session}:${call}`;
         const usage = counts.get(call);
@@ -39,6 +44,6 @@ export function joinRecords(records: readonly MappedRecord[], session: string): 
         if (answered) joined.toolCallId = answered.id;
       }
       return joined;
-    }),
-  );
+    });
+  });
 }

@@ -1,5 +1,6 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
+import { usageIn, withUsage } from '../shared/drafts.js';
 import { timeOf } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
@@ -161,7 +162,10 @@ function answerDrafts(message: JsonObject): readonly Numbered[] {
   if (reason !== 'error' && reason !== 'aborted') return answers;
   const text = stringAt(message, 'errorMessage') ?? reason;
   const fault: Draft = { role: 'assistant', kind: 'text', text, tokens: 0, isError: true, marks: ['hidden', 'api-error'], ...author };
-  return [...answers.map(([number, draft]): Numbered => [number, unsent(draft, reason)]), [partsFrom, fault]];
+  const { input, output, cacheRead, cacheWrite } = isObject(message.usage) ? message.usage : {};
+  // What was sent until then was counted and is paid for.
+  const usage = usageIn({ input, output, cacheRead, cacheWrite }, 'beside');
+  return withUsage([...answers.map(([number, draft]): Numbered => [number, unsent(draft, reason)]), [partsFrom, fault]], usage);
 }
 
 function answerDraft(block: unknown, marks: readonly string[]): Draft {

@@ -1,6 +1,6 @@
 // What providers counted, as agents record it: one count per model call, joined from the records of its reply.
 import { type EntryKey, isObject, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
-import type { ParsedEntry } from '../parsed.js';
+import type { Mutable, ParsedEntry } from '../parsed.js';
 import { clip } from './headline.js';
 
 /** Tokens of one call as the provider counted them; null where the agent did not record the count. */
@@ -60,7 +60,7 @@ export interface CallPart {
  * count is only the beginning of a stream, unless it rose from one record to the next.
  */
 export function joinCalls(parts: Iterable<CallPart>): CallCount[] {
-  const calls = new Map<string, { call: CallCount; first: number | null; isFinal: boolean }>();
+  const calls = new Map<string, Joining>();
   let askedAt: Timestamp | undefined;
   let prompt: string | undefined;
   for (const { at, reply, prompt: text } of parts) {
@@ -70,35 +70,45 @@ export function joinCalls(parts: Iterable<CallPart>): CallCount[] {
       continue;
     }
     const known = calls.get(reply.id);
-    const { isFinal, ...rest } = reply;
-    if (!known) {
-      calls.set(reply.id, { call: { ...rest, at, endedAt: at, askedAt, prompt }, first: reply.output, isFinal });
-      prompt = undefined;
+    if (known) {
+      addPart(known, reply, at);
       continue;
     }
-    const { call } = known;
-    const isLater = isFinal || !known.isFinal;
-    known.isFinal ||= isFinal || (reply.output ?? 0) > (known.first ?? 0);
-    known.call = {
-      ...call,
-      ...(isLater && pick(rest)),
-      model: call.model ?? reply.model,
-      endedAt: at ?? call.endedAt,
-      does: call.does ?? reply.does,
-      flaw: call.flaw ?? reply.flaw,
-    };
+    const { id, key, model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, does, flaw } = reply;
+    const counts = { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning };
+    calls.set(id, { call: { id, key, model, at, endedAt: at, askedAt, prompt, does, flaw, ...counts }, first: output, isFinal: reply.isFinal });
+    prompt = undefined;
   }
-  return [...calls.values()].map(({ call, isFinal }) => (isFinal ? call : { ...call, output: null, reasoning: null }));
+  return Array.from(calls.values(), ({ call, isFinal }) => {
+    if (!isFinal) call.output = call.reasoning = null;
+    return call;
+  });
 }
 
-const pick = ({ input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning }: Counts): Counts => ({
-  input,
-  cacheRead,
-  cacheWrite,
-  cacheWrite1h,
-  output,
-  reasoning,
-});
+interface Joining {
+  readonly call: Mutable<CallCount>;
+  /** The output count of the first record. */
+  readonly first: number | null;
+  isFinal: boolean;
+}
+
+/** Adds a further record of a reply. The fields are assigned: every line of a transcript comes through here. */
+function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): void {
+  const { call } = known;
+  if (reply.isFinal || !known.isFinal) {
+    call.input = reply.input;
+    call.cacheRead = reply.cacheRead;
+    call.cacheWrite = reply.cacheWrite;
+    call.cacheWrite1h = reply.cacheWrite1h;
+    call.output = reply.output;
+    call.reasoning = reply.reasoning;
+  }
+  known.isFinal ||= reply.isFinal || (reply.output ?? 0) > (known.first ?? 0);
+  call.model ??= reply.model;
+  call.endedAt = at ?? call.endedAt;
+  call.does ??= reply.does;
+  call.flaw ??= reply.flaw;
+}
 
 /** More tokens than any model accepts or writes. A larger count is an error of the record. */
 export const largestCount = 100_000_000;
@@ -109,24 +119,18 @@ export function countIn(value: Json | undefined): number | null | 'refused' {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= largestCount ? (value as number) : 'refused';
 }
 
+const countNames = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
+
 /** Reads counts by name. Counts that cannot be right become null, and `flaw` names them. */
 export function countsIn(values: Readonly<Record<keyof Counts, Json | undefined>>): Counts & { readonly flaw?: string } {
-  const refused: string[] = [];
-  const read = (name: keyof Counts): number | null => {
+  const counts: Mutable<Counts> = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
+  let refused = '';
+  for (const name of countNames) {
     const count = countIn(values[name]);
-    if (count !== 'refused') return count;
-    refused.push(`${name} ${JSON.stringify(values[name])?.slice(0, 40)}`);
-    return null;
-  };
-  const counts = {
-    input: read('input'),
-    cacheRead: read('cacheRead'),
-    cacheWrite: read('cacheWrite'),
-    cacheWrite1h: read('cacheWrite1h'),
-    output: read('output'),
-    reasoning: read('reasoning'),
-  };
-  return refused.length > 0 ? { ...counts, flaw: `the record has an impossible count: ${refused.join(', ')}` } : counts;
+    if (count !== 'refused') counts[name] = count;
+    else refused += `${refused === '' ? '' : ', '}${name} ${JSON.stringify(values[name])?.slice(0, 40)}`;
+  }
+  return refused === '' ? counts : { ...counts, flaw: `the record has an impossible count: ${refused}` };
 }
 
 /** The arguments that say what a tool call is about, the most telling first. */

@@ -11,6 +11,8 @@ export type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
  */
 export type Numbered = readonly [number: number | EntryKey, draft: Draft & Pick<ParsedEntry, 'messageId'>];
 
+type Placed<Place> = readonly [Place | number, Numbered[1]];
+
 type More = Partial<Omit<Draft, 'role' | 'kind' | 'tokens'>>;
 
 /** A text that someone said. */
@@ -132,11 +134,22 @@ export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): T
   return { input: input === null || cached === 'beside' ? input : input - held, cacheRead, cacheWrite, ...rest };
 }
 
-/** Puts the usage of a call on the first draft of its answer. */
-export function withUsage(drafts: readonly Numbered[], usage: TokenUsage | undefined): readonly Numbered[] {
+/** The output of a provider that counts thoughts beside it. An output or thoughts that are no count stay as they are, to be refused. */
+export const withThoughts = (output: Json | undefined, thoughts: Json | undefined): Json | undefined =>
+  typeof output === 'number' && typeof thoughts === 'number' && thoughts >= 0 && output >= 0 ? output + thoughts : output;
+
+/**
+ * Puts the usage of a call on the first draft of its answer. An answer without any content has a hidden draft for it: the call was made and
+ * counted.
+ */
+export function withUsage<Place extends number | EntryKey>(
+  drafts: readonly Placed<Place>[],
+  usage: TokenUsage | undefined,
+): readonly Placed<Place>[] {
   const first = drafts.findIndex(([, draft]) => draft.role === 'assistant' && draft.kind !== 'event');
-  if (!usage || first < 0) return drafts;
-  return drafts.map(([number, draft], at): Numbered => (at === first ? [number, { ...draft, usage }] : [number, draft]));
+  if (!usage) return drafts;
+  if (first < 0) return usage.isCopy ? drafts : [...drafts, [drafts.length, unsent(said('assistant', '', { usage }), 'empty')]];
+  return drafts.map(([number, draft], at): Placed<Place> => [number, at === first ? { ...draft, usage } : draft]);
 }
 
 /** The objects of a list; none where the value is no list. */

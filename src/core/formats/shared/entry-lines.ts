@@ -84,8 +84,10 @@ function tokensOf(entry: Pick<ParsedEntry, 'kind' | 'toolName' | 'arguments'>, t
 function usageOf(value: Json | undefined): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
   const { input, output, cacheRead, cacheWrite, reasoning } = value;
+  const countFlaw = stringAt(value, 'countFlaw');
   if (memberOf(value, 'isCopy') === true) return { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
-  return usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
+  const usage = usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
+  return countFlaw === undefined ? usage : { ...(usage ?? { input: null, output: null, cacheRead: null, cacheWrite: null }), countFlaw };
 }
 
 /** The records with lines of entries written by the format's own writer. */

@@ -1,6 +1,6 @@
 import type { CommitType } from '../../contract/index.js';
 import { type CallCount, type CallPart, doesOf, findFormat, joinCalls, noCounts, type ParsedEntry, partOfEntries } from '../../formats/index.js';
-import { type Delta, recordOf } from './runtime.js';
+import { type Delta, modelOf, recordOf, windowOf } from './runtime.js';
 import { runtimeOf } from './runtimes.js';
 
 /** A delta whose bytes and entries are read on demand. */
@@ -26,8 +26,8 @@ function answersOf({ format, type, bytes, entries }: CountedDelta): CallCount[] 
   const runtime = runtimeOf(format);
   const all = entries();
   const delta: Delta = { commit: '' as Delta['commit'], type, format, bytes: bytes(), entries: all, end: bytes().length };
-  const isReply = ({ role, kind, marks }: ParsedEntry): boolean =>
-    role === 'assistant' && kind !== 'summary' && (marks?.includes('hidden') ?? false) === (type === 'compaction');
+  const isReply = (entry: ParsedEntry): boolean =>
+    entry.role === 'assistant' && entry.kind !== 'summary' && (isHidden(entry) === (type === 'compaction') || isInterrupted(entry));
   /** Whether the message is a reply of a model, by its id. */
   const seen = new Map<string, boolean>();
   return joinCalls(
@@ -35,15 +35,29 @@ function answersOf({ format, type, bytes, entries }: CountedDelta): CallCount[] 
       if (!isReply(entry)) return type === 'compaction' ? [] : [partOfEntries([entry]) ?? []].flat();
       const id = entry.messageId ?? recordOf(entry.key);
       const does = doesOf([entry]);
-      const common = { id, key: entry.key, model: entry.author ?? null, isFinal: false, does };
-      if (seen.get(id)) return [{ at: entry.at, reply: { ...common, ...noCounts } }];
-      const answer = seen.has(id) ? undefined : runtime.answer(delta, at);
+      const common = { id, key: entry.key, model: modelOf(entry), isFinal: false, does };
+      // The counts of a reply can stand at a later record of it.
+      const isCountedHere = entry.usage !== undefined && !isHidden(entry);
+      if (seen.get(id) && !isCountedHere) return [{ at: entry.at, reply: { ...common, ...noCounts } }];
+      const answer = seen.has(id) && !isCountedHere ? undefined : runtime.answer(delta, at);
       const isCall = answer !== undefined && !entry.usage?.isCopy;
       seen.set(id, isCall);
       if (!isCall) return [];
       const { usage, model } = answer;
       const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
-      return [{ at: answer.at ?? entry.at, reply: { ...common, ...counts, cacheWrite1h, reasoning, flaw, model, isFinal: true } }];
+      return [
+        {
+          at: answer.at ?? entry.at,
+          reply: { ...common, ...counts, cacheWrite1h, reasoning, flaw, model, isFinal: !isInterrupted(entry) || isEmpty(entry) },
+        },
+      ];
     }),
   );
 }
+
+const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') ?? false;
+
+const isEmpty = ({ marks }: ParsedEntry): boolean => marks?.includes('empty') ?? false;
+
+/** A reply that was interrupted, or that had no content: it was never sent again, but its call was counted. */
+const isInterrupted = (entry: ParsedEntry): boolean => isHidden(entry) && entry.usage !== undefined && (windowOf(entry.usage) ?? 0) > 0;

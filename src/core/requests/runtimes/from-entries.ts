@@ -1,6 +1,6 @@
 import { isObject, parseJson, textOf } from '../../base/index.js';
 import { formatOf, type WritableEntry } from '../../formats/index.js';
-import { type CallBody, type CallPlace, type Runtime, recordOf, unknownUsage } from './runtime.js';
+import { type CallBody, type CallPlace, modelOf, type Runtime, recordOf, unknownUsage } from './runtime.js';
 
 /**
  * Calls of runtimes about which no more is known. What was sent is rebuilt from the entries before the answer, in the words of the provider
@@ -19,7 +19,7 @@ export const fromEntries: Runtime = {
       : begun === undefined || begun.role === 'assistant',
   answer(delta, at) {
     const entry = delta.entries[at];
-    return entry && { model: entry.author ?? null, usage: entry.usage ?? unknownUsage };
+    return entry && { model: modelOf(entry), usage: entry.usage ?? unknownUsage };
   },
   body: (call) => bodyInWords(call, 'anthropic'),
 };

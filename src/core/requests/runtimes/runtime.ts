@@ -97,14 +97,8 @@ export const unknownUsage: RequestTokens = { input: null, output: null, cacheRea
 export const windowOf = ({ input, cacheRead, cacheWrite }: Usage): number | null =>
   input === null && cacheRead === null && cacheWrite === null ? null : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
 
-/** The input that was not read from the cache, where a provider counts cached tokens as part of the input. */
-export function withoutCached(usage: Usage): Usage {
-  const { input, cacheRead, cacheWrite } = usage;
-  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
-  if (input === null) return usage;
-  if (cached <= input) return { ...usage, input: input - cached };
-  return { ...usage, input: null, cacheRead: null, cacheWrite: null, countFlaw: `cached tokens (${cached}) exceed all input tokens (${input})` };
-}
+/** The model that wrote an entry. Histories of several agents name the agent instead. */
+export const modelOf = ({ author, marks }: ParsedEntry): string | null => (marks?.includes('agent') ? null : (author ?? null));
 
 export interface Answer {
   /** Null where it was not recorded. */

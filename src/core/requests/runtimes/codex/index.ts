@@ -2,20 +2,9 @@
 // A compaction is made by a call of its own, whose answer is recorded. The prompt that asked for the summary is not.
 // Tools and parameters are not recorded.
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
-import { type CodexLine, codexItem, codexLines } from '../../../formats/index.js';
+import { type CodexLine, codexItem, codexLines, usageIn } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import {
-  type Answer,
-  type CallBody,
-  type CallPlace,
-  type Delta,
-  type Runtime,
-  recordOf,
-  type Stated,
-  type Usage,
-  unknownUsage,
-  withoutCached,
-} from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, type Stated, type Usage, unknownUsage } from '../runtime.js';
 
 export const codex: Runtime = {
   ...fromEntries,
@@ -115,18 +104,17 @@ function countIn({ sort, payload }: CodexLine): Usage | undefined {
         ? payload.info.last_token_usage
         : undefined;
   if (!isObject(counted)) return undefined;
-  const count = (name: string): number | null => {
-    const value = counted[name];
-    return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
-  };
   // The runtime counts cached tokens as part of the input.
-  return withoutCached({
-    input: count('input_tokens'),
-    output: count('output_tokens'),
-    cacheRead: count('cached_input_tokens'),
-    cacheWrite: count('cache_write_input_tokens'),
-    reasoning: count('reasoning_output_tokens'),
-  });
+  return usageIn(
+    {
+      input: counted.input_tokens,
+      output: counted.output_tokens,
+      cacheRead: counted.cached_input_tokens,
+      cacheWrite: counted.cache_write_input_tokens,
+      reasoning: counted.reasoning_output_tokens,
+    },
+    'within',
+  );
 }
 
 function body({ answer: { model }, makesCompaction, deltas, earlier }: CallPlace): CallBody {

@@ -2,9 +2,9 @@
 // System instruction, tools, settings and the calls of compressions are not recorded.
 // Signatures of thoughts are sent with calls and rarely recorded.
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
-import { geminiAnswer, geminiContents } from '../../../formats/index.js';
+import { geminiAnswer, geminiContents, usageIn, withThoughts } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, unknownUsage, withoutCached } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, unknownUsage } from '../runtime.js';
 
 export const gemini: Runtime = {
   ...fromEntries,
@@ -23,23 +23,11 @@ function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const message = entry?.raw && geminiAnswer(bytes, entry.raw, recordOf(entry.key));
   if (!entry) return undefined;
   const noted = isObject(message?.tokens) ? message.tokens : undefined;
-  const count = (name: string): number | null => {
-    const value = noted?.[name];
-    return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
-  };
-  const output = count('output');
+  const { input, output, cached: cacheRead, thoughts: reasoning } = noted ?? {};
   return {
     model: stringAt(message, 'model') ?? entry.author ?? null,
-    usage: noted
-      ? // The provider counts cached tokens as part of the input, and thoughts beside the output.
-        withoutCached({
-          input: count('input'),
-          output: output === null ? null : output + (count('thoughts') ?? 0),
-          cacheRead: count('cached'),
-          cacheWrite: null,
-          reasoning: count('thoughts'),
-        })
-      : unknownUsage,
+    // The provider counts cached tokens as part of the input, and thoughts beside the output.
+    usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, reasoning }, 'within') ?? unknownUsage,
   };
 }
 

@@ -1,9 +1,10 @@
 // requests/runtimes/langgraph: model calls in the checkpoints of a LangGraph thread. Each answer is one.
 // The answer names its model and usage. What was sent is rebuilt from the messages before it:
 // a graph may have sent others, or a system prompt that no state holds, so no stronger claim is made.
-import { isObject, type Json, parseJson, textOf } from '../../../base/index.js';
+import { isObject, parseJson, textOf } from '../../../base/index.js';
+import { usageIn } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type Delta, type Runtime, unknownUsage, withoutCached } from '../runtime.js';
+import { type Answer, type Delta, type Runtime, unknownUsage } from '../runtime.js';
 
 export const langgraph: Runtime = {
   ...fromEntries,
@@ -25,14 +26,16 @@ function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   return {
     model: entry.author ?? null,
     // The input count includes cached tokens.
-    usage: withoutCached({
-      input: countOf(usage.input_tokens),
-      output: countOf(usage.output_tokens),
-      cacheRead: countOf(details.cache_read),
-      cacheWrite: countOf(details.cache_creation),
-      reasoning: countOf(thought),
-    }),
+    usage:
+      usageIn(
+        {
+          input: usage.input_tokens,
+          output: usage.output_tokens,
+          cacheRead: details.cache_read,
+          cacheWrite: details.cache_creation,
+          reasoning: thought,
+        },
+        'within',
+      ) ?? unknownUsage,
   };
 }
-
-const countOf = (value: Json | undefined): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);

@@ -2,6 +2,7 @@
 // Messages are built by the rules of OpenCode 1.18.34. System prompt, tools, parameters and cache marks are not recorded.
 // A call of another provider is rebuilt from entries.
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
+import { usageIn, withThoughts } from '../../../formats/index.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
 import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, unknownUsage } from '../runtime.js';
 
@@ -39,24 +40,21 @@ function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   // An answer that never ended has zero counts because it was not counted.
   const tokens = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : undefined;
   const cache = tokens && isObject(tokens.cache) ? tokens.cache : {};
-  const output = countOf(tokens?.output);
   return {
     model: stringAt(info, 'modelID') ?? null,
     // Thinking is counted beside the text.
-    usage: tokens
-      ? {
-          input: countOf(tokens.input),
-          output: output === null ? null : output + (countOf(tokens.reasoning) ?? 0),
-          cacheRead: countOf(cache.read),
-          cacheWrite: countOf(cache.write),
-          reasoning: countOf(tokens.reasoning),
-        }
-      : unknownUsage,
+    usage: (tokens && usageIn(countsOf(tokens, cache), 'beside')) ?? unknownUsage,
     ...(stringAt(info, 'providerID') !== 'anthropic' && { isRebuilt: true }),
   };
 }
 
-const countOf = (value: Json | undefined): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
+const countsOf = ({ input, output, reasoning }: JsonObject, { read, write }: JsonObject) => ({
+  input,
+  output: withThoughts(output, reasoning),
+  cacheRead: read,
+  cacheWrite: write,
+  reasoning,
+});
 
 function body(call: CallPlace): CallBody {
   const reply = call

@@ -2,7 +2,7 @@
 // Records become messages by the rules of pi 1.5.2. Parameters, cache marks and the calls for summaries are not recorded.
 // An answer of a provider other than Anthropic's kind is rebuilt from entries.
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
-import { piSummary, textParts } from '../../../formats/index.js';
+import { piSummary, textParts, usageIn } from '../../../formats/index.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
 import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, type Stated, unknownUsage } from '../runtime.js';
 
@@ -42,17 +42,10 @@ function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const entry = entries[at];
   const record = entry?.raw && parseJson(textOf(bytes.subarray(entry.raw.start, entry.raw.end)));
   const message = isObject(record) ? record.message : undefined;
-  const usage = isObject(message) ? message.usage : undefined;
-  const count = (name: string): number | null => {
-    const value = isObject(usage) ? usage[name] : undefined;
-    return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
-  };
+  const usage = isObject(message) && isObject(message.usage) ? message.usage : {};
   return {
     model: stringAt(message, 'model') ?? null,
-    usage:
-      usage === undefined
-        ? unknownUsage
-        : { input: count('input'), output: count('output'), cacheRead: count('cacheRead'), cacheWrite: count('cacheWrite') },
+    usage: usageIn({ input: usage.input, output: usage.output, cacheRead: usage.cacheRead, cacheWrite: usage.cacheWrite }, 'beside') ?? unknownUsage,
     ...(stringAt(message, 'api') !== anthropic && { isRebuilt: true }),
   };
 }
