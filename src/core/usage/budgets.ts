@@ -1,8 +1,9 @@
 import type { Chain } from '../chain/index.js';
 import type { UsageFilter, UsageSessions } from '../contract/index.js';
-import { quarterMs } from './facts.js';
+import type { Days } from './days.js';
 import { moneyOf } from './prices.js';
 import { settingsOf } from './settings.js';
+import { sumRows } from './sums.js';
 
 type OverBudget = UsageSessions['overBudget'];
 
@@ -10,22 +11,23 @@ type OverBudget = UsageSessions['overBudget'];
  * Days and sessions of the project that cost more than this machine's budgets, the latest day first. A budget concerns all work of a day or a
  * session, so a filter by model, agent or folder does not change its sum.
  */
-export function overBudget(chain: Chain, { sessionId, from, to }: UsageFilter, dayOf: (quarter: number) => string): OverBudget {
+export function overBudget(chain: Chain, { sessionId, from, to }: UsageFilter, days: Days): OverBudget {
   const { budgets } = settingsOf(chain);
-  const within = (quarter: number): boolean =>
-    (from === undefined || quarter >= Math.floor(Date.parse(from) / quarterMs)) && (to === undefined || quarter * quarterMs < Date.parse(to));
-  const days = new Map<string, Spent>();
+  const first = from === undefined ? Number.NEGATIVE_INFINITY : days.numberAt(Date.parse(from));
+  const last = to === undefined ? Number.POSITIVE_INFINITY : days.numberAt(Date.parse(to) - 1);
+  const spent = new Map<number, Spent>();
   if (budgets.day !== undefined)
-    for (const { quarter, cost, isWhole } of costsBy<{ quarter: number }>(chain, 'quarter')) {
-      if (!within(quarter)) continue;
-      const before = days.get(dayOf(quarter));
-      days.set(dayOf(quarter), { cost: (before?.cost ?? 0) + cost, isWhole: isWhole && (before?.isWhole ?? 1) });
+    for (const { day, cost, calls, outputs, priced } of sumRows(chain, {}, 'day', days)) {
+      if (day < first || day > last) continue;
+      const before = spent.get(day);
+      const isWhole = outputs === calls && priced === calls && before?.isWhole !== 0;
+      spent.set(day, { cost: (before?.cost ?? 0) + cost, isWhole: isWhole ? 1 : 0 });
     }
-  const sessions = budgets.session === undefined ? [] : costsBy<{ session: string }>(chain, 'session');
+  const sessions = budgets.session === undefined ? [] : costsBySession(chain);
   return [
-    ...[...days].sort(([a], [b]) => (a < b ? 1 : -1)).flatMap(([day, spent]) => above('day', day, spent, budgets.day)),
-    ...sessions.flatMap(({ session, ...spent }) =>
-      sessionId === undefined || session === sessionId ? above('session', session, spent, budgets.session) : [],
+    ...[...spent].sort(([a], [b]) => b - a).flatMap(([day, one]) => above('day', days.dayOf(day), one, budgets.day)),
+    ...sessions.flatMap(({ session, ...one }) =>
+      sessionId === undefined || session === sessionId ? above('session', session, one, budgets.session) : [],
     ),
   ];
 }
@@ -36,10 +38,9 @@ interface Spent {
   readonly isWhole: number;
 }
 
-const costsBy = <Key>(chain: Chain, column: 'quarter' | 'session'): (Key & Spent)[] =>
-  chain.db.all<Key & Spent>(
-    `SELECT ${column}, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole
-       FROM ${column === 'quarter' ? 'usageQuarter' : 'usageSum'} WHERE project = ? GROUP BY ${column}`,
+const costsBySession = (chain: Chain): ({ readonly session: string } & Spent)[] =>
+  chain.db.all<{ readonly session: string } & Spent>(
+    'SELECT session, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole FROM usageSum WHERE project = ? GROUP BY session',
     chain.project,
   );
 

@@ -91,7 +91,7 @@ export const sumsOfCalls =
   'IFNULL(SUM(output), 0) AS output, COUNT(output) AS outputs, COUNT(cost) AS priced, IFNULL(SUM(cost), 0) AS cost';
 
 /** The sums of sums, as columns of a SELECT from `usageSum` or `usageQuarter`. */
-export const sumsOfSums = sums.map((name) => `SUM(${name}) AS ${name}`).join(', ');
+export const sumsOfSums = (table: string): string => sums.map((name) => `SUM(${table}.${name}) AS ${name}`).join(', ');
 
 const ofSessions = 'project = :project AND session IN (SELECT value FROM json_each(:sessions))';
 
@@ -106,8 +106,8 @@ export function sumSessions(chain: Chain, sessions: readonly string[]): void {
     named,
   );
   chain.db.run(
-    `INSERT INTO usageSum (project, session, agent, subagent, model, quarter, ${sums.join(', ')})
-     SELECT project, session, agent, subagent, model, MAX(quarter), ${sumsOfSums} FROM usageQuarter WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5`,
+    `INSERT INTO usageSum (project, session, agent, subagent, model, first, quarter, ${sums.join(', ')})
+     SELECT project, session, agent, subagent, model, MIN(quarter), MAX(quarter), ${sumsOfSums('q')} FROM usageQuarter q WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5`,
     named,
   );
 }

@@ -37,6 +37,7 @@ import { followed } from './033-followed.js';
 import { blackboard } from './034-blackboard.js';
 import { deletedProfiles } from './035-deleted-profiles.js';
 import { usageQuarters } from './036-usage-quarters.js';
+import { usageFirst } from './037-usage-first.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -78,6 +79,7 @@ export const migrations: readonly string[] = [
   blackboard,
   deletedProfiles,
   usageQuarters,
+  usageFirst,
 ];
 
 /** The format version that this Stemma reads and writes. */

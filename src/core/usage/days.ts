@@ -1,0 +1,64 @@
+import { badRequest, timestampOf } from '../base/index.js';
+import { quarterMs } from './facts.js';
+
+/** The days of a time zone, by numbers that count the days since 1970. */
+export interface Days {
+  /** The number of a day as SQL, from a column with a quarter of an hour. */
+  readonly numberOf: (column: string) => string;
+  /** The number of the day of a time in milliseconds. */
+  readonly numberAt: (at: number) => number;
+  /** The day with a number, such as 2026-01-31. */
+  readonly dayOf: (number: number) => string;
+}
+
+const quartersPerDay = 86_400_000 / quarterMs;
+/** Offsets change at least this far apart. */
+const week = 7 * quartersPerDay;
+
+const dayOf = (number: number): string => timestampOf(number * quartersPerDay * quarterMs).slice(0, 10);
+
+/** The days of a time zone between two quarters of an hour. @throws BAD_REQUEST for an unknown time zone. */
+export function daysIn(timeZone: string, first: number, last: number): Days {
+  const offsetOf = offsetsOf(timeZone);
+  const steps: { readonly from: number; readonly offset: number }[] = [{ from: first, offset: offsetOf(first) }];
+  for (let at = first; at < last; at += week) {
+    const end = Math.min(at + week, last);
+    const before = offsetOf(at);
+    if (offsetOf(end) === before) continue;
+    let [low, high] = [at, end];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (offsetOf(middle) === before) low = middle;
+      else high = middle;
+    }
+    steps.push({ from: high, offset: offsetOf(high) });
+  }
+  const [only] = steps;
+  const offset = (column: string): string =>
+    steps.length === 1
+      ? String(only?.offset ?? 0)
+      : `CASE ${steps
+          .toReversed()
+          .map(({ from, offset: quarters }) => `WHEN ${column} >= ${from} THEN ${quarters}`)
+          .join(' ')} ELSE ${only?.offset ?? 0} END`;
+  return {
+    numberOf: (column) => `(${column} + ${offset(column)}) / ${quartersPerDay}`,
+    numberAt: (at) => Math.floor((at / quarterMs + offsetOf(Math.floor(at / quarterMs))) / quartersPerDay),
+    dayOf,
+  };
+}
+
+/** How many quarters of an hour a time zone is ahead of UTC, by the time. */
+function offsetsOf(timeZone: string): (quarter: number) => number {
+  if (timeZone === 'UTC') return () => 0;
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  } catch {
+    throw badRequest('timeZone', `${JSON.stringify(timeZone)} is not a time zone. Name one of the IANA database, such as Europe/Berlin.`);
+  }
+  return (quarter) => {
+    const found = /GMT([+-])(\d\d):(\d\d)/.exec(format.format(quarter * quarterMs));
+    return found ? Math.round(((Number(found[2]) * 60 + Number(found[3])) * 60_000) / quarterMs) * (found[1] === '-' ? -1 : 1) : 0;
+  };
+}

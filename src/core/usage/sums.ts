@@ -1,0 +1,115 @@
+import type { Chain } from '../chain/index.js';
+import type { groupings, UsageFilter } from '../contract/index.js';
+import { type Days, daysIn } from './days.js';
+import { quarterMs, sumsOfCalls, sumsOfSums } from './facts.js';
+
+/** Sums of calls. Columns by which they are not grouped are missing. */
+export interface SumRow {
+  readonly session: string;
+  readonly agent: string;
+  readonly subagent: string;
+  readonly model: string;
+  /** The number of the day. */
+  readonly day: number;
+  /** The quarter of an hour of the latest call. */
+  readonly quarter: number;
+  readonly calls: number;
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+  readonly outputs: number;
+  readonly priced: number;
+  readonly cost: number;
+}
+
+export type Grouping = (typeof groupings)[number] | null;
+
+/** The columns by which rows are summed before they are read, for each grouping. A session's subagents are shown apart. */
+const summedBy = {
+  session: ['session', 'agent', 'subagent'],
+  repository: ['session'],
+  agent: ['session', 'agent'],
+  model: ['session', 'model'],
+  day: ['day', 'session'],
+} as const;
+
+/** The days of a time zone, for all calls of the project. @throws BAD_REQUEST for an unknown time zone. */
+export function daysOf(chain: Chain, timeZone: string): Days {
+  const { first, last } = chain.db.one<{ first: number | null; last: number | null }>(
+    'SELECT MIN(first) AS first, MAX(quarter) AS last FROM usageSum WHERE project = ?',
+    chain.project,
+  ) ?? { first: null, last: null };
+  return daysIn(timeZone, first ?? 0, last ?? 0);
+}
+
+/**
+ * The sums of a filter. Those of a session that lies within one day and within the time of the filter stand in `usageSum`; only sessions that
+ * cross an edge are summed by quarters of an hour.
+ */
+export function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: Grouping, days: Days): SumRow[] {
+  const parameters: Record<string, string | number> = { project: chain.project };
+  const conditions = ['s.project = :project'];
+  for (const [name, value] of Object.entries({ session: sessionId, model, agent })) {
+    if (value === undefined) continue;
+    conditions.push(`s.${name} = :${name}`);
+    parameters[name] = value;
+  }
+  const span =
+    from === undefined && to === undefined
+      ? undefined
+      : quartersOf(from === undefined ? undefined : Date.parse(from), to === undefined ? undefined : Date.parse(to));
+  const names = summedBy[groupBy ?? 'repository'];
+  const columns = (table: string, quarter: string): string =>
+    names.map((name) => (name === 'day' ? `${days.numberOf(quarter)} AS day` : `${table}.${name}`)).join(', ');
+  const read = (sql: string, more: Record<string, number> = {}): SumRow[] =>
+    chain.db.all<SumRow>(`${sql} GROUP BY ${names.map((_, at) => at + 1).join(', ')}`, { ...parameters, ...more });
+  const where = conditions.join(' AND ');
+  const inside = [
+    ...(span ? ['s.first >= :first AND s.quarter < :end'] : []),
+    ...(groupBy === 'day' ? [`${days.numberOf('s.first')} = ${days.numberOf('s.quarter')}`] : []),
+  ].join(' AND ');
+  const selected = (table: string): string =>
+    `SELECT ${columns(table, `${table}.quarter`)}, MAX(${table}.quarter) AS quarter, ${sumsOfSums(table)} FROM usageSum s`;
+  if (inside === '') return read(`${selected('s')} WHERE ${where}`);
+  const joined = ['project', 'session', 'agent', 'subagent', 'model'].map((name) => `q.${name} = s.${name}`).join(' AND ');
+  const within = span ? ' AND s.quarter >= :first AND s.first < :end AND q.quarter >= :first AND q.quarter < :end' : '';
+  return [
+    ...read(`${selected('s')} WHERE ${where} AND ${inside}`, span?.whole),
+    // Without the hint, SQLite reads all quarters of the project for each row.
+    ...read(
+      `${selected('q')} CROSS JOIN usageQuarter q INDEXED BY usageQuarterSession ON ${joined} WHERE ${where} AND NOT (${inside})${within}`,
+      span?.whole,
+    ),
+    ...(span?.edges ?? []).flatMap((edge) =>
+      read(
+        `SELECT ${columns('s', `(s.at / ${quarterMs})`)}, MAX(s.at / ${quarterMs}) AS quarter, ${sumsOfCalls} FROM usageCall s
+          WHERE ${where} AND s.session IN (SELECT session FROM usageQuarter WHERE project = :project AND quarter = :quarter)
+            AND s.at >= :from AND s.at < :to`,
+        edge,
+      ),
+    ),
+  ];
+}
+
+interface Edge extends Record<string, number> {
+  /** The quarter of an hour, and the part of it in milliseconds. */
+  readonly quarter: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A span of time as whole quarters of an hour, and the parts of quarters at its ends, whose calls are counted one by one. */
+function quartersOf(
+  from = Number.MIN_SAFE_INTEGER,
+  to = Number.MAX_SAFE_INTEGER,
+): { readonly whole: { readonly first: number; readonly end: number }; readonly edges: readonly Edge[] } {
+  const [first, end] = [Math.ceil(from / quarterMs), Math.floor(to / quarterMs)];
+  const edge = (quarter: number): Edge => ({
+    quarter,
+    from: Math.max(from, quarter * quarterMs),
+    to: Math.min(to, (quarter + 1) * quarterMs),
+  });
+  const edges = [...new Set([...(first * quarterMs > from ? [first - 1] : []), ...(end * quarterMs < to ? [end] : [])])].map(edge);
+  return { whole: { first, end }, edges: edges.filter((part) => part.from < part.to) };
+}
