@@ -117,7 +117,16 @@ export const effects: Effects = {
     import: 'writes',
   },
   search: { query: 'reads' },
-  usage: { context: 'reads', calls: 'reads', series: 'reads', fillers: 'reads', compaction: 'reads', judgeCompaction: 'acts', sessions: 'reads' },
+  usage: {
+    context: 'reads',
+    calls: 'reads',
+    series: 'reads',
+    fillers: 'reads',
+    sides: 'reads',
+    compaction: 'reads',
+    judgeCompaction: 'acts',
+    sessions: 'reads',
+  },
   request: {
     list: 'reads',
     series: 'reads',

@@ -37,5 +37,5 @@ export {
   teamNews,
   teamStatus,
 } from './team.js';
-export { doWork, type WorkOrder } from './work.js';
+export { doWork, type Question, type WorkOrder } from './work.js';
 export { runInWorker, WorkerFailed } from './worker.js';

@@ -12,6 +12,7 @@ import { type Capture, openCapture } from './capture.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
 import { storedBytes } from './storage.js';
 import { openUpkeep } from './upkeep.js';
+import { openUsageThread, type UsageThread } from './usage-thread.js';
 import { atEnd, runInWorker } from './worker.js';
 
 /** An open project with its background work: replicas, upkeep, live capture. */
@@ -21,6 +22,10 @@ export interface Project extends ProjectFolder {
   wake(): void;
   readonly capture: Capture;
   readonly summarizer: Summarizer;
+  /** Where a thread can count tokens. Without it, the caller does. */
+  readonly usageThread: UsageThread | undefined;
+  /** The text of a person's file of prices, limits and budgets. */
+  readonly usageSettings: () => string | undefined;
 }
 
 /** Data of this machine about its projects, outside of them. */
@@ -69,6 +74,8 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     worker === undefined
       ? undefined
       : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal));
+  // The thread stores what it derives, so a project that is only read has none.
+  const usageThread = worker !== undefined && access.mode === 'read-write' ? openUsageThread(worker, { dir: folder.dir, projectId }) : undefined;
   const upkeep = openUpkeep(chain, undefined, inThread);
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? off(), machine.providers ?? (() => []));
@@ -88,7 +95,10 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     wake,
     capture,
     summarizer,
+    usageThread,
+    usageSettings: usageSettings ?? (() => undefined),
     close: () => {
+      usageThread?.close();
       summarizer.close();
       capture.close();
       backups.close();

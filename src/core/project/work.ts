@@ -1,12 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
-import { StemmaError, systemClock } from '../base/index.js';
+import { type ContextId, StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
+import { loadTokenizer, readSettingsFrom, usageOfContext, usageSeries } from '../usage/index.js';
 import { requireWrite } from './access.js';
 import { openFolder, type ProjectFolder } from './folder.js';
 import { tidyUp } from './upkeep.js';
 
 /** Work in a project that takes long, done by a thread of its own. */
-export type Work = { readonly kind: 'import'; readonly input: ImportInput } | { readonly kind: 'upkeep' };
+export type Work =
+  | { readonly kind: 'import'; readonly input: ImportInput }
+  | { readonly kind: 'upkeep' }
+  /** Answers questions about tokens until it is stopped. */
+  | { readonly kind: 'usage' };
+
+/** A question about the tokens of a context. */
+export interface Question {
+  readonly number: number;
+  readonly about: 'context' | 'series';
+  readonly id: ContextId;
+  /** The text of a person's file of prices, limits and budgets. */
+  readonly settings: string | undefined;
+}
 
 export interface WorkOrder {
   readonly dir: string;
@@ -15,18 +29,29 @@ export interface WorkOrder {
   readonly work: Work;
 }
 
+/** The answer to a question, or why it is refused. */
+export type Answer = { readonly result: unknown } | { readonly refused: Refusal };
+
+type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
+
 /** A message from the thread. `begun` comes first, unless it cannot work at all; `result` or `refused` comes last. */
 export type WorkMessage =
   | { readonly kind: 'begun' }
   | { readonly kind: 'event'; readonly event: unknown }
+  | { readonly kind: 'answer'; readonly number: number; readonly result: Answer }
   | { readonly kind: 'result'; readonly result: unknown }
-  | { readonly kind: 'refused'; readonly code: StemmaError['code']; readonly message: string; readonly data: StemmaError['data'] };
+  | ({ readonly kind: 'refused' } & Refusal);
 
 /**
  * Does the work on a connection of its own, and reports it. It ends after the current step when `isStopped` returns true. The connection is
  * closed before the last message. @throws any error that is a bug.
  */
-export async function doWork({ dir, projectId, work }: WorkOrder, say: (message: WorkMessage) => void, isStopped: () => boolean): Promise<void> {
+export async function doWork(
+  { dir, projectId, work }: WorkOrder,
+  say: (message: WorkMessage) => void,
+  isStopped: () => boolean,
+  questions: AsyncIterable<Question> = none(),
+): Promise<void> {
   say({ kind: 'begun' });
   try {
     const folder = openFolder(dir, systemClock);
@@ -38,15 +63,14 @@ export async function doWork({ dir, projectId, work }: WorkOrder, say: (message:
     }
     say({ kind: 'result', result });
   } catch (error) {
-    if (!(error instanceof StemmaError)) throw error;
-    const { code, message, data } = error;
-    say({ kind: 'refused', code, message, data });
+    say({ kind: 'refused', ...refusalIn(error) });
   }
 
   async function inFolder(folder: ProjectFolder): Promise<unknown> {
     if (folder.projectId !== projectId)
       throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
     requireWrite(folder.access);
+    if (work.kind === 'usage') return await answerAll(folder, questions, say);
     const steps = stepsOf(folder, work);
     for (;;) {
       const step = steps.next();
@@ -59,5 +83,30 @@ export async function doWork({ dir, projectId, work }: WorkOrder, say: (message:
   }
 }
 
-const stepsOf = ({ chain }: ProjectFolder, work: Work): Generator<unknown, unknown> =>
+const stepsOf = ({ chain }: ProjectFolder, work: Exclude<Work, { readonly kind: 'usage' }>): Generator<unknown, unknown> =>
   work.kind === 'import' ? importPaths(chain, work.input) : tidyUp(chain, { shrink: true });
+
+/** What a refused call leaves with. @throws any error that is a bug. */
+function refusalIn(error: unknown): Refusal {
+  if (!(error instanceof StemmaError)) throw error;
+  const { code, message, data } = error;
+  return { code, message, data };
+}
+
+async function* none(): AsyncGenerator<Question> {}
+
+async function answerAll({ chain }: ProjectFolder, questions: AsyncIterable<Question>, say: (message: WorkMessage) => void): Promise<void> {
+  await loadTokenizer();
+  let current: string | undefined;
+  readSettingsFrom(chain, () => current);
+  for await (const { number, about, id, settings } of questions) {
+    current = settings;
+    let result: Answer;
+    try {
+      result = { result: about === 'context' ? usageOfContext(chain, id) : usageSeries(chain, id) };
+    } catch (error) {
+      result = { refused: refusalIn(error) };
+    }
+    say({ kind: 'answer', number, result });
+  }
+}

@@ -1,4 +1,8 @@
 import { judgeCompaction } from '../assist/index.js';
+import type { ContextId } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { UsageContext, UsageSeries } from '../contract/index.js';
+import { WorkerFailed } from '../project/index.js';
 import {
   loadPrices,
   loadTokenizer,
@@ -9,26 +13,42 @@ import {
   usageOfContext,
   usageSeries,
   usageSessions,
+  usageSides,
 } from '../usage/index.js';
-import { chainOf, os } from './procedure.js';
+import { chainOf, os, type RouterContext } from './procedure.js';
+
+/** Asks the thread that counts tokens, so that the engine answers other calls meanwhile. Without a thread, the engine counts them itself. */
+async function inThread<Result>(
+  { session }: RouterContext,
+  about: 'context' | 'series',
+  id: ContextId,
+  ask: (chain: Chain, id: ContextId) => Result,
+): Promise<Result> {
+  const { usageThread, usageSettings, chain } = session.project();
+  if (usageThread)
+    try {
+      return await usageThread.ask<Result>(about, id, usageSettings());
+    } catch (error) {
+      if (!(error instanceof WorkerFailed)) throw error;
+    }
+  await loadTokenizer();
+  await measureContext(chain, id);
+  return ask(chain, id);
+}
 
 /** The procedures of `usage`. The list of prices is large, so it is loaded at the first question. */
 export const usageRouter = {
-  context: os.usage.context.handler(async ({ input, context }) => {
-    await loadTokenizer();
-    await measureContext(chainOf(context), input.id);
-    return usageOfContext(chainOf(context), input.id);
-  }),
+  context: os.usage.context.handler(({ input, context }) => inThread<UsageContext>(context, 'context', input.id, usageOfContext)),
   calls: os.usage.calls.handler(async ({ input, context }) => {
     await loadPrices();
     return usageCalls(chainOf(context), input);
   }),
-  series: os.usage.series.handler(async ({ input, context }) => {
-    await loadTokenizer();
-    await measureContext(chainOf(context), input.id);
-    return usageSeries(chainOf(context), input.id);
-  }),
+  series: os.usage.series.handler(({ input, context }) => inThread<UsageSeries>(context, 'series', input.id, usageSeries)),
   fillers: os.usage.fillers.handler(({ input, context }) => usageFillers(chainOf(context), input.id)),
+  sides: os.usage.sides.handler(async ({ input, context }) => {
+    await loadPrices();
+    return usageSides(chainOf(context), input.ids);
+  }),
   compaction: os.usage.compaction.handler(({ input, context }) => usageCompaction(chainOf(context), input)),
   judgeCompaction: os.usage.judgeCompaction.handler(({ input, context, signal }) =>
     judgeCompaction(chainOf(context), input, context.session.engine.options.providers ?? [], signal),

@@ -1,17 +1,32 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { doWork, type WorkOrder } from '../../core/project/index.js';
+import { doWork, type Question, type WorkOrder } from '../../core/project/index.js';
 
 /** The entry of a thread that does long work in a project, such as an import (core/project/worker.ts). */
 const parent = parentPort;
 if (parent) {
   let isStopped = false;
-  parent.on('message', () => {
-    isStopped = true;
+  const waiting: Question[] = [];
+  let next = Promise.withResolvers<void>();
+  parent.on('message', (message: 'stop' | Question) => {
+    if (message === 'stop') isStopped = true;
+    else waiting.push(message);
+    next.resolve();
   });
+  const questions = async function* (): AsyncGenerator<Question> {
+    while (!isStopped) {
+      const question = waiting.shift();
+      if (question) yield question;
+      else {
+        await next.promise;
+        next = Promise.withResolvers<void>();
+      }
+    }
+  };
   await doWork(
     workerData as WorkOrder,
     (message) => parent.postMessage(message),
     () => isStopped,
+    questions(),
   );
   // Without a listener, nothing keeps the thread.
   parent.close();

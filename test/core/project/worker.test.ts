@@ -9,6 +9,7 @@ import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
 import { router } from '../../../src/core/router/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
+import { hasTokenizer } from '../../../src/core/usage/tokenizer.js';
 import { bundle } from '../../support/bundle.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -202,5 +203,25 @@ describe('a thread that works in a project', () => {
     expect(project.chain.artifacts.totals().stored).toBeLessThan(before / 10);
     expect(project.chain.db.one<{ n: number }>('SELECT freelist_count AS n FROM pragma_freelist_count')?.n).toBeLessThan(50);
     expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+});
+
+test('[N8] a thread counts tokens, and the engine never loads the tokenizer', async () => {
+  const { client, project } = engineWith(worker);
+  importInto(project.chain, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));
+  const [tip] = await client.context.tips({});
+  const id = tip?.id ?? '';
+  const [context, series] = await Promise.all([client.usage.context({ id }), client.usage.series({ id })]);
+  expect(context.parts[0]?.basis).toBe('calibrated');
+  expect(series.calls.at(-1)).toMatchObject({ counted: context.counted });
+  expect(context.parts.reduce((sum, { tokens }) => sum + tokens, context.notRecorded ?? 0)).toBe(context.counted);
+  await expect(client.usage.context({ id: 'ctx-00000000' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(hasTokenizer()).toBe(false);
+
+  const alone = engineWith(undefined);
+  importInto(alone.project.chain, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));
+  expect(await alone.client.usage.context({ id: (await alone.client.context.tips({}))[0]?.id ?? '' })).toEqual({
+    ...context,
+    requestId: expect.any(String),
   });
 });
