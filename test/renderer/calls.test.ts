@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageCall, UsageFiller, UsageSeries } from '../../src/core/contract/index.js';
-import { culpritsOf, missTitle, nextPlace, placesOf, priceText } from '../../src/renderer/views/request/calls.js';
+import { culpritsOf, missTitle, nextPlace, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
 import { layers, stackOf, unrecorded } from '../../src/renderer/views/request/fill.js';
 
 const call = (more: Partial<UsageCall>): UsageCall => ({
@@ -52,15 +52,22 @@ describe('the list of calls', () => {
       'The prefix changed; why is not recorded',
     ]);
   });
+});
 
-  test('[N6] a price has its currency, and a lower bound its sign', () => {
-    const money = { amount: 0.5, currency: 'USD', priceDate: '2026-09-23' };
-    expect([priceText(null), priceText(money), priceText({ ...money, atLeast: true }), priceText({ ...money, currency: 'EUR' })]).toEqual([
-      'no price',
-      '$0.50',
-      '≥ $0.50',
-      'EUR 0.50',
-    ]);
+test('[N6, N7] the calls of a branch add up, and so do the losses of its misses', () => {
+  const money = { amount: 0.5, currency: 'USD', priceDate: '2026-09-23' };
+  const totals = totalsOf([
+    call({ cost: money }),
+    call({ cost: { ...money, atLeast: true }, tokens: { input: 1, cacheRead: 1, cacheWrite: 1, output: null } }),
+    call({ cost: null, cache: { hit: false, cause: 'model', lostTokens: 70, lostCost: money } }),
+    call({ cache: { hit: true, lostTokens: 5, lostCost: money } }),
+  ]);
+  expect(totals).toEqual({
+    cost: { ...money, amount: 1, atLeast: true },
+    unpriced: 2,
+    unknownOutputs: 1,
+    lostTokens: 70,
+    lostCost: money,
   });
 });
 
@@ -95,7 +102,13 @@ test('[N9] what filled a window is one row for a file, however often it was read
     filler('c', { tool: 'Bash', head: 'make', tokenCalls: 500 }),
   ];
   expect(culpritsOf(fillers, 5)).toEqual([
-    { name: '/x.ts', kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1 },
-    { name: 'Bash make', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0 },
+    { name: '/x.ts', kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1, unused: 0 },
+    { name: 'Bash make', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
   ]);
+
+  const offered = ['Bash', 'Glob'].map((tool): UsageFiller => {
+    const { key: _, ...rest } = filler('', { tool, kind: 'tools', group: 'Tools never used', unused: true });
+    return rest;
+  });
+  expect(culpritsOf(offered, 5)).toMatchObject([{ name: 'Tools never used', key: undefined, tokens: 200, times: 2, unused: 2 }]);
 });

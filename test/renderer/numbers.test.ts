@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { bytes, compact, day, duration, firstLine, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
+import { bytes, compact, day, duration, firstLine, money, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
+
+test('[N6] money has its currency, more digits where it is small, and the sign of a lower bound', () => {
+  const shown = [0, 0.0042, 0.038, 0.5, 12.345].map((amount) => money({ amount, currency: 'USD' }));
+  expect(shown).toEqual(['$0.00', '$0.0042', '$0.038', '$0.50', '$12.35']);
+  expect([money({ amount: 0.5, currency: 'USD', atLeast: true }), money({ amount: 0.5, currency: 'EUR' })]).toEqual(['≥ $0.50', '€0.50']);
+});
 
 describe('numbers as text', () => {
   test.each([

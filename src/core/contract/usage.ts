@@ -70,6 +70,8 @@ export const usageCache = z.object({
   cause: z.enum(missCauses).optional(),
   /** The first place at which the call differs from its predecessor, where that is known. */
   brokenAt: z.string().optional(),
+  /** The text around the first difference, as the call before sent it and as this one did. Null where one of them has nothing there. */
+  brokenText: z.object({ before: z.string().nullable(), after: z.string().nullable() }).optional(),
   /** Tokens that were in the cache and had to be paid again. */
   lostTokens: count.optional(),
   /** Their price beyond that of a cache read. */
@@ -129,6 +131,10 @@ export const usageFiller = z.object({
   tokenCalls: count,
   /** The first entry with the same content. */
   duplicateOf: entryKey.optional(),
+  /** Fillers with one group count together: an MCP server with its tools and results, or the reminders of the agent. */
+  group: z.string().optional(),
+  /** The request offered the tool, and no call in the context used it. */
+  unused: z.literal(true).optional(),
 });
 export type UsageFiller = z.output<typeof usageFiller>;
 
@@ -210,6 +216,16 @@ export const usageSessions = z.object({
 });
 export type UsageSessions = z.output<typeof usageSessions>;
 
+/** What two branches cost: together up to where they parted, and each since then. */
+export const usageSides = z.object({
+  /** The last commit that both have; null if they have none. */
+  base: contextId.nullable(),
+  /** The calls in both. The branch that was forked did not pay for them again. */
+  shared: sums,
+  sides: z.tuple([sums, sums]),
+});
+export type UsageSides = z.output<typeof usageSides>;
+
 const usageFilter = z.strictObject({
   sessionId: name.optional().describe('Only calls of this session and its subagents.'),
   model: name.optional().describe('Only calls of this model.'),
@@ -253,9 +269,14 @@ export const usageContract = {
   series: procedure('Returns what filled the window at each call on the way from the root to a commit, for a chart.')
     .input(z.strictObject({ id: contextPrefix }))
     .output(usageSeries),
-  fillers: procedure('Lists what filled the window of a context, by tokens times the calls that were sent with it, the largest first.')
+  fillers: procedure(
+    'Lists what filled the window of a context, by tokens times the calls that were sent with it, the largest first: entries, and the system prompt and tools of a recorded request.',
+  )
     .input(z.strictObject({ id: contextPrefix }))
     .output(z.array(usageFiller)),
+  sides: procedure('Returns what two branches cost: the calls that both have, and the calls of each since they parted.')
+    .input(z.strictObject({ ids: z.tuple([contextPrefix, contextPrefix]).describe('The two commits.') }))
+    .output(usageSides),
   compaction: procedure(
     'Returns what a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results. They are found by paths, identifiers and words, without a model.',
   )

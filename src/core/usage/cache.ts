@@ -1,6 +1,7 @@
 import { type Chain, commitAt, outlineOf } from '../chain/index.js';
 import type { MissCause, UsageCache } from '../contract/index.js';
 import { diffRequests } from '../requests/index.js';
+import { differingText } from './difference.js';
 import type { PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
 import { type CallRow, windowOf } from './rows.js';
@@ -53,7 +54,7 @@ export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId):
   };
 }
 
-function causeOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): Pick<UsageCache, 'cause' | 'brokenAt' | 'idleMs'> {
+function causeOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): Pick<UsageCache, 'cause' | 'brokenAt' | 'brokenText' | 'idleMs'> {
   const { before, begins } = call;
   if (!before || begins) return { cause: 'first' };
   if (before.model !== call.model) return { cause: 'model' };
@@ -79,11 +80,11 @@ function firstDifference(
   before: PlacedCall,
   call: PlacedCall,
   recordedId: RecordedId,
-): Pick<UsageCache, 'cause' | 'brokenAt'> | undefined {
+): Pick<UsageCache, 'cause' | 'brokenAt' | 'brokenText'> | undefined {
   const [a, b] = [recordedId(before), recordedId(call)];
   if (a === undefined || b === undefined) return undefined;
   const { brokenAt } = diffRequests(chain, a, b).cache;
-  return brokenAt === null ? undefined : { cause: causeAt(brokenAt), brokenAt };
+  return brokenAt === null ? undefined : { cause: causeAt(brokenAt), brokenAt, brokenText: differingText(chain, a, b, brokenAt) };
 }
 
 function causeAt(path: string): MissCause {

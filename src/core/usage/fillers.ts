@@ -2,10 +2,12 @@ import { sha256Of } from '../artifacts/index.js';
 import { type ContextId, type EntryKey, parseJson } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
+import type { ParsedEntry } from '../formats/index.js';
 import { readPending } from './backfill.js';
+import { offeredIn, serverOf } from './offered.js';
 import { pathIn } from './paths.js';
 import { callsIn } from './rows.js';
-import { entriesOf, partKindOf } from './window.js';
+import { entriesOf, lastCallOf, partKindOf } from './window.js';
 
 /** Shorter texts repeat by chance. */
 const shortestDuplicate = 200;
@@ -25,6 +27,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
   const paths = new Map<string, string>();
   const tools = new Map<string, string>();
   const first = new Map<string, EntryKey>();
+  const used = new Set<string>();
   const fillers = contextEntries(chain, { id: tip.id }).map(({ key, entry }, place): UsageFiller => {
     const { kind, toolCallId, toolName, text = '' } = entry;
     if (kind === 'tool_call' && toolCallId !== undefined) {
@@ -32,6 +35,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
       if (path !== undefined) paths.set(toolCallId, path);
       if (toolName !== undefined) tools.set(toolCallId, toolName);
     }
+    if (kind === 'tool_call' && toolName !== undefined) used.add(toolName);
     if (toolName === 'file' && entry.messageId !== undefined) {
       const path = attachedPath(text);
       if (path !== undefined) paths.set(entry.messageId, path);
@@ -44,6 +48,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     const tokens = rows[place]?.tokens ?? entry.tokens;
     const calls = replies.length - firstAfter(replies, place);
     const head = rows[place]?.head;
+    const group = groupOf(entry, tool);
     return {
       key,
       ...(tool !== undefined && { tool }),
@@ -54,8 +59,23 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
       calls,
       tokenCalls: tokens * calls,
       ...(earlier !== undefined && { duplicateOf: earlier }),
+      ...(group !== undefined && { group }),
     };
   });
+  const last = lastCallOf(chain, tip);
+  for (const { kind, tool, tokens } of last ? offeredIn(chain, last) : []) {
+    const server = serverOf(tool);
+    const isUnused = tool !== undefined && !used.has(tool);
+    fillers.push({
+      ...(tool !== undefined && { tool }),
+      kind,
+      tokens,
+      calls: replies.length,
+      tokenCalls: tokens * replies.length,
+      ...(tool !== undefined && { group: server === undefined ? (isUnused ? 'Tools never used' : 'Tools that were used') : `MCP server ${server}` }),
+      ...(isUnused && { unused: true }),
+    });
+  }
   return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
 }
 
@@ -63,6 +83,13 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
 function attachedPath(text: string): string | undefined {
   const given = /Called the Read tool with the following input: (\{.*\})/.exec(text)?.[1];
   return given === undefined ? undefined : pathIn(parseJson(given));
+}
+
+/** What an entry counts with: calls and results of an MCP server, or reminders that the agent added by itself. */
+function groupOf({ role, kind, marks }: ParsedEntry, tool: string | undefined): string | undefined {
+  const server = serverOf(tool);
+  if (server !== undefined) return `MCP server ${server}`;
+  return kind === 'text' && role !== 'assistant' && marks?.includes('meta') ? 'Reminders of the agent' : undefined;
 }
 
 /** The number of replies that begin at or before a place. They were made without its entry. */

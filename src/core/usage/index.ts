@@ -1,6 +1,6 @@
 // usage: what providers counted for each model call. facts.ts and backfill.ts store the counts of replies, an import stores those of its
 // own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
-// It keeps the rules N1 to N9 of test/spec/usage.md.
+// It keeps the rules N1 to N13 of test/spec/usage.md.
 
 export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';
 export { growthsOf } from './calibrate.js';
@@ -17,5 +17,6 @@ export { callsIn } from './rows.js';
 export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';
 export { type Budgets, readSettingsFrom } from './settings.js';
+export { usageSides } from './sides.js';
 export { type FactPartition, factPartitions } from './tables.js';
 export { loadTokenizer } from './tokenizer.js';

@@ -91,7 +91,12 @@ function columnsOf({ calls, tokens, cost, unknownOutputs }: UsageSums): string {
 
 /** An amount in its currency. `≥` marks a lower bound. */
 const priceOf = (money: Money | null): string =>
-  money === null ? 'no price' : `${money.atLeast ? '≥ ' : ''}${money.currency === 'USD' ? '$' : `${money.currency} `}${money.amount.toFixed(2)}`;
+  money === null
+    ? 'no price'
+    : `${money.atLeast ? '≥ ' : ''}${money.currency === 'USD' ? '$' : `${money.currency} `}${money.amount.toFixed(digitsOf(money.amount))}`;
+
+/** As many digits as the window shows. */
+const digitsOf = (amount: number): number => (amount <= 0 || amount >= 0.1 ? 2 : amount >= 0.01 ? 3 : 4);
 
 function notesOf({ cost, unknownOutputs, calls }: UsageSums): string[] {
   return [
@@ -181,9 +186,10 @@ function showCache(session: string | undefined, options: ProjectOptions): Promis
 }
 
 function describeMiss({ at, requestId, model, cache, trigger }: UsageCall): Text {
-  const { cause = 'unknown', idleMs, brokenAt, lostTokens = 0, lostCost } = cache;
+  const { cause = 'unknown', idleMs, brokenAt, brokenText, lostTokens = 0, lostCost } = cache;
   const why = cause === 'expired' && idleMs !== undefined ? `expired after ${Math.round(idleMs / 60_000)} min` : words[cause];
-  const place = brokenAt === undefined ? '' : line` at ${brokenAt}`;
+  const texts = brokenText ? line`: ${firstLine(brokenText.before ?? 'nothing', 60)} → ${firstLine(brokenText.after ?? 'nothing', 60)}` : '';
+  const place = brokenAt === undefined ? '' : line` at ${brokenAt}${texts}`;
   const loss = lostTokens > 0 ? line`  ${red(`${number(lostTokens)} tokens lost, ${priceOf(lostCost ?? null)}`)}` : '';
   return line`${yellow(at)}  ${why}${place}${loss}  ${dim(`${model ?? 'model not recorded'} ${requestId}`)} ${firstLine(trigger ?? '', 60)}`;
 }

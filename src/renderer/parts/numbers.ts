@@ -22,7 +22,7 @@ export const percent = (share: number): string => (share > 0 && share < 0.005 ? 
 
 /** A price with its currency: $9.38, and more digits below a cent. `≥` marks a lower bound. */
 export function money({ amount, currency, atLeast }: { readonly amount: number; readonly currency: string; readonly atLeast?: true }): string {
-  const digits = amount > 0 && amount < 0.01 ? 4 : 2;
+  const digits = amount <= 0 || amount >= 0.1 ? 2 : amount >= 0.01 ? 3 : 4;
   return `${atLeast ? '≥ ' : ''}${amount.toLocaleString('en-US', { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 

@@ -7,6 +7,7 @@ import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
+import { openWriter } from '../../support/request-records.js';
 
 beforeAll(loadTokenizer);
 
@@ -45,4 +46,42 @@ test('[N8] the series divides the counted total of each call', () => {
   expect(calls.map(({ counted }) => counted)).toEqual([1_000, 1_500, 2_000]);
   for (const { counted, parts } of calls) expect(parts.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(counted ?? 0);
   expect(calls.map(({ parts }) => parts[kinds.indexOf('tool_result')])).toEqual([0, 600, 1_200]);
+});
+
+test('[N9] results of an MCP server count together, and so do reminders of the agent', () => {
+  const ask = { type: 'tool_use', id: 't1', name: 'mcp__maps__route', input: { to: 'home' } };
+  const chain = emptyChain();
+  const path = join(scratch(), 'session.jsonl');
+  const lines = [
+    prompt('p', 'go'),
+    prompt('m', 'Remember the list.', { parent: 'p', extra: { isMeta: true } }),
+    reply('a', { parent: 'm', block: ask, stop: 'tool_use', usage: usage(1_000, 0, 0, 5) }),
+    result('r', 't1', 'left '.repeat(200), { parent: 'a' }),
+    reply('b', { parent: 'r', usage: usage(1_500, 0, 0, 5) }),
+  ];
+  writeFileSync(path, lines.join(''));
+  importInto(chain, path);
+  const fillers = usageFillers(chain, tips(chain, {})[0]?.id as never);
+  expect(fillers.filter(({ group }) => group === 'MCP server maps').map(({ kind }) => kind)).toEqual(['tool_result', 'tool_call']);
+  expect(fillers.find(({ group }) => group === 'Reminders of the agent')).toMatchObject({ key: 'm.0', calls: 2 });
+});
+
+test('[N9] a recorded request lists its system prompt and the tools that no call used', () => {
+  const chain = emptyChain();
+  const path = join(scratch(), 'session.jsonl');
+  const writer = openWriter('s');
+  const system = [{ type: 'text', text: 'You are careful.' }];
+  const tools = ['mcp__maps__route', 'Bash', 'Read'].map((name) => ({ name, description: 'x'.repeat(400), input_schema: { type: 'object' } }));
+  writer.prompt('go');
+  writer.send({ system, tools }, [{ role: 'user', content: 'go' }]);
+  writer.reply([read('t1', '/a.ts')]);
+  writeFileSync(path, writer.text());
+  importInto(chain, path);
+  const fillers = usageFillers(chain, tips(chain, {})[0]?.id as never);
+  expect(fillers.filter(({ kind }) => kind === 'tools')).toMatchObject([
+    { tool: 'mcp__maps__route', group: 'MCP server maps', unused: true },
+    { tool: 'Bash', group: 'Tools never used', unused: true },
+    { tool: 'Read', group: 'Tools that were used' },
+  ]);
+  expect(fillers.find(({ kind }) => kind === 'system')).toMatchObject({ calls: 1 });
 });

@@ -7,6 +7,7 @@ import { prompt } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
+import { type Message, openWriter, type Shape } from '../../support/request-records.js';
 
 beforeAll(loadPrices);
 
@@ -140,6 +141,41 @@ describe('the cache', () => {
     ]);
     expect(usageCalls(chain, { filter: { miss: true } }).total).toBe(1);
     expect(usageCalls(chain, { filter: { miss: false } }).total).toBe(2);
+  });
+
+  test('[N7] two recorded requests state the cause with the first differing text', () => {
+    const text = (content: string) => ({ type: 'text', text: content });
+    const shape: Shape = {
+      system: [text(`You are careful. ${'Rule. '.repeat(20)}Today is Monday.`)],
+      tools: [{ name: 'Read', input_schema: { type: 'object' } }],
+    };
+    const first: Message[] = [{ role: 'user', content: [text('Fix the login.')] }];
+    const then = (reply: Message): Message[] => [...first, reply, { role: 'user', content: [text('And the logout.')] }];
+    const missAfter = (change: { shape?: Shape; first?: Message[]; params?: Record<string, number | string> }): UsageCall['cache'] | undefined => {
+      const writer = openWriter('s');
+      writer.prompt('Fix the login.');
+      writer.send(shape, first);
+      const reply = writer.reply([text('Done.')]);
+      writer.prompt('And the logout.');
+      const sent = change.first ? [...change.first, ...then(reply).slice(1)] : then(reply);
+      writer.send(change.shape ?? shape, sent, { params: { model: 'claude-test', max_tokens: 100, ...change.params } });
+      writer.reply([text('Done too.')]);
+      return usageCalls(chainWith([writer.text()]), {}).calls.at(-1)?.cache;
+    };
+    expect(missAfter({ shape: { ...shape, system: [text(`You are careful. ${'Rule. '.repeat(20)}Today is Tuesday.`)] } })).toMatchObject({
+      cause: 'system',
+      brokenAt: 'system[0]',
+      brokenText: { before: expect.stringMatching(/^….*Today is Monday\.$/), after: expect.stringMatching(/^….*Today is Tuesday\.$/) },
+    });
+    expect(missAfter({ shape: { ...shape, tools: [{ name: 'Write', input_schema: { type: 'object' } }] } })).toMatchObject({
+      cause: 'tools',
+      brokenText: { before: expect.stringContaining('Read'), after: expect.stringContaining('Write') },
+    });
+    expect(missAfter({ first: [{ role: 'user', content: [text('Fix the logon.')] }] })).toMatchObject({
+      cause: 'message',
+      brokenAt: 'messages[0].content[0]',
+      brokenText: { before: 'Fix the login.', after: 'Fix the logon.' },
+    });
   });
 
   test('[N7] misses can be listed alone', () => {

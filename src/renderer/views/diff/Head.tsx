@@ -1,5 +1,5 @@
 import { ArrowLeftRight, ClipboardCopy, FileDown, Share2 } from 'lucide-react';
-import type { Commit, ComparedSide, ContextDiff, ContextId } from '../../../core/contract/index.js';
+import type { Commit, ComparedSide, ContextDiff, ContextId, UsageSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { shareForm } from '../../forms';
 import { IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
@@ -35,7 +35,31 @@ export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDif
         </div>
       ))}
       <IconButton icon={ArrowLeftRight} label="Swap sides" onClick={onSwap} />
+      <Since ids={[left.id, right.id]} />
     </header>
+  );
+}
+
+/** What the branches cost since they parted, and what they share: the fork did not pay for that again. */
+function Since({ ids }: { ids: readonly [ContextId, ContextId] }) {
+  const query = useQuery(`sums of ${ids.join(' ')}`, (signal) => api.usage.sides({ ids: [...ids] }, { signal }));
+  if (query.status !== 'done') return null;
+  const { base, shared, sides } = query.data;
+  if (base === null || (shared.calls === 0 && sides.every(({ calls }) => calls === 0))) return null;
+  const cost = (sums: UsageSums): string => `${say.plural(sums.calls, 'call')}, ${sums.cost ? say.money(sums.cost) : 'no price'}`;
+  const date = [shared, ...sides].flatMap((sums) => sums.cost ?? [])[0]?.priceDate;
+  return (
+    <p className="diff-since muted" role="note" aria-label="Cost of the branches">
+      {shared.calls > 0 && <span title="Both branches have these calls. They were paid once.">shared: {cost(shared)}</span>}
+      {sides.map((sums, n) => (
+        <span
+          key={n === 0 ? 'a' : 'b'}
+          title={`Calls of this side since ${base}${date === undefined ? '' : `, at API prices of ${date}. A subscription does not pay them.`}`}
+        >
+          <b>{n === 0 ? '−' : '+'}</b> since then: {sums.calls === 0 ? 'no calls' : cost(sums)}
+        </span>
+      ))}
+    </p>
   );
 }
 

@@ -3,7 +3,8 @@ import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { inFolder, placeByKey, rowsOnPage, say } from '../../parts';
-import { isMiss, priceText, readShare } from './calls';
+import { isMiss, missTitle, readShare } from './calls';
+import { costWords, priceText } from './words';
 
 const rowHeight = 28;
 
@@ -161,18 +162,25 @@ function CallRow({
         <TriggerIcon size={13} aria-hidden />
         <Trigger text={trigger && inFolder(trigger, folder)} isTool={triggerKind === 'tool'} subagent={subagent} />
       </span>
-      <span className="n" title="Growth of the counted input since the call before">
+      <span
+        className="n"
+        title={added === null ? 'This call or the one before was not counted' : 'Growth of the counted input since the call before'}
+      >
         {added === null ? '–' : `${added < 0 ? '−' : '+'}${say.exact(Math.abs(added))}`}
       </span>
-      <span className="n muted" title="Input tokens, as the provider counted them">
+      <span className="n muted" title={window === null ? 'No provider count was recorded' : 'Input tokens, as the provider counted them'}>
         {window === null ? 'not counted' : say.exact(window)}
       </span>
       <Cache call={call} />
-      <span className="n c-lo muted">{waitMs === null ? '–' : say.duration(waitMs)}</span>
-      <span className="n" title={cost ? `At API prices of ${cost.priceDate}` : 'The model has no price in the list'}>
+      <span className="n c-lo muted" title={waitMs === null ? 'Not recorded' : 'From the last entry before the reply to the end of the reply'}>
+        {waitMs === null ? '–' : say.duration(waitMs)}
+      </span>
+      <span className="n" title={costWords(call)}>
         {priceText(cost)}
       </span>
-      <span className="n c-lo muted">{say.instant(at).slice(-8)}</span>
+      <span className="n c-lo muted" title={say.instant(at)}>
+        {say.instant(at).slice(-8)}
+      </span>
     </div>
   );
 }
@@ -187,18 +195,28 @@ function Trigger({ text, isTool, subagent }: { text: string | null; isTool: bool
   );
 }
 
+const missWords = (call: UsageCall): string => {
+  const { lostTokens, lostCost } = call.cache;
+  return `${missTitle(call)}${lostTokens === undefined ? '' : `: ${say.exact(lostTokens)} tokens paid again${lostCost ? `, ${priceText(lostCost)} more than a cache read` : ''}`}`;
+};
+
 /** The share of the input that came from the cache, or that the call missed it. */
 function Cache({ call }: { call: UsageCall }) {
   const share = readShare(call);
   if (isMiss(call))
     return (
-      <span>
+      <span title={missWords(call)}>
         <span className="call-miss">
           <X size={11} aria-hidden /> miss
         </span>
       </span>
     );
-  if (share === null) return <span className="faint">not recorded</span>;
+  if (share === null)
+    return (
+      <span className="faint" title="The agent did not record what was read from the cache">
+        not recorded
+      </span>
+    );
   return (
     <span className="call-cache" title={`${say.exact(call.tokens.cacheRead ?? 0)} tokens read from the cache`}>
       <i>

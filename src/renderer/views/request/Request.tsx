@@ -10,6 +10,7 @@ import { costliestMiss, isJump, isMiss, nextPlace, placesOf, type Shown } from '
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
+import { Sum } from './Sum';
 import { Summary } from './Summary';
 
 const modes = [
@@ -109,6 +110,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
       }}
     >
       <div className="calls-main">
+        <Sum calls={calls} />
         <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} onCostliest={showCostliest} />
         <div className="fill">
           {series.status === 'done' && call && <Fill series={series.data} chosen={call.requestId} onChoose={choose} />}
@@ -240,7 +242,11 @@ function WholeRequest({ project, commit, call }: { project: string; commit: Cont
       {(all) => {
         const at = all.findIndex(({ requestId }) => requestId === call.requestId);
         const row = all[at];
-        return row ? <OneCall project={project} row={row} rows={all} before={all[at - 1]} /> : null;
+        return row ? (
+          <OneCall project={project} row={row} rows={all} before={all[at - 1]} />
+        ) : (
+          <p className="muted">This request cannot be rebuilt: its reply was interrupted or is not part of the conversation.</p>
+        );
       }}
     </Answer>
   );

@@ -4,7 +4,8 @@ import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { inFolder, say } from '../../parts';
 import { go, usePlace, useQuery } from '../../state';
-import { culpritsOf, isMiss, missTitle, priceText } from './calls';
+import { culpritsOf, isMiss, missTitle } from './calls';
+import { cacheWords, costWords, priceText, replyWords } from './words';
 
 /** What one call cost, how it used the cache, and what filled its window. */
 export function Summary({
@@ -47,20 +48,20 @@ export function Summary({
         </div>
         <div>
           <dt>Cache</dt>
-          <dd className="muted">
+          <dd className="muted" title={cacheWords(call)}>
             {tokens.cacheRead === null ? 'not recorded' : `${say.exact(tokens.cacheRead)} read, ${say.exact(tokens.cacheWrite ?? 0)} written`}
           </dd>
         </div>
         <div>
           <dt>Reply</dt>
-          <dd className="muted" title={tokens.output === null ? 'The agent recorded only the beginning of the stream' : 'As the provider counted it'}>
+          <dd className="muted" title={replyWords(call)}>
             {tokens.output === null ? 'tokens not recorded' : `${say.exact(tokens.output)} tokens`}
             {waitMs !== null && `, ${say.duration(waitMs)}`}
           </dd>
         </div>
         <div>
           <dt>Cost</dt>
-          <dd>
+          <dd title={costWords(call)}>
             <b>{priceText(cost)}</b> {cost && <span className="muted">at API prices of {cost.priceDate}</span>}
           </dd>
         </div>
@@ -96,6 +97,16 @@ function Miss({ call, before, number }: { call: UsageCall; before: UsageCall | u
           First difference: <span className="mono">{cache.brokenAt}</span>
         </p>
       )}
+      {cache.brokenText && (
+        <div className="call-broken">
+          <p title={`As call ${number - 1} sent it`}>
+            <b>−</b> <span className="mono">{cache.brokenText.before ?? 'nothing'}</span>
+          </p>
+          <p title="As this call sent it">
+            <b>+</b> <span className="mono">{cache.brokenText.after ?? 'nothing'}</span>
+          </p>
+        </div>
+      )}
     </section>
   );
 }
@@ -125,10 +136,18 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
     <section className="call-fillers" aria-label="What filled it">
       <header>
         <h3>What filled it</h3>
-        <span className="muted">≈ tokens × calls they stayed</span>
+        <span className="muted" title="Estimated tokens, times the calls of this context that were sent with them">
+          ≈ tokens × calls they stayed
+        </span>
       </header>
-      {culprits.map(({ name, kind, key, tokens, calls, tokenCalls, times, duplicates }) => (
-        <button key={`${name} ${key}`} type="button" className="filler" title={name} onClick={() => go({ view: 'context', commit, entry: key })}>
+      {culprits.map(({ name, kind, key, tokens, calls, tokenCalls, times, duplicates, unused }) => (
+        <button
+          key={`${name} ${key}`}
+          type="button"
+          className="filler"
+          title={`${name}: about ${say.plural(tokens, 'token')}, sent with ${say.plural(calls, 'call')} of this context`}
+          onClick={() => go(key === undefined ? { part: 'latest' } : { view: 'context', commit, entry: key })}
+        >
           <span className="ellipsis grow">{inFolder(name, folder)}</span>
           <span className="muted">
             {say.exact(tokens)} × {say.exact(calls)}
@@ -137,8 +156,9 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
           <i className={`filler-bar fill-${kind}`} style={{ width: `${(tokenCalls / most) * 100}%` }} />
           {times > 1 && (
             <small className="muted">
-              {say.plural(times, 'time')}
+              {key === undefined ? say.plural(times, 'tool') : say.plural(times, 'time')}
               {duplicates > 0 && `, ${say.plural(duplicates, 'duplicate')}`}
+              {unused > 0 && unused < times && `, ${say.exact(unused)} never used`}
             </small>
           )}
         </button>

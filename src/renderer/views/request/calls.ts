@@ -45,22 +45,25 @@ export const readShare = ({ tokens, window }: UsageCall): number | null =>
 export interface Culprit {
   readonly name: string;
   readonly kind: UsageFiller['kind'];
+  /** Where it stands. Tools and the system prompt stand in no entry. */
   readonly key: UsageFiller['key'];
   readonly tokens: number;
   readonly calls: number;
   readonly tokenCalls: number;
-  /** How often the file was read, and how many of the reads repeat an earlier one. */
+  /** How often the file was read, and how many of the reads repeat an earlier one. Of a group, its members. */
   readonly times: number;
   readonly duplicates: number;
+  /** Tools that were offered and never used. */
+  readonly unused: number;
 }
 
-/** Adds up fillers by file, the largest first. */
+/** Adds up fillers by file and by group, the largest first. */
 export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culprit[] {
   const found = new Map<string, Culprit>();
-  for (const { key, path, tool, kind, head, tokens, calls, tokenCalls, duplicateOf } of fillers) {
+  for (const { key, path, tool, kind, head, tokens, calls, tokenCalls, duplicateOf, group, unused } of fillers) {
     const isOfFile = path !== undefined && kind !== 'tool_call';
-    const name = isOfFile ? path : `${tool ?? ''} ${path ?? (head === tool ? '' : (head ?? ''))}`.trim() || kind;
-    const id = isOfFile ? `file ${path}` : `entry ${key}`;
+    const name = group ?? (isOfFile ? path : `${tool ?? ''} ${path ?? (head === tool ? '' : (head ?? ''))}`.trim() || kindWords[kind] || kind);
+    const id = group ?? (isOfFile ? `file ${path}` : `entry ${key ?? name}`);
     const before = found.get(id);
     found.set(id, {
       name,
@@ -71,16 +74,41 @@ export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culpr
       tokenCalls: (before?.tokenCalls ?? 0) + tokenCalls,
       times: (before?.times ?? 0) + 1,
       duplicates: (before?.duplicates ?? 0) + (duplicateOf === undefined ? 0 : 1),
+      unused: (before?.unused ?? 0) + (unused ? 1 : 0),
     });
   }
   return [...found.values()].sort((a, b) => b.tokenCalls - a.tokenCalls).slice(0, most);
 }
 
-/** Money as the window shows it; `≥` marks a lower bound. */
-export function priceText(money: UsageCall['cost']): string {
-  if (money === null) return 'no price';
-  const sign = money.currency === 'USD' ? '$' : `${money.currency} `;
-  return `${money.atLeast ? '≥ ' : ''}${sign}${money.amount.toFixed(money.amount < 0.1 ? 3 : 2)}`;
+/** Names of fillers that have no text of their own. */
+const kindWords: Partial<Record<UsageFiller['kind'], string>> = { system: 'System prompt', tools: 'Tools', image: 'Image' };
+
+/** What the calls of a list cost together, and what their misses lost. */
+export interface Totals {
+  readonly cost: UsageCall['cost'];
+  readonly unpriced: number;
+  readonly unknownOutputs: number;
+  readonly lostTokens: number;
+  readonly lostCost: UsageCall['cost'];
+}
+
+export function totalsOf(calls: readonly UsageCall[]): Totals {
+  const sum = (prices: readonly (UsageCall['cost'] | undefined)[]): UsageCall['cost'] => {
+    const known = prices.flatMap((price) => price ?? []);
+    const [first] = known;
+    if (!first) return null;
+    const { atLeast: _, ...money } = first;
+    const isLeast = known.some(({ atLeast }) => atLeast);
+    return { ...money, amount: known.reduce((total, { amount }) => total + amount, 0), ...(isLeast && { atLeast: true }) };
+  };
+  const misses = calls.filter(isMiss);
+  return {
+    cost: sum(calls.map(({ cost }) => cost)),
+    unpriced: calls.filter(({ cost }) => cost === null).length,
+    unknownOutputs: calls.filter(({ tokens }) => tokens.output === null).length,
+    lostTokens: misses.reduce((total, { cache }) => total + (cache.lostTokens ?? 0), 0),
+    lostCost: sum(misses.map(({ cache }) => cache.lostCost)),
+  };
 }
 
 /** The sentence for a miss. */

@@ -168,7 +168,7 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
         className="c-cost num"
         title={
           cost
-            ? `Prices in ${cost.currency} of ${cost.priceDate}${subagents.length > 0 ? ', subagents included' : ''}`
+            ? `All calls of the session${subagents.length > 0 ? ' and its subagents' : ''}, at API prices in ${cost.currency} of ${cost.priceDate}. A subscription does not pay them.${cost.atLeast ? ' A lower bound: some output was not recorded.' : ''}`
             : 'No price: the counts or the price of the model are not known.'
         }
       >

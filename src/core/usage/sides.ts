@@ -1,0 +1,43 @@
+import type { CommitSeq, ContextId } from '../base/index.js';
+import { type Chain, commitAt, commitOf, lineage } from '../chain/index.js';
+import type { UsageSides, UsageSums } from '../contract/index.js';
+import { readPending } from './backfill.js';
+import { moneyOf } from './prices.js';
+import { type CallRow, callsIn } from './rows.js';
+
+/**
+ * What two branches cost: the calls that both have, which the later one did not pay again, and the calls of each since they parted.
+ * @throws NOT_FOUND for an unknown commit.
+ */
+export function usageSides(chain: Chain, [a, b]: readonly [ContextId, ContextId]): UsageSides {
+  readPending(chain);
+  const [left, right] = [historyOf(chain, a), historyOf(chain, b)];
+  const commits = new Set(left.seqs);
+  const base = right.seqs.findLast((seq) => commits.has(seq));
+  const [ofLeft, ofRight] = [left, right].map(({ calls }) => new Set(calls.map(({ no }) => no)));
+  return {
+    base: base === undefined ? null : commitAt(chain, base).id,
+    shared: sumsOf(left.calls.filter(({ no }) => ofRight?.has(no))),
+    sides: [sumsOf(left.calls.filter(({ no }) => !ofRight?.has(no))), sumsOf(right.calls.filter(({ no }) => !ofLeft?.has(no)))],
+  };
+}
+
+/** The commits from the root to a commit, and the calls in them, each once. */
+function historyOf(chain: Chain, id: ContextId): { readonly seqs: readonly CommitSeq[]; readonly calls: readonly CallRow[] } {
+  const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
+  return { seqs, calls: [...new Map(callsIn(chain, seqs).map((call) => [call.no, call])).values()] };
+}
+
+function sumsOf(calls: readonly CallRow[]): UsageSums {
+  const sum = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'cost'): number => calls.reduce((total, call) => total + (call[name] ?? 0), 0);
+  const unpriced = calls.filter(({ cost }) => cost === null).length;
+  const unknownOutputs = calls.filter(({ output }) => output === null).length;
+  const money = unpriced < calls.length ? moneyOf(sum('cost'), unknownOutputs === 0) : null;
+  return {
+    sessions: new Set(calls.map(({ session }) => session)).size,
+    calls: calls.length,
+    tokens: { input: sum('input'), cacheRead: sum('cacheRead'), cacheWrite: sum('cacheWrite'), output: sum('output') },
+    unknownOutputs,
+    cost: money && { ...money, unpriced },
+  };
+}

@@ -1,0 +1,30 @@
+import { useMemo } from 'react';
+import type { UsageCall } from '../../../core/contract/index.js';
+import { say } from '../../parts';
+import { totalsOf } from './calls';
+import { priceText } from './words';
+
+/** What the listed calls cost together, and what their cache misses lost. */
+export function Sum({ calls }: { calls: readonly UsageCall[] }) {
+  const { cost, unpriced, unknownOutputs, lostTokens, lostCost } = useMemo(() => totalsOf(calls), [calls]);
+  const unknown = [
+    ...(unpriced > 0 ? [`${say.plural(unpriced, 'call')} without a price left out.`] : []),
+    ...(unknownOutputs > 0 ? [`${say.plural(unknownOutputs, 'reply', 'replies')} without an output count.`] : []),
+  ];
+  return (
+    <p className="calls-sum muted" role="note" aria-label="Cost of this branch">
+      {cost ? (
+        <span title={[`All ${say.plural(calls.length, 'call')} of this branch.`, 'A subscription does not pay API prices.', ...unknown].join(' ')}>
+          <b>{priceText(cost)}</b> at API prices of {cost.priceDate}
+        </span>
+      ) : (
+        <span title="The list has no price for the models of these calls, or their input was not counted.">no price</span>
+      )}
+      {lostTokens > 0 && (
+        <span title="What cache misses cost beyond reading the same tokens from the cache, added up over this branch">
+          misses lost {lostCost && <b>{priceText(lostCost)}</b>} with {say.exact(lostTokens)} tokens paid again
+        </span>
+      )}
+    </p>
+  );
+}
