@@ -92,6 +92,7 @@ export interface Totals {
   readonly lostCost: UsageCall['cost'];
 }
 
+/** Adds up the calls of a list. */
 export function totalsOf(calls: readonly UsageCall[]): Totals {
   const sum = (prices: readonly (UsageCall['cost'] | undefined)[]): UsageCall['cost'] => {
     const known = prices.flatMap((price) => price ?? []);

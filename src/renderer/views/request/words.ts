@@ -14,11 +14,13 @@ export const costWords = ({ cost, model, tokens }: UsageCall): string => {
   return tokens.output === null ? `${known} A lower bound: the output was not recorded.` : known;
 };
 
+/** Where the cached tokens of a call come from. */
 export const cacheWords = ({ tokens }: UsageCall): string =>
   tokens.cacheRead === null
     ? 'The agent did not record what was read from the cache.'
     : `As the provider counted them${tokens.cacheWrite1h ? `; ${say.exact(tokens.cacheWrite1h)} of the written tokens stay for an hour` : ''}`;
 
+/** Where the tokens and the wait of a reply come from. */
 export const replyWords = ({ tokens, waitMs }: UsageCall): string =>
   `${tokens.output === null ? 'The agent recorded no final count of this reply.' : 'The whole reply with its thinking, as the provider counted it.'} ${
     waitMs === null ? 'The times of the request and the reply do not give a wait.' : 'The time from the last entry before the reply to its end.'
