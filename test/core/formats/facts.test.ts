@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { type Chain, graph, tips } from '../../../src/core/chain/index.js';
 import type { Mapping } from '../../../src/core/contract/index.js';
+import { formatOf } from '../../../src/core/formats/index.js';
 import { promptLine } from '../../../src/core/formats/shared/headline.js';
 import { importPaths } from '../../../src/core/import/import.js';
 import { atOnce } from '../../../src/core/project/index.js';
@@ -220,4 +221,20 @@ test('[F41] spans that belong to an agent inside of a tool are a subagent of the
     { title: 'look', parentSessionId: 'talk', subagent: 'helper' },
   ]);
   expect(starters(chain)).toEqual({ look: 'Fix it' });
+});
+
+test.each([
+  ['otlp-v1', (own: object[]) => ({ call: {}, entries: own })],
+  ['inspect-eval-v1', (own: object[]) => ({ role: 'user', content: 'Hi', metadata: { stemma: { entries: own } } })],
+])('[F10] %s: an entry that lost its key has the number of its place', (format, record) => {
+  const own = [
+    { key: 'kept.0', role: 'user', kind: 'text', text: 'one' },
+    { role: 'user', kind: 'text', text: 'two' },
+  ];
+  const line = { source: format, in: 's', id: 'r', record: record(own) };
+  const { entries } = formatOf(format).parse(Buffer.from(jsonl([line])));
+  expect(entries.map(({ key, text }) => [key, text])).toEqual([
+    ['kept.0', 'one'],
+    ['s:r.1', 'two'],
+  ]);
 });

@@ -16,7 +16,7 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
-import { entryIn } from '../shared/entry-lines.js';
+import { entriesBeside } from '../shared/entry-lines.js';
 
 const roleOf = (record: JsonObject): string | undefined => stringAt(record, 'role');
 
@@ -39,11 +39,7 @@ export function partOf(record: JsonObject): Part {
 /** The entries of a record. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const own = isObject(record.metadata) && isObject(record.metadata.stemma) ? objectsIn(record.metadata.stemma.entries) : [];
-  if (own.length > 0)
-    return own.map((line): Numbered => {
-      const { key, ...entry } = entryIn(line);
-      return [key, entry];
-    });
+  if (own.length > 0) return entriesBeside(own);
   const drafts = draftsOf(record).map((draft, at): Numbered => [at, draft]);
   const { usage } = record;
   if (!isObject(usage)) return drafts;

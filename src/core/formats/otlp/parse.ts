@@ -17,7 +17,7 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
-import { entryIn } from '../shared/entry-lines.js';
+import { entriesBeside } from '../shared/entry-lines.js';
 import { partsIn } from './parse-conversation.js';
 
 /** What a record means for its turn: a call with a prompt begins one. */
@@ -37,11 +37,7 @@ type Told = Draft & { readonly messageId?: string };
 /** The entries of a record. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const own = objectsIn(record.entries);
-  if (own.length > 0)
-    return own.map((line): Numbered => {
-      const { key, ...entry } = entryIn(line);
-      return [key, entry];
-    });
+  if (own.length > 0) return entriesBeside(own);
   if (isObject(record.tool)) {
     const result: Numbered = [1, toolResult(record.tool, stringAt(record, 'failed'))];
     return record.isCalled === false ? [[0, toolCall(record.tool)], result] : [result];

@@ -3,12 +3,12 @@
 import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
-import { memberOf, usageIn } from './drafts.js';
+import { memberOf, type Numbered, usageIn } from './drafts.js';
 import { timeOf } from './jsonl.js';
 import { countTokens, imageTokens } from './tokens.js';
 
 /** Whether a line holds one entry. The member names the format, so that such a file is recognized. */
-export const isEntryLine = (record: JsonObject): boolean => typeof record.stemma === 'string' && typeof record.key === 'string';
+export const isEntryLine = (record: JsonObject): boolean => typeof record.stemma === 'string' && typeof record.key === 'string' && record.key !== '';
 
 /** The format that an entry line names. */
 export const formatNamed = (record: JsonObject | undefined): string | undefined =>
@@ -45,6 +45,13 @@ export function lineOf(formatId: string, entry: WritableEntry & { readonly key: 
     ...{ messageId, usage },
   };
 }
+
+/** The entries that Stemma wrote beside a record of another format. One that was edited by hand may have lost its key. */
+export const entriesBeside = (lines: readonly JsonObject[]): readonly Numbered[] =>
+  lines.map((line, at): Numbered => {
+    const { key, ...entry } = entryIn(line);
+    return [key === '' ? at : key, entry];
+  });
 
 /** The entry of such a line, without its place in the delta. */
 export function entryIn(record: JsonObject): Omit<ParsedEntry, 'raw'> {
