@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '../../support/e2e.js';
 import { root } from '../../support/machine.js';
-import { complaints, entries, importAll, openContext, place, sessionRow } from '../../support/window.js';
+import { complaints, entries, importAll, openContext, place } from '../../support/window.js';
 
 test('[N10] a compaction shows what it lost, and each loss leads to its entry', async ({ page, machine }) => {
   const met = complaints(page);
@@ -65,7 +65,8 @@ test('[N1, N5, N6] window, command line, HTTP and exported page show the same to
 
   // The window: the list of sessions, the inspector and the calls.
   await page.goto(url);
-  await expect(sessionRow(page, /./).first()).toContainText(price);
+  await place(page, 'Sessions').click();
+  await expect(page.getByRole('treegrid', { name: 'Sessions' })).toContainText(price);
   await place(page, 'Chain').click();
   await page.getByRole('listbox', { name: 'Commits, newest first' }).getByRole('option').first().click();
   await expect(page.getByRole('region', { name: 'Inspector', exact: true })).toContainText(`${counted} counted`);
