@@ -98,7 +98,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'virtual:exported-page',
   ],
   experiments: ['node:vm', 'zod'],
-  runner: ['zod'],
+  runner: ['node:path', 'zod'],
   integrity: ['node:fs', 'node:path'],
   assist: ['node:path'],
   project: ['node:crypto', 'node:fs', 'node:path', 'node:timers/promises', 'node:worker_threads'],

@@ -2,7 +2,7 @@ import type { ContextId } from '../base/index.js';
 import { type Chain, checkpoint, commitOf } from '../chain/index.js';
 import { readInside, removeInside, statInside } from '../files/index.js';
 import { formatOf } from '../formats/index.js';
-import type { AgentWork, Begun } from './agent.js';
+import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 
 /** Makes commits of what an agent does. */

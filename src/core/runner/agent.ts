@@ -3,24 +3,10 @@ import { type Chain, contextEntries } from '../chain/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
 import { followSession, type SessionFile } from './agent-log.js';
+import type { AgentWork, Begun } from './agent-work.js';
 import type { Performing, RunnerParts } from './parts.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 import { recordReports } from './report-log.js';
-
-/** What an agent is started with, and where its work goes. */
-export interface AgentWork {
-  /** The context that it continues: it ends with a message. */
-  readonly from: ContextId;
-  /** Metadata of the commits. */
-  readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
-  /** In whose name Stemma's tools act; null for the person. */
-  readonly who: string | null;
-  readonly runId: string | null;
-  /** Whether an earlier job of a process that died has worked on it: it may end anywhere. */
-  readonly isTakenOver: boolean;
-  /** Stores the newest commit. It is called in the transaction that makes it. */
-  moved(commit: ContextId): void;
-}
 
 /** How an agent ended: its newest commit and its last message. */
 export interface AgentEnd {
@@ -108,13 +94,6 @@ function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortControlle
     case 'end':
       return;
   }
-}
-
-export interface Begun {
-  readonly prompt: string;
-  /** Whether the context has the prompt already. */
-  readonly isKnown: boolean;
-  readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
 }
 
 /** Writes the session that the agent resumes. A context that is only a prompt starts a new session. */

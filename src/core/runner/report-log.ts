@@ -2,8 +2,8 @@ import { textOf, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { removeInside, statInside } from '../files/index.js';
 import { formatOf, type WritableEntry } from '../formats/index.js';
-import type { AgentWork, Begun } from './agent.js';
 import { type AgentLog, commitsOf, type SessionFile } from './agent-log.js';
+import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece } from './programs.js';
 import { openFormat } from './work.js';
 

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tips } from '../../../src/core/chain/index.js';
+import type { UsageFilter } from '../../../src/core/contract/index.js';
 import { callPartOf } from '../../../src/core/formats/claude-code/calls.js';
 import { entriesOf } from '../../../src/core/formats/claude-code/parse-entries.js';
 import { scanLines } from '../../../src/core/formats/claude-code/parse-lines.js';
 import { joinCalls } from '../../../src/core/formats/shared/calls.js';
-import type { UsageFilter } from '../../../src/core/contract/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import { growthsOf, holdOut, loadPrices, loadTokenizer, sumSessions, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importAll, openEngine } from '../engine.js';

@@ -14,72 +14,73 @@ import { root } from '../../support/source.js';
 const fixture = (name: string): string => join(root, 'test', 'fixtures', 'mapped', name);
 
 /** By hand from the files: what the first entries are, how many there are, and one usage. */
-const expected: readonly { file: string; agent: string; count: number; first: readonly string[]; pairs: number; usage?: object; machine?: string }[] = [
-  {
-    file: 'openhands-v0.json',
-    agent: 'openhands',
-    count: 6,
-    first: [
-      'user text  Please create a simple 2048 game. No nee',
-      "assistant text  I'll help you create a simple 2048 game ",
-      'assistant tool_call str_replace_editor ',
-    ],
-    pairs: 1,
-    usage: { input: 4, output: 1135, cacheRead: 0, cacheWrite: 3482 },
-  },
-  {
-    file: 'swe-agent.traj',
-    agent: 'swe-agent',
-    count: 17,
-    first: ['system text  SETTING: You are an autonomous programme', "user text  We're currently solving the following is"],
-    pairs: 5,
-  },
-  {
-    file: 'mini-swe-agent.traj.json',
-    agent: 'mini-swe-agent',
-    count: 22,
-    first: ['system text  You are a helpful assistant that can int'],
-    pairs: 0,
-  },
-  { file: 'droid.jsonl', agent: 'droid', count: 13, first: ['user text  Update the first comment in @index.ts to'], pairs: 5 },
-  {
-    file: 'kimi.wire.jsonl',
-    agent: 'kimi',
-    count: 10,
-    first: ['system text  You are Kimi Code CLI, an interactive ge'],
-    pairs: 2,
-    usage: { input: 10982, output: 75, cacheRead: 1792, cacheWrite: 0 },
-  },
-  { file: 'adk.session.json', agent: 'adk', count: 6, first: ['user text  hi', 'assistant text  Hello! 👋  How can I help you today? '], pairs: 1 },
-  {
-    file: 'pydantic-ai.json',
-    agent: 'pydantic-ai',
-    count: 7,
-    first: ['system text  Be concise.', 'user text  Look at this', 'assistant thinking  A tool is needed.', 'assistant tool_call get_weather '],
-    pairs: 1,
-    usage: { input: 20, output: 14, cacheRead: 100, cacheWrite: 0 },
-  },
-  {
-    file: 'openhands-v1.jsonl',
-    agent: 'openhands',
-    count: 9,
-    first: [
-      'assistant thinking  Let me analyze the task. I need to:',
-      'assistant text  <think>Let me analyze the task. I need t',
-      'assistant tool_call terminal ',
-    ],
-    pairs: 2,
-    machine: 'runtime-sfzcsbejkqbokdub-7c4d4748c7-pb2st',
-  },
-  {
-    file: 'antigravity.jsonl',
-    agent: 'antigravity',
-    count: 17,
-    first: ['user text  <USER_REQUEST>', 'assistant thinking  Listing the directory.', 'assistant tool_call list_dir '],
-    pairs: 2,
-  },
-  { file: 'vercel-ai.json', agent: 'vercel-ai', count: 8, first: ['user text  What is in this picture?'], pairs: 2 },
-];
+const expected: readonly { file: string; agent: string; count: number; first: readonly string[]; pairs: number; usage?: object; machine?: string }[] =
+  [
+    {
+      file: 'openhands-v0.json',
+      agent: 'openhands',
+      count: 6,
+      first: [
+        'user text  Please create a simple 2048 game. No nee',
+        "assistant text  I'll help you create a simple 2048 game ",
+        'assistant tool_call str_replace_editor ',
+      ],
+      pairs: 1,
+      usage: { input: 4, output: 1135, cacheRead: 0, cacheWrite: 3482 },
+    },
+    {
+      file: 'swe-agent.traj',
+      agent: 'swe-agent',
+      count: 17,
+      first: ['system text  SETTING: You are an autonomous programme', "user text  We're currently solving the following is"],
+      pairs: 5,
+    },
+    {
+      file: 'mini-swe-agent.traj.json',
+      agent: 'mini-swe-agent',
+      count: 22,
+      first: ['system text  You are a helpful assistant that can int'],
+      pairs: 0,
+    },
+    { file: 'droid.jsonl', agent: 'droid', count: 13, first: ['user text  Update the first comment in @index.ts to'], pairs: 5 },
+    {
+      file: 'kimi.wire.jsonl',
+      agent: 'kimi',
+      count: 10,
+      first: ['system text  You are Kimi Code CLI, an interactive ge'],
+      pairs: 2,
+      usage: { input: 10982, output: 75, cacheRead: 1792, cacheWrite: 0 },
+    },
+    { file: 'adk.session.json', agent: 'adk', count: 6, first: ['user text  hi', 'assistant text  Hello! 👋  How can I help you today? '], pairs: 1 },
+    {
+      file: 'pydantic-ai.json',
+      agent: 'pydantic-ai',
+      count: 7,
+      first: ['system text  Be concise.', 'user text  Look at this', 'assistant thinking  A tool is needed.', 'assistant tool_call get_weather '],
+      pairs: 1,
+      usage: { input: 20, output: 14, cacheRead: 100, cacheWrite: 0 },
+    },
+    {
+      file: 'openhands-v1.jsonl',
+      agent: 'openhands',
+      count: 9,
+      first: [
+        'assistant thinking  Let me analyze the task. I need to:',
+        'assistant text  <think>Let me analyze the task. I need t',
+        'assistant tool_call terminal ',
+      ],
+      pairs: 2,
+      machine: 'runtime-sfzcsbejkqbokdub-7c4d4748c7-pb2st',
+    },
+    {
+      file: 'antigravity.jsonl',
+      agent: 'antigravity',
+      count: 17,
+      first: ['user text  <USER_REQUEST>', 'assistant thinking  Listing the directory.', 'assistant tool_call list_dir '],
+      pairs: 2,
+    },
+    { file: 'vercel-ai.json', agent: 'vercel-ai', count: 8, first: ['user text  What is in this picture?'], pairs: 2 },
+  ];
 
 describe('[F43] the mappings that Stemma brings along', () => {
   test.each(expected)('$file is read, and comes back byte for byte', ({ file, agent, count, first, pairs, usage, machine = null }) => {

@@ -111,7 +111,7 @@ test.describe('Claude Code', () => {
     watcher.process.kill('SIGINT');
     expect(await once(watcher.process, 'close')).toEqual([0, null]);
   });
-  test('[C11, C26, K4, K6] two sessions in one folder: an author and a reviewer, each with its own context', async ({ machine }) => {
+  test('[C11, C26, K4, K6] an author and a reviewer in one folder keep their own contexts', async ({ machine }) => {
     const watcher = await capturing(machine);
     const said = (text: string) => ({ when: text, text: `${text}: done.` });
     const works = async (...prompts: string[]) => {

@@ -38,7 +38,12 @@ export function applied(mapping: Mapping): Applied {
   };
   const machine = reader(session.machine);
   // Where every record names its host, the first one counts.
-  const facts = { id: reader(session.id), title: reader(session.title), cwd: reader(session.cwd), machine: (scope: Scope) => machine(scope).slice(0, 1) };
+  const facts = {
+    id: reader(session.id),
+    title: reader(session.title),
+    cwd: reader(session.cwd),
+    machine: (scope: Scope) => machine(scope).slice(0, 1),
+  };
   const [id, parent, at] = [reader(record.id), reader(record.parent), reader(record.at)];
   const [call, counted, model] = [reader(record.call), usageReader(record.usage), reader(record.model)];
   const makers = mapping.entries.map((one) => ('of' in one ? groupMaker(one) : ruleMaker(one)));
