@@ -15,6 +15,7 @@ export interface AgentWork {
   moved(commit: ContextId): void;
 }
 
+/** The session that an agent starts with, and the prompt that it answers. */
 export interface Begun {
   readonly prompt: string;
   /** Whether the context has the prompt already. */
