@@ -109,6 +109,9 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
   clone: ({ machine: { path }, hub }) => ({ words: ['clone', `${hub}/hostile`, path(`${randomUUID()}.stemma`), '--token', 'stm_any'] }),
   push: ({ hub }) => ({ words: ['push', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
   pull: ({ hub }) => ({ words: ['pull', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
+  facts: ({ machine: { path }, hub }) => ({
+    words: ['facts', `${hub}/hostile`, '--to', path('facts'), '--data', path(randomUUID()), '--token', 'stm_any'],
+  }),
   status: ({ hub }) => ({ words: ['status', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
   login: ({ hub }) => ({ words: ['login', hub], silent: 'it takes nothing over from a hub without an issuer' }),
   logout: ({ hub }) => ({ words: ['logout', hub], silent: 'it prints the given address' }),
