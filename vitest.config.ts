@@ -34,8 +34,8 @@ export default defineConfig(({ mode }) => ({
     pool: 'forks',
     // The files of a worker share loaded modules: loading them anew for each file took a third of the time. So no test changes a module.
     isolate: false,
-    // One more than processors, because tests of real agents and of other processes mostly wait.
-    maxWorkers: Number(process.env.VITEST_MAX_WORKERS) || availableParallelism() + 1,
+    // By default Vitest leaves one core idle, which is half of a small machine.
+    maxWorkers: Number(process.env.VITEST_MAX_WORKERS) || Math.max(2, availableParallelism() - 1),
     globalSetup: ['test/support/agent-runs.ts'],
     setupFiles: ['test/support/properties.ts'],
     env: { STEMMA_PROPERTY_SEED: propertySeed(mode) },

@@ -33,8 +33,8 @@ const files = [
 const tools = existsSync(more) ? readdirSync(more, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
 
 const places = [
-  ...files.filter((path) => statSync(path).size <= largest).map((path) => [basename(path), path] as const),
-  ...tools.map(({ name }) => [`all files of ${name}`, join(more, name)] as const),
+  ...files.filter((path) => statSync(path).size <= largest).map((path) => [basename(path), path, 0] as const),
+  ...tools.map(({ name }) => [`all files of ${name}`, join(more, name), 1] as const),
 ];
 
 function turnsOf(chain: Chain) {
@@ -46,9 +46,9 @@ function turnsOf(chain: Chain) {
 test.each(places)(
   '[R6] %s: every turn with output has a call, and none differs where nothing was recorded',
   { timeout: 600_000 },
-  (_, path) => {
+  (_, path, least) => {
     const chain = emptyChain(Date.now);
-    expect(importInto(chain, path).commits).toBeGreaterThan(0);
+    expect(importInto(chain, path).commits).toBeGreaterThanOrEqual(least);
     const wrong: unknown[] = [];
     const proofs: Record<string, number> = {};
     for (const id of turnsOf(chain)) {
