@@ -6,7 +6,10 @@ export function Window({ usage, estimate, big = false }: { usage: UsageContext |
   const Figure = big ? 'strong' : 'span';
   if (!usage || usage.counted === null)
     return (
-      <span className="muted" title="Estimated from the length of the text: no call has seen this context">
+      <span
+        className="muted"
+        title={`Estimated from the length of the text${usage ? ': no call has seen this context' : ' until the count arrives'}`}
+      >
         {big ? (
           <>
             <strong>≈ {compact(estimate)}</strong> tokens, estimated

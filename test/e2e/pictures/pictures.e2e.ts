@@ -45,11 +45,13 @@ test('pictures of the window for README and docs', async ({ page, machine }) => 
   await open(page, 'chain');
   const fixed = page.getByRole('option', { name: /^Fix it, please/ });
   await fixed.click();
+  await expect(page.getByText(/counted, 7% of/).first()).toBeVisible();
   await shoot(page, 'chain');
   const tip = page.getByRole('option', { name: /^Call it 1\.2\.1/ });
   const commit = (await tip.getAttribute('data-commit')) ?? '';
 
   await open(page, 'context');
+  await expect(page.getByText(/counted, 7% of/)).toHaveCount(2);
   await shoot(page, 'context');
   const block = entries(page).locator('.block', { hasText: 'Fix it, please. Test first.' });
   await block.hover();
