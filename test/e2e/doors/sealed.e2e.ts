@@ -1,5 +1,11 @@
+import { createORPCClient, ORPCError } from '@orpc/client';
+import { RPCLink } from '@orpc/client/websocket';
+import type { ContractRouterClient } from '@orpc/contract';
+import { WebSocket } from 'ws';
+import type { Contract } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
+import { signIn } from '../../support/raw-web.js';
 
 type Given = Record<string, unknown>;
 /** What a door answered: the result, or the refusal of the contract. */
@@ -23,6 +29,24 @@ const doors: Readonly<Record<string, (machine: Machine) => Promise<Door>>> = {
         body: JSON.stringify(input),
       });
       return { ok: answer.ok, body: (await answer.json()) as Given };
+    };
+  },
+  "the window's connection": async (machine) => {
+    const dir = machine.path('work', 'p.stemma');
+    const host = await machine.web(dir);
+    const websocket = new WebSocket(`ws://127.0.0.1:${host.port}/rpc`, { headers: await signIn(host) });
+    const client: ContractRouterClient<Contract> = createORPCClient(new RPCLink({ websocket: websocket as never }));
+    await client.project.open({ dir });
+    return async (procedure, input) => {
+      const call = procedure.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], client) as (
+        input: Given,
+      ) => Promise<Given>;
+      try {
+        return { ok: true, body: await call(input) };
+      } catch (error) {
+        if (!(error instanceof ORPCError)) throw error;
+        return { ok: false, body: { code: error.code, message: error.message, data: error.data as Given } };
+      }
     };
   },
 };
