@@ -218,7 +218,7 @@ export type UsageSessions = z.output<typeof usageSessions>;
 
 /** What two branches cost: together up to where they parted, and each since then. */
 export const usageSides = z.object({
-  /** The last commit that both have; null if they have none. */
+  /** The last commit that both sides contain; null if they share none. */
   base: contextId.nullable(),
   /** The calls in both. The branch that was forked did not pay for them again. */
   shared: sums,

@@ -35,7 +35,7 @@ interface Of {
   readonly signal: AbortSignal;
 }
 
-/** Opens the diary of a job. Pieces of a text are told at once and stored as one event, which grows while the text does. */
+/** Opens the diary of a job. It streams each piece of a text at once, and stores the text as one growing event. */
 export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of): Diary {
   const meter = openMeter(chain, limits);
   const commits: ContextId[] = [];

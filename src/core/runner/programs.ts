@@ -49,7 +49,7 @@ export interface Workshop {
 /** A command-line agent that a process outside of core can run. Core starts no process. */
 export interface AgentProgram extends Omit<AgentAbility, 'agent' | 'problem'> {
   readonly agent: Runtime;
-  /** Whether its work is recorded as it tells it, because its session is no file that grows. */
+  /** Whether its work is recorded from what it reports, because it keeps its session in no growing file. */
   readonly reports?: boolean;
   /** Why it cannot run on this machine; null if it can. */
   problem(): string | null;

@@ -7,7 +7,7 @@ import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece } from './programs.js';
 import { openFormat } from './work.js';
 
-/** Commits what an agent tells: for agents whose session is no file that grows. */
+/** Commits what an agent reports, for agents that keep their session in no growing file. */
 export function recordReports(chain: Chain, begun: Begun, work: AgentWork): AgentLog {
   const format = formatOf(openFormat);
   const commits = commitsOf(chain, work);

@@ -46,7 +46,7 @@ const watched = '(read _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&
 function start({ command, args, cwd, env }: Start): ChildProcessWithoutNullStreams {
   if (process.platform === 'win32') return spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
   const child = spawn('/bin/sh', ['-c', watched, command, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe', 'pipe'], detached: true });
-  // The end of the program ends the watch, and what it left running.
+  // When the program ends, the watch ends too, with every process that the program left running.
   child.once('exit', () => child.stdio[3]?.destroy());
   return child as ChildProcessWithoutNullStreams;
 }

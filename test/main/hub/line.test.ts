@@ -115,7 +115,7 @@ describe('the line to a hub', () => {
     const parcels: number[] = [];
     const counting: Hub = { ...remote, send: (parcel) => remote.send(parcel).finally(() => parcels.push(parcel.length)) };
     await push(mine, counting, { partSize: 300_000 });
-    // Three parts were there; the rest and the items are sent.
+    // The hub has three parts already, so only the rest and the items are sent.
     expect(parcels.length).toBe(Math.ceil(text.length / 300_000) - 3 + 1);
     const theirs = emptyChain();
     expect((await pull(theirs, remote)).refused).toEqual([]);

@@ -24,7 +24,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   if (!step) return rootDrafts(rootOf(record));
   const own = stepDrafts(step);
   const usage = usageOf(step);
-  // A call whose answer was not recorded is counted all the same.
+  // A call counts even if its answer was not recorded.
   const isBare = usage !== undefined && !usage.isCopy && !own.some(({ role, kind }) => role === 'assistant' && kind !== 'event');
   const bare: readonly Numbered[] = isBare ? [[own.length, said('assistant', '', authorOf(step))]] : [];
   const counted = withUsage([...bare, ...own.map((draft, at): Numbered => [at, draft])], usage);

@@ -71,7 +71,7 @@ export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: 
         if (calm < calmFrames && performance.now() - began < longest) frame = requestAnimationFrame(step);
         else hold();
       };
-      // The list corrects its own position when a block is measured, also after this: one correction is not enough.
+      // The list moves again whenever it measures a block, so one correction is not enough.
       const held = new ResizeObserver(() => {
         if (hasLanded) begin();
       });

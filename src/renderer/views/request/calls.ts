@@ -53,7 +53,7 @@ export interface Culprit {
   /** How often the file was read, and how many of the reads repeat an earlier one. Of a group, its members. */
   readonly times: number;
   readonly duplicates: number;
-  /** Tools that were offered and never used. */
+  /** The number of tools that were offered and never used. */
   readonly unused: number;
 }
 
