@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from '../../support/e2e.js';
-import { chooseProject, complaints, sessionRow, sheet } from '../../support/window.js';
+import { chooseProject, commits, complaints, place, sessionRow, sheet } from '../../support/window.js';
 
 const lines = [
   { who: 'human', said: 'List the files', time: '2026-01-01T00:00:00Z' },
@@ -60,6 +60,8 @@ test('[F43] a file of an unknown tool is previewed by a mapping and imported', a
   await expect(take).toBeDisabled();
   await preview.click();
   await take.click();
+  await expect(commits(page).filter({ hasText: 'List the files' })).toBeVisible();
+  await place(page, 'Sessions').click();
   await expect(sessionRow(page, /List the files/)).toContainText('renamed-tool');
   expect(met).toEqual([]);
 });

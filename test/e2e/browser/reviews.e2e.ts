@@ -168,7 +168,7 @@ test('[K3] [K6] a finding is discussed with the reviewer and resolved before clo
   await sheet(page).getByRole('radio', { name: '@rev approved' }).check();
   await sheet(page).getByRole('button', { name: 'Give the verdict' }).click();
   await expect(page.getByRole('region', { name: 'Reviewers' })).toContainText('approved');
-  await expect(moves).not.toContainText('Not to be closed yet');
+  await expect(moves).not.toContainText('Cannot be closed yet');
   await moves.getByRole('button', { name: 'Close' }).click();
   await finish(page).click();
   await expect(moves.getByRole('button', { name: 'Open again' })).toBeVisible();
