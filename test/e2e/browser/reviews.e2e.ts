@@ -78,8 +78,8 @@ async function review(machine: Machine) {
 const board = (page: Page, status: string) => page.getByRole('region', { name: new RegExp(`^${status}, `) });
 const card = (page: Page, title: string) => page.getByRole('button', { name: new RegExp(title) });
 
-/** The main button of a sheet is its last one. */
-const finish = (page: Page) => sheet(page).getByRole('button').last();
+/** The main button of a sheet is the last one of its foot. A sheet that still loads has no foot. */
+const finish = (page: Page) => sheet(page).locator('.sheet-foot').getByRole('button').last();
 
 test('[K3] [K6] a finding is discussed with the reviewer and resolved before closing', async ({ page, machine }) => {
   const met = complaints(page);
