@@ -122,58 +122,109 @@ export function predates(model: string, at: number): boolean {
   return at < released - dayMs;
 }
 
-/** The calls after which a transaction of prices ends. Sessions are priced whole. */
+/** Calls that one transaction prices, and calls whose sums one transaction computes. */
 const pricedAtOnce = 5_000;
+const summedAtOnce = 100_000;
 const versionName = 'usage prices';
+/** The first call that a long run still has to price. The sums of the calls before it may be out of date. */
+const placeName = 'usage prices from';
 
 /** Looks up the prices of calls that have none yet. After a change of the list or of a person's own prices, of all calls. */
 export function priceCalls(chain: Chain): void {
   if (!list || chain.db.readonly) return;
   const settings = settingsOf(chain);
-  const { version } = settings;
-  const stored = chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, versionName)?.value;
-  if (stored !== version)
+  const stored = new Map(
+    chain.db
+      .all<{ name: string; value: number }>('SELECT name, value FROM progress WHERE project = ? AND name LIKE ?', chain.project, `${versionName}%`)
+      .map(({ name, value }) => [name, value]),
+  );
+  if (stored.get(versionName) !== settings.version)
     chain.db.transaction(() => {
-      chain.db.run('UPDATE usageCall SET priced = NULL, cost = NULL WHERE project = ?', chain.project);
-      chain.db.run(
-        'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-        chain.project,
-        versionName,
-        version,
-      );
+      setProgress(chain, versionName, settings.version);
+      setProgress(chain, placeName, 0);
     });
-  let some: string[] = [];
-  let pending = 0;
-  // The plus keeps SQLite on the index of calls without a price. The one of sessions would lead through every call.
-  const unpriced = 'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? AND priced IS NULL GROUP BY +session';
-  for (const { session, calls } of chain.db.all<{ session: string; calls: number }>(unpriced, chain.project)) {
-    some.push(session);
-    pending += calls;
-    if (pending < pricedAtOnce) continue;
-    priceSessions(chain, some, settings);
-    some = [];
-    pending = 0;
+  else if (!stored.has(placeName)) {
+    const calls = unpriced(chain);
+    if (calls.length <= pricedAtOnce) {
+      priceFew(chain, calls, settings);
+      return;
+    }
+    setProgress(chain, placeName, calls[0]?.no ?? 0);
   }
-  if (some.length > 0) priceSessions(chain, some, settings);
+  priceMany(chain, settings);
 }
 
-/** Prices whole sessions, so that the sums of each are computed once. */
-function priceSessions(chain: Chain, sessions: readonly string[], settings: UsageSettings): void {
+const setProgress = (chain: Chain, name: string, value: number): void => {
+  chain.db.run(
+    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+    chain.project,
+    name,
+    value,
+  );
+};
+
+/** Calls without a price, in the order in which they were stored: one more than one transaction prices, if there are as many. */
+const unpriced = (chain: Chain): PricedCall[] =>
+  chain.db.all<PricedCall>(
+    `SELECT * FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`,
+    chain.project,
+  );
+
+function priceFew(chain: Chain, calls: readonly PricedCall[], settings: UsageSettings): void {
+  if (calls.length === 0) return;
   chain.db.transaction(() => {
-    const calls = chain.db.all<CallRow>(
-      `SELECT * FROM usageCall WHERE project = ? AND priced IS NULL AND session IN (SELECT value FROM json_each(?))`,
-      chain.project,
-      JSON.stringify(sessions),
-    );
-    const costs = calls.map((call) => [call.no, costOf(chain, call, settings), isDatedWrong(call) ? 1 : 0]);
-    chain.db.run(
-      `UPDATE usageCall SET priced = 1, cost = j.value ->> 1,
-              flaw = CASE WHEN j.value ->> 2 THEN COALESCE(flaw, 'the call is dated before its model') ELSE flaw END
-         FROM json_each(?) j WHERE usageCall.no = j.value ->> 0`,
-      JSON.stringify(costs),
-    );
-    sumSessions(chain, sessions);
+    storePrices(chain, calls, settings);
+    sumSessions(chain, [...new Set(calls.map(({ session }) => session))]);
   });
+}
+
+/**
+ * Prices calls in the order in which they were stored, and sums their sessions afterwards: the calls of one session may lie far apart, so
+ * pricing by session would write the whole table again and again. A run that was interrupted continues where it stopped.
+ */
+function priceMany(chain: Chain, settings: UsageSettings): void {
+  const { db, project } = chain;
+  for (;;) {
+    const more = db.transaction(() => {
+      const from = db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', project, placeName)?.value ?? 0;
+      const calls = db.all<PricedCall>(`SELECT * FROM usageCall WHERE no >= ? AND +project = ? ORDER BY no LIMIT ${pricedAtOnce}`, from, project);
+      storePrices(chain, calls, settings);
+      const last = calls.at(-1);
+      if (last) setProgress(chain, placeName, last.no + 1);
+      return calls.length === pricedAtOnce;
+    });
+    if (!more) break;
+  }
+  const sessions = db.all<{ session: string; calls: number }>(
+    'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? GROUP BY 1',
+    project,
+  );
+  let some: string[] = [];
+  let calls = 0;
+  const sum = (isLast: boolean): void =>
+    db.transaction(() => {
+      sumSessions(chain, some);
+      if (isLast) db.run('DELETE FROM progress WHERE project = ? AND name = ?', project, placeName);
+      [some, calls] = [[], 0];
+    });
+  for (const each of sessions) {
+    some.push(each.session);
+    calls += each.calls;
+    if (calls >= summedAtOnce) sum(false);
+  }
+  sum(true);
+}
+
+type PricedCall = CallRow & { readonly priced: number | null };
+
+/** Call it inside a transaction. A call whose price is the same is not written. */
+function storePrices(chain: Chain, calls: readonly PricedCall[], settings: UsageSettings): void {
+  for (const call of calls) {
+    const cost = costOf(chain, call, settings);
+    const flaw = call.flaw ?? (isDatedWrong(call) ? 'the call is dated before its model' : null);
+    if (call.priced === 1 && call.cost === cost && call.flaw === flaw) continue;
+    chain.db.run('UPDATE usageCall SET priced = 1, cost = ?, flaw = ? WHERE no = ?', cost, flaw, call.no);
+  }
 }
 
 const isDatedWrong = ({ model, at }: CallRow): boolean => model !== null && predates(model, at);

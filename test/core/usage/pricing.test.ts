@@ -1,0 +1,61 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Chain } from '../../../src/core/chain/index.js';
+import { loadPrices, readSettingsFrom, usageSessions } from '../../../src/core/usage/index.js';
+import { emptyChain } from '../../support/project.js';
+
+beforeAll(loadPrices);
+
+const calls = 12_000;
+const sessions = 40;
+
+/** A project with calls of 1,000 input tokens each, whose sessions alternate from call to call. */
+function chainWithCalls(): Chain {
+  const chain = emptyChain();
+  chain.db.run(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
+     INSERT INTO usageCall (project, call, context, key, session, subagent, agent, model, at, input, output)
+     SELECT ?, 'call-' || i, 0, 'k', 'session-' || (i % ${sessions}), '', 'claude-code', 'claude-opus-4-5', 1767225600000 + i * 1000, 1000, 0 FROM n`,
+    calls,
+    chain.project,
+  );
+  return chain;
+}
+
+const costOf = (chain: Chain): number => usageSessions(chain, { groupBy: null }).totals.cost?.amount ?? Number.NaN;
+const atPrice = (perMillion: number): number => (calls * 1_000 * perMillion) / 1e6;
+const ownPrice = (chain: Chain, input: number): void =>
+  readSettingsFrom(chain, () => JSON.stringify({ models: { 'claude-opus-4-5': { input, output: 0 } } }));
+
+describe('prices of many calls', () => {
+  test('[N6] every call is priced and summed, and priced again after a change of the prices', () => {
+    const chain = chainWithCalls();
+    expect(costOf(chain)).toBeCloseTo(atPrice(5), 6);
+    ownPrice(chain, 7);
+    expect(costOf(chain)).toBeCloseTo(atPrice(7), 6);
+  });
+
+  test('[N6] pricing that was interrupted continues at the next question', () => {
+    const chain = chainWithCalls();
+    expect(costOf(chain)).toBeCloseTo(atPrice(5), 6);
+    ownPrice(chain, 7);
+    const { transaction } = chain.db;
+    let left = 2;
+    const broken = { ...chain, db: { ...chain.db, transaction: <T>(work: () => T): T => (left-- > 0 ? transaction(work) : fail()) } };
+    ownPrice(broken, 7);
+    expect(() => usageSessions(broken, { groupBy: null })).toThrow('interrupted');
+    expect(costOf(chain)).toBeCloseTo(atPrice(7), 6);
+  });
+
+  test('[N6] calls that arrive by thousands are priced with those before them', () => {
+    const chain = chainWithCalls();
+    expect(costOf(chain)).toBeCloseTo(atPrice(5), 6);
+    chain.db.run("UPDATE usageCall SET priced = NULL, cost = NULL, input = 2000 WHERE project = ? AND session < 'session-3'", chain.project);
+    const doubled = chain.db.one<{ n: number }>('SELECT count(*) AS n FROM usageCall WHERE input = 2000')?.n ?? 0;
+    expect(doubled).toBeGreaterThan(5_000);
+    expect(costOf(chain)).toBeCloseTo(atPrice(5) + (doubled * 1_000 * 5) / 1e6, 6);
+  });
+});
+
+function fail(): never {
+  throw new Error('interrupted');
+}
