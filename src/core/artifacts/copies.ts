@@ -49,8 +49,11 @@ export interface Copies {
   expectExpired(objects: readonly Expected[]): void;
   /** Whether objects were ever expected here. */
   expects(): boolean;
-  /** Evicted objects from this one on: the neighbors of an object that is read are usually read next. */
-  evictedFrom(no: ArtifactNo, limit: number): Held[];
+  /**
+   * Evicted objects from this one on: the neighbors of an object that is read are usually read next. Their bytes are at most `bytes`, unless
+   * the first alone has more.
+   */
+  evictedFrom(no: ArtifactNo, limit: number, bytes: number): Held[];
   /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */
   leaveToReplicas(no: ArtifactNo): boolean;
   /** Remembers from now on when objects were last read, so that eviction starts with the least recently used. */
@@ -113,15 +116,20 @@ export function copiesIn(shelf: Shelf): Copies {
           db.run('INSERT INTO replicaCopy (artifact, replica, project, at) VALUES (?, ?, ?, ?)', no, replica, project, shelf.clock());
       }),
     expectExpired: (objects) => db.transaction(() => void addGone(objects, 'expired')),
-    evictedFrom: (no, limit) =>
-      held(
-        db.all(
-          "SELECT no, hash FROM artifact WHERE no BETWEEN ? AND ? AND project = ? AND gone = 'evicted' ORDER BY no",
-          no,
-          no + limit - 1,
-          project,
-        ),
-      ),
+    evictedFrom: (no, limit, bytes) => {
+      const near = db.all<{ no: ArtifactNo; hash: Buffer; size: number }>(
+        "SELECT no, hash, size FROM artifact WHERE no BETWEEN ? AND ? AND project = ? AND gone = 'evicted' ORDER BY no",
+        no,
+        no + limit - 1,
+        project,
+      );
+      let total = 0;
+      const cut = near.findIndex(({ size }) => {
+        total += size;
+        return total > bytes;
+      });
+      return held(cut < 0 ? near : near.slice(0, Math.max(1, cut)));
+    },
     leaveToReplicas: (no) => {
       if (holdersOf(no).length === 0) return false;
       db.run("UPDATE artifact SET gone = 'evicted' WHERE no = ? AND project = ?", no, project);

@@ -8,13 +8,16 @@ import type { Hub } from './hub.js';
 import { unpackParcel } from './parcel.js';
 import { readInParts } from './parts.js';
 
-/** Objects that are fetched together: neighbors are usually read next. Each fetch that goes on from the last one fetches more. */
-const neighborhood = { least: 32, most: 512 };
+/**
+ * Objects that are fetched together, and their bytes: neighbors are usually read next. The first fetch is small, because a first screen waits
+ * for it. Each fetch that continues the last one is larger.
+ */
+const neighborhood = { least: 32, most: 512, leastBytes: 192 * 1024, mostBytes: 16 * 1024 * 1024, growth: 4 };
 /** Outlines that are fetched together, before and after the one that is read. */
 const outlinesAround = 2_000;
 
 /** Where the last fetch of each project ended, and how many objects it was for. */
-const lastFetch = new WeakMap<Chain['artifacts'], { readonly end: number; readonly count: number }>();
+const lastFetch = new WeakMap<Chain['artifacts'], { readonly end: number; readonly count: number; readonly bytes: number }>();
 
 /** The object that a read was refused for, if only the hub holds it. */
 export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unknown): ArtifactRef | undefined {
@@ -32,12 +35,34 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
   const { artifacts } = chain;
   const no = artifacts.find(ref);
   // Another call has fetched it meanwhile.
-  if (artifacts.stat(no).gone === undefined || (await fetchOutlines(chain, hub, no))) return;
+  if (artifacts.stat(no).gone === undefined) return;
+  if (!lastFetch.has(artifacts)) return void (await fetchFirst(chain, hub, ref));
+  if (await fetchOutlines(chain, hub, no)) return;
+  await fetchContents(chain, hub, ref, nextTo(chain, no));
+}
+
+/** Fetches outlines and contents at once: a first screen needs both, and waits for the slower one only. */
+async function fetchFirst(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<void> {
+  const no = chain.artifacts.find(ref);
+  const contents = fetchContents(chain, hub, ref, nextTo(chain, no)).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  const [hasOutline, failed] = await Promise.all([fetchOutlines(chain, hub, no), contents]);
+  // The outline is enough for this read. One that needs the content asks for it again.
+  if (failed && !hasOutline) throw failed.error;
+}
+
+/** The objects to fetch with an object. */
+function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
+  const { least, most, leastBytes, mostBytes, growth } = neighborhood;
   const last = lastFetch.get(artifacts);
-  const count = last && no >= last.end && no <= last.end + last.count ? Math.min(neighborhood.most, last.count * 4) : neighborhood.least;
-  const near = artifacts.copies.evictedFrom(no, count);
-  lastFetch.set(artifacts, { end: no + count, count });
-  await fetchContents(chain, hub, ref, near);
+  const continues = last !== undefined && no >= last.end && no <= last.end + last.count;
+  const count = continues ? Math.min(most, last.count * growth) : least;
+  const bytes = continues ? Math.min(mostBytes, last.bytes * growth) : leastBytes;
+  const near = artifacts.copies.evictedFrom(no, count, bytes);
+  lastFetch.set(artifacts, { end: (near.at(-1)?.no ?? no) + 1, count, bytes });
+  return near;
 }
 
 /** The objects around which each project asked for outlines: an answer without one, or one that was dropped, is not asked for again. */

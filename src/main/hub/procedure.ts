@@ -1,5 +1,4 @@
 import { implement } from '@orpc/server';
-import { sql } from 'kysely';
 import { stringAt } from '../../core/base/index.js';
 import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
@@ -52,15 +51,17 @@ export async function within<T>(
   work: (tx: InProject, project: OpenProject) => Promise<{ readonly result: T; readonly count: number }>,
 ): Promise<T> {
   const project = await projectFor(database, holder, name, action);
-  return database.inProject(project.no, async (tx) => {
-    // A line about a read that a crash loses is worth less than a sync of the disk for each read.
-    if (action === 'read') await sql`SET LOCAL synchronous_commit = off`.execute(tx);
-    const { result, count } = await work(tx, project);
-    if (count > 0)
-      await tx
-        .insertInto('audit')
-        .values({ project: project.no, by: holder.name, action: what, count: String(count) })
-        .execute();
-    return result;
-  });
+  return database.inProject(
+    project.no,
+    async (tx) => {
+      const { result, count } = await work(tx, project);
+      if (count > 0)
+        await tx
+          .insertInto('audit')
+          .values({ project: project.no, by: holder.name, action: what, count: String(count) })
+          .execute();
+      return result;
+    },
+    { isRead: action === 'read' },
+  );
 }
