@@ -50,10 +50,10 @@ export interface Copies {
   /** Whether objects were ever expected here. */
   expects(): boolean;
   /**
-   * Evicted objects from this one on: the neighbors of an object that is read are usually read next. Their bytes are at most `bytes`, unless
+   * Evicted objects from this one on: the neighbors of an object that is read are usually read next. With `bytes`, they have at most as many bytes, unless
    * the first alone has more.
    */
-  evictedFrom(no: ArtifactNo, limit: number, bytes: number): Held[];
+  evictedFrom(no: ArtifactNo, limit: number, bytes?: number): Held[];
   /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */
   leaveToReplicas(no: ArtifactNo): boolean;
   /** Remembers from now on when objects were last read, so that eviction starts with the least recently used. */
@@ -116,7 +116,7 @@ export function copiesIn(shelf: Shelf): Copies {
           db.run('INSERT INTO replicaCopy (artifact, replica, project, at) VALUES (?, ?, ?, ?)', no, replica, project, shelf.clock());
       }),
     expectExpired: (objects) => db.transaction(() => void addGone(objects, 'expired')),
-    evictedFrom: (no, limit, bytes) => {
+    evictedFrom: (no, limit, bytes = Number.POSITIVE_INFINITY) => {
       const near = db.all<{ no: ArtifactNo; hash: Buffer; size: number }>(
         "SELECT no, hash, size FROM artifact WHERE no BETWEEN ? AND ? AND project = ? AND gone = 'evicted' ORDER BY no",
         no,
