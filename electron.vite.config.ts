@@ -48,6 +48,6 @@ export default defineConfig({
   renderer: {
     root: 'src/renderer',
     plugins: [react()],
-    build: { outDir: 'out/renderer', reportCompressedSize: false, rollupOptions: { input: 'src/renderer/index.html' } },
+    build: { outDir: 'out/renderer', minify: true, reportCompressedSize: false, rollupOptions: { input: 'src/renderer/index.html' } },
   },
 });

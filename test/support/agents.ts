@@ -14,17 +14,23 @@ const shared = join(root, '..', 'shared');
 export const tools = join(shared, 'tools');
 export const transcripts = join(shared, 'transcripts');
 
-/** Installing an agent takes a minute, so these tests run only if it is installed or all tests are requested. */
-export const wantsAll = process.env.STEMMA_ORACLE === 'all';
-export const hasAgent = (agent: Agent): boolean =>
-  existsSync(join(tools, 'agent-live')) && (wantsAll || existsSync(join('/opt/resume-oracle', agent, 'node_modules')));
-
 /** Tours of further agents take minutes each, so they run on request only. */
 export const tours = process.env.STEMMA_AGENTS === 'all';
 
+/** A tour of OpenCode needs two minutes of processor time, ten times as much as one of the others. */
+const runsOnRequest = (agent: Agent): boolean => agent === 'opencode' && !tours;
+
+/** Installing an agent takes a minute, so these tests run only if it is installed or all tests are requested. */
+export const wantsAll = process.env.STEMMA_ORACLE === 'all';
+const isInstalled = (agent: Agent): boolean =>
+  existsSync(join(tools, 'agent-live')) && (wantsAll || existsSync(join('/opt/resume-oracle', agent, 'node_modules')));
+export const hasAgent = (agent: Agent): boolean => isInstalled(agent) && !runsOnRequest(agent);
+
 /** The reason why tests of an agent are skipped, for their titles. */
-export const unlessHere = (agent: Agent): string =>
-  hasAgent(agent) ? '' : ' (the real agent is not on this machine; STEMMA_ORACLE=all installs it where ../shared is)';
+export function unlessHere(agent: Agent): string {
+  if (!isInstalled(agent)) return ' (the real agent is not on this machine; STEMMA_ORACLE=all installs it where ../shared is)';
+  return runsOnRequest(agent) ? ' (STEMMA_AGENTS=all runs it)' : '';
+}
 
 export const scenario = (name: string): string => join(tools, 'scenarios', `${name}.json`);
 

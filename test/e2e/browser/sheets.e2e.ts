@@ -60,7 +60,8 @@ for (const [half, some] of [
       await toView(page, query, address);
       const opener = await open(page, button, item);
       const name = `${address}: ${item ?? button}`;
-      for (const { name: theme, ...media } of themes) {
+      // High contrast is checked view by view: sheets have no colors of their own.
+      for (const { name: theme, ...media } of themes.slice(0, 2)) {
         await page.emulateMedia({ ...media, reducedMotion: 'reduce' });
         await expect(page.locator('html')).toHaveAttribute('data-theme', media.colorScheme);
         const met = await violations(page, { part: '.sheet', ...(theme !== 'light' && { only: 'colors' as const }) });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request, RequestRow } from '../../../src/core/contract/index.js';
 import { key, runProxied } from '../../support/agent-proxied.js';
-import { type CoreAgent, folders, hasAgent } from '../../support/agents.js';
+import { type CoreAgent, folders, hasAgent, unlessHere } from '../../support/agents.js';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
@@ -70,7 +70,7 @@ const servers: Readonly<Record<CoreAgent, Server>> = {
 test.describe('agents through the proxy', () => {
   for (const agent of ['claude', 'codex', 'pi', 'gemini', 'opencode'] as const satisfies readonly CoreAgent[])
     test(`[R1, R5] ${agent}`, async ({ machine }) => {
-      test.skip(!hasAgent(agent), 'the real agent is not on this machine');
+      test.skip(!hasAgent(agent), `the real agent does not run${unlessHere(agent)}`);
       const project = machine.path('work', 'proxied.stemma');
       await machine.ask('init', project);
       const { home, wire } = runProxied(agent, `${agent}-tour`, project, machine);

@@ -5,7 +5,7 @@ import type { RunPolicy } from '../../../src/core/contract/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
 import { agentWorld } from '../../support/agent-world.js';
-import { hasAgent, tours, unlessHere } from '../../support/agents.js';
+import { hasAgent, unlessHere } from '../../support/agents.js';
 import { ensureBuilt } from '../../support/built.js';
 import { fail, model, says, silent } from '../../support/model-of-jobs.js';
 import type { AgentProgram, Said } from '../../support/stand-in.js';
@@ -162,8 +162,7 @@ describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
   test('[U5, U6] waits for Sarah, and her reply starts it again', { timeout: 120_000 }, () => waitsForSarah('codex'));
 });
 
-// Each start of OpenCode takes seconds of the processor, so it runs on request only.
-describe.skipIf(!(tours && hasAgent('opencode')))(`OpenCode${tours ? unlessHere('opencode') : ' (STEMMA_AGENTS=all runs it)'}`, () => {
+describe.skipIf(!hasAgent('opencode'))(`OpenCode${unlessHere('opencode')}`, () => {
   const run = (command: string): Said => ({ tools: [{ name: 'bash', input: { command, description: 'x' } }] });
 
   test('[U3] resumes the context, obeys a person, and its work becomes the chain', { timeout: 240_000 }, async () => {
