@@ -17,8 +17,8 @@ export const transcripts = join(shared, 'transcripts');
 /** Tours of further agents take minutes each, so they run on request only. */
 export const tours = process.env.STEMMA_AGENTS === 'all';
 
-/** A tour of OpenCode needs two minutes of processor time, ten times as much as one of the others. */
-const runsOnRequest = (agent: Agent): boolean => agent === 'opencode' && !tours;
+/** Tests of OpenCode and Gemini CLI need minutes of processor time, as each of their starts needs seconds. */
+const runsOnRequest = (agent: Agent): boolean => (agent === 'opencode' || agent === 'gemini') && !tours;
 
 /** Installing an agent takes a minute, so these tests run only if it is installed or all tests are requested. */
 export const wantsAll = process.env.STEMMA_ORACLE === 'all';
