@@ -1,9 +1,10 @@
 // inspect-eval: logs of Inspect AI, an archive (`.eval`) or one JSON document. Each sample and epoch is a conversation.
-// parse-archive.ts reads both shapes of archives, parse-sample.ts makes the records of a sample, parse.ts reads a record.
+// parse-archive.ts reads both shapes of archives, parse-sample.ts makes the records of a sample, parse-events.ts sorts its
+// calls by branches and agents, parse.ts reads a record.
 // write.ts writes an archive.
 import type { ImportableFormat } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf } from './parse.js';
+import { entriesOf, partOf, startsOf } from './parse.js';
 import { document, formatId } from './parse-archive.js';
 import { packLog } from './write.js';
 
@@ -13,6 +14,7 @@ const reader = wrappedFormat({
   template: 'inspect-eval',
   part: partOf,
   entries: entriesOf,
+  others: startsOf,
   exports: document,
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
@@ -5,7 +6,7 @@ import { hasTooManyValues } from '../shared/expansion.js';
 import { isDeep } from '../shared/jsonl.js';
 import { wrapLines } from '../shared/wrapped.js';
 import { type ZipEntry, zipEntries } from '../shared/zip.js';
-import { recordsOf } from './parse-sample.js';
+import { type Conversation, conversationsOf } from './parse-sample.js';
 
 export const formatId = 'inspect-eval-v1';
 
@@ -17,33 +18,71 @@ export const document: DocumentReader = {
     if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4)
       return /(?:_journal\/|header\.json|samples\/|summaries\.json)/.test(textOf(head));
     const text = textOf(head);
+    if (isEventList(text)) return true;
     return /^\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"(?:started|success|cancelled|error)"/.test(text) && /"eval"\s*:/.test(text);
   },
   members(bytes) {
     if (bytes[0] === 0x50) return inArchive(bytes);
     const log = parseJson(textOf(bytes));
     if (!isObject(log) || isDeep(log)) return undefined;
-    return objectsIn(log.samples).map((sample) => memberOf(log, idOf(sample), () => sample));
+    if (log.samples === undefined && Array.isArray(log.events)) return eventList(log, bytes);
+    return objectsIn(log.samples).flatMap((sample) => membersOf(log, idOf(sample), () => sample));
   },
 };
 
+/** A list of events without a log, as the timelines of Inspect Scout have it. */
+const isEventList = (text: string): boolean => /^\s*\{(?:\s*"description"\s*:\s*"[^"]*"\s*,)?\s*"events"\s*:\s*\[\s*\{\s*"event"\s*:/.test(text);
+
+/** The conversations of a list of events. It has no name, so its content names it. */
+function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
+  const id = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  return membersOf({ eval: { eval_id: 'events', task: stringAt(log, 'description') ?? 'Events' } }, `${id}_epoch_1`, () => ({
+    events: log.events ?? [],
+  }));
+}
+
 const idOf = (sample: JsonObject): string => `${String(sample.id ?? 'sample')}_epoch_${String(sample.epoch ?? 1)}`;
 
-function memberOf(log: JsonObject, id: string, read: () => JsonObject | undefined): Member {
+/**
+ * The conversations of a sample, and of each try that ended in an error before. A sample that has no more than its own is not read before its
+ * lines are.
+ */
+function membersOf(log: JsonObject, id: string, read: () => JsonObject | undefined, mayHaveMore = true): readonly Member[] {
   const spec = isObject(log.eval) ? log.eval : {};
   const task = stringAt(spec, 'task');
   const title = `${task ?? 'Inspect'} · ${id.replace(/_epoch_(\d+)$/, ', epoch $1')}`;
   const session = `${stringAt(spec, 'eval_id') ?? stringAt(spec, 'run_id') ?? `${task ?? ''}:${stringAt(spec, 'created') ?? ''}`}:${id}`;
-  return {
-    id,
-    title,
+  const model = stringAt(spec, 'model') ?? null;
+  const conversations = (): readonly Titled[] => titledIn(read(), session, title);
+  const memberOf = ({ id: name, agent, title: own }: Omit<Titled, 'records'>): Member => ({
+    id: `${id}${name.slice(session.length)}`,
+    title: own,
     lines: () => {
-      const sample = read();
-      const records = sample ? recordsOf(sample) : [{ id: 'unread', record: { note: 'unread sample', value: id } }];
-      return wrapLines(formatId, session, { sessionId: session, title, model: stringAt(spec, 'model') ?? null }, records);
+      const records = conversations().find((one) => one.id === name)?.records ?? [{ id: 'unread', record: { note: 'unread sample', value: id } }];
+      return wrapLines(formatId, name, { sessionId: name, model, ...(agent === undefined ? { title: own } : { agent, startedIn: name }) }, records);
     },
-  };
+  });
+  const first = memberOf({ id: session, title });
+  return mayHaveMore ? [first, ...conversations().slice(1).map(memberOf)] : [first];
 }
+
+type Titled = Conversation & { readonly title: string };
+
+function titledIn(sample: JsonObject | undefined, session: string, title: string): readonly Titled[] {
+  if (!sample) return [];
+  const titled = (conversations: readonly Conversation[], more = ''): readonly Titled[] =>
+    conversations.map((one) => ({ ...one, title: one.agent ?? `${title}${more}` }));
+  const tries = objectsIn(sample.error_retries).flatMap((one, at): readonly Titled[] => {
+    if (!Array.isArray(one.events) || one.events.length === 0) return [];
+    return titled(conversationsOf({ ...shared(sample), events: one.events, error: one }, `${session}/try-${at + 1}`), `, try ${at + 1}`);
+  });
+  return [...titled(conversationsOf(sample, session)), ...tries];
+}
+
+/** What the tries of a sample refer to. */
+const shared = ({ attachments, attached, pool, events_data: data }: JsonObject): JsonObject => ({
+  ...{ attachments: attachments ?? {}, attached: attached ?? [], pool: pool ?? [], events_data: data ?? {} },
+});
 
 function inArchive(bytes: Uint8Array): readonly Member[] | undefined {
   const entries = zipEntries(bytes);
@@ -53,7 +92,7 @@ function inArchive(bytes: Uint8Array): readonly Member[] | undefined {
   if (samples.size === 0 && !entries.has('header.json') && !entries.has('_journal/start.json')) return undefined;
   return [...samples]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, names]) => memberOf(isObject(log) ? log : {}, id, () => sampleAt(entries, id, names)));
+    .flatMap(([id, names]) => membersOf(isObject(log) ? log : {}, id, () => sampleAt(entries, id, names), mayHaveMore(entries, names)));
 }
 
 /** The names of the entries of each sample. An archive may have tens of thousands. */
@@ -69,15 +108,28 @@ function namesBySample(entries: ReadonlyMap<string, ZipEntry>): ReadonlyMap<stri
   return samples;
 }
 
-function jsonAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Json | undefined {
+/** Whether a sample may tell of agents that an agent started, or of tries, as far as its bytes show. */
+const mayHaveMore = (entries: ReadonlyMap<string, ZipEntry>, names: readonly string[]): boolean =>
+  names.some((name) => {
+    if (/\/(?:messages|attachments|calls)\/\d+\.json$/.test(name)) return false;
+    const bytes = Buffer.from(bytesAt(entries, name) ?? []);
+    const tries = bytes.indexOf('"error_retries"');
+    return bytes.includes('"agent"') || (tries >= 0 && /^"error_retries"\s*:\s*\[\s*\{/.test(bytes.toString('latin1', tries, tries + 40)));
+  });
+
+function bytesAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Uint8Array | undefined {
   try {
-    const bytes = entries.get(name)?.read();
-    const value = bytes && !hasTooManyValues(bytes) ? parseJson(textOf(bytes)) : undefined;
-    return isDeep(value) ? undefined : value;
+    return entries.get(name)?.read();
   } catch {
     // A damaged entry: the other samples are read.
     return undefined;
   }
+}
+
+function jsonAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Json | undefined {
+  const bytes = bytesAt(entries, name);
+  const value = bytes && !hasTooManyValues(bytes) ? parseJson(textOf(bytes)) : undefined;
+  return isDeep(value) ? undefined : value;
 }
 
 /** A sample in one entry, or in chunks of messages, events and attachments. */

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { blockDraft, blocksOf, textIn } from '../shared/anthropic-blocks.js';
 import type { Part } from '../shared/branches.js';
+import { isSummaryText } from '../shared/continued.js';
 import {
   answered,
   called,
@@ -22,6 +23,7 @@ const roleOf = (record: JsonObject): string | undefined => stringAt(record, 'rol
 
 /** What a record means for its turn: a message, or something that the log says of the sample. */
 export function partOf(record: JsonObject): Part {
+  if (record.compacted !== undefined) return 'compaction';
   switch (roleOf(record)) {
     case 'user':
       return 'prompt';
@@ -40,12 +42,25 @@ export function partOf(record: JsonObject): Part {
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const own = isObject(record.metadata) && isObject(record.metadata.stemma) ? objectsIn(record.metadata.stemma.entries) : [];
   if (own.length > 0) return entriesBeside(own);
-  const drafts = draftsOf(record).map((draft, at): Numbered => [at, draft]);
+  const drafts = compactedDrafts(record).map((draft, at): Numbered => [at, draft]);
   const { usage } = record;
   if (!isObject(usage)) return drafts;
   // Input leaves out what the cache held, unlike in other exchange formats.
   const { input_tokens: input, output_tokens: output, input_tokens_cache_read: cacheRead, input_tokens_cache_write: cacheWrite } = usage;
   return withUsage(drafts, usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside'));
+}
+
+/** The names by which subagents find the calls that started them. */
+export const startsOf = (record: JsonObject): readonly string[] =>
+  Array.isArray(record.started) ? record.started.filter((name) => typeof name === 'string') : [];
+
+/** What a compaction left: the first text of a user that reads like a summary, else the first after the system prompt, stands for the rest. */
+function compactedDrafts(record: JsonObject): readonly Draft[] {
+  if (record.compacted === undefined) return draftsOf(record);
+  const drafts = objectsIn(record.compacted).flatMap(draftsOf);
+  const told = drafts.filter(({ kind, role }) => kind === 'text' && role === 'user');
+  const summary = told.find(({ text = '' }) => isSummaryText(text)) ?? told[0];
+  return drafts.map((draft) => (draft === summary ? { ...draft, kind: 'summary' } : draft));
 }
 
 function draftsOf(record: JsonObject): readonly Draft[] {

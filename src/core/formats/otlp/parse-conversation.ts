@@ -1,11 +1,13 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader, Member } from '../format.js';
+import { continuations, isSummaryText, type MessageRules } from '../shared/continued.js';
 import { objectsIn } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { isObserved, observedSpans } from './parse-observed.js';
-import { type Span, spansIn, valuesIn } from './parse-spans.js';
+import { messagesAt, withDetails } from './parse-sent.js';
+import { eventsBySpan, type Span, spansIn, valuesIn } from './parse-spans.js';
 
 export const formatId = 'otlp-v1';
 
@@ -23,7 +25,8 @@ export const document: DocumentReader = {
   },
   members(bytes) {
     const values = valuesIn(textOf(bytes));
-    const own = values.flatMap(spansIn);
+    const logged = eventsBySpan(values);
+    const own = values.flatMap(spansIn).map((span): Span => ({ ...span, events: [...span.events, ...(logged.get(span.spanId) ?? [])] }));
     const spans = own.length > 0 ? own : observedSpans(values);
     const members = membersOf(spans);
     return members.length > 0 ? members : undefined;
@@ -31,7 +34,8 @@ export const document: DocumentReader = {
 };
 
 /** The conversations of spans. */
-export function membersOf(spans: readonly Span[]): readonly Member[] {
+export function membersOf(recorded: readonly Span[]): readonly Member[] {
+  const spans = recorded.map(withDetails);
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const starts = startsIn(spans, byId);
   const groups = Map.groupBy(
@@ -57,12 +61,13 @@ export function membersOf(spans: readonly Span[]): readonly Member[] {
 const calls: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_completion', 'responses']);
 
 /** The operation that a span tells of, by the conventions of today or before. */
-function operationOf({ attributes, name }: Span): 'call' | 'tool' | 'agent' | undefined {
+function operationOf(span: Span): 'call' | 'tool' | 'agent' | undefined {
+  const { attributes, name } = span;
   const operation =
     stringAt(attributes, 'gen_ai.operation.name') ??
     stringAt(attributes, 'openinference.span.kind')?.toLowerCase() ??
     /^(chat|execute_tool|invoke_agent)\b/.exec(name)?.[1];
-  if (operation === undefined) return messagesAt(attributes, 'input') === undefined ? undefined : 'call';
+  if (operation === undefined) return messagesAt(span, 'input') === undefined ? undefined : 'call';
   if (calls.has(operation) || operation === 'llm') return 'call';
   if (operation === 'execute_tool' || operation === 'tool') return 'tool';
   return operation === 'invoke_agent' || operation === 'agent' ? 'agent' : undefined;
@@ -110,30 +115,22 @@ function startsIn(spans: readonly Span[], byId: ReadonlyMap<string, Span>): Read
 /** One record for each call with what is new in its input, and one for each tool whose result no message holds. */
 function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly string[]>): readonly Wrapped[] {
   const ordered = [...spans].sort((a, b) => a.start - b.start);
-  const known: string[] = [];
   const answered = new Set<string>();
   const called = new Set<string>();
   const failures = failuresIn(ordered);
-  const records: Wrapped[] = [];
+  const placeOf = continuations(messageRules);
   let system = '';
-  for (const span of ordered) {
-    if (operationOf(span) !== 'call') continue;
+  const records = callsIn(ordered).map((span): Wrapped => {
     const { attributes } = span;
-    const input = messagesAt(attributes, 'input') ?? [];
-    const output = messagesAt(attributes, 'output') ?? [];
-    const prints = input.map(printOf);
-    let same = 0;
-    while (same < prints.length && same < known.length && prints[same] === known[same]) same++;
-    // Some tools record only what is new since the call before.
-    const isWhole = same > 0 || known.length === 0;
-    const fresh = isWhole ? input.slice(same) : input;
+    const input = messagesAt(span, 'input') ?? [];
+    const output = messagesAt(span, 'output') ?? [];
+    const isCompacted = attributes['gen_ai.conversation.compacted'] === true;
+    const { fresh, after, isCompaction } = placeOf({ id: span.spanId, input, output, isCompacted });
     const told = JSON.stringify(attributes['gen_ai.system_instructions'] ?? null);
-    // Some tools tell the system prompt twice.
-    const isTold = told !== system && told !== 'null' && !fresh.some(({ role }) => role === 'system');
+    // Some tools tell the system prompt twice. A branch from the beginning and a compaction need it again.
+    const isTold = (told !== system || after === null || isCompaction) && told !== 'null' && !fresh.some(({ role }) => role === 'system');
     const instructions = isTold ? partsIn(attributes['gen_ai.system_instructions']) : [];
     if (told !== 'null') system = told;
-    if (isWhole) known.splice(0, known.length, ...prints, ...output.map(printOf));
-    else known.push(...prints, ...output.map(printOf));
     const started: string[] = [];
     for (const message of [...input, ...output])
       for (const part of partsIn(message.parts)) {
@@ -145,18 +142,19 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
       }
     const own = entriesAt(attributes);
     const failed = Object.fromEntries(fresh.flatMap(({ parts }) => partsIn(parts)).flatMap(failureOf));
-    records.push({
+    return {
       id: span.spanId,
       record: {
         call: factsOf(attributes),
         ...(span.failed !== undefined && { failed: span.failed }),
         ...(started.length > 0 && { started }),
         ...(Object.keys(failed).length > 0 && { failures: failed }),
-        ...(own ? { entries: own } : { instructions, input: fresh, output }),
+        ...(own ? { entries: own } : { instructions, input: fresh, output, ...(isCompaction && { isCompaction }) }),
       } as JsonObject,
+      ...(after !== undefined && !own && { parent: after }),
       at: span.start,
-    });
-  }
+    };
+  });
   const tools = ordered.filter((span) => operationOf(span) === 'tool' && !answered.has(stringAt(span.attributes, 'gen_ai.tool.call.id') ?? ''));
   const isOwn = records.some(({ record }) => record.entries !== undefined);
   return isOwn ? records : withTools(records, tools, ordered, called);
@@ -167,6 +165,13 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     const why = part.type === 'tool_call_response' ? failures.get(id) : undefined;
     return why === undefined ? [] : [[id, why]];
   }
+}
+
+/** The spans of calls. Where a tool records none, its agents' spans hold the messages, which otherwise are those of the calls once more. */
+function callsIn(ordered: readonly Span[]): readonly Span[] {
+  const calls = ordered.filter((span) => operationOf(span) === 'call');
+  if (calls.length > 0) return calls;
+  return ordered.filter((span) => operationOf(span) === 'agent' && (messagesAt(span, 'input') ?? messagesAt(span, 'output')) !== undefined);
 }
 
 /** Why tools failed, by the ids of their calls. */
@@ -207,43 +212,34 @@ function entriesAt(attributes: JsonObject): readonly JsonObject[] | undefined {
  * What makes two messages the same. An answer comes back in the next input without its thinking, and calls and results are known by their
  * ids however they are written.
  */
-const printOf = (message: JsonObject): string =>
-  JSON.stringify([
-    message.role ?? null,
-    partsIn(message.parts ?? message.content).flatMap((part): Json[] => {
-      if (part.type === 'reasoning' || part.type === 'thinking') return [];
-      const id = stringAt(part, 'id') ?? '';
-      if (id !== '' && (part.type === 'tool_call' || part.type === 'tool_call_response')) return [[part.type, id]];
-      return [part.type === 'text' ? (stringAt(part, 'content') ?? stringAt(part, 'text') ?? '') : part];
-    }),
-  ]);
+const messageRules: MessageRules<JsonObject> = {
+  printOf: (message) =>
+    JSON.stringify([
+      message.role ?? null,
+      partsIn(message.parts ?? message.content).flatMap((part): Json[] => {
+        if (part.type === 'reasoning' || part.type === 'thinking') return [];
+        const id = stringAt(part, 'id') ?? '';
+        if (id !== '' && (part.type === 'tool_call' || part.type === 'tool_call_response')) return [[part.type, id]];
+        return [part.type === 'text' ? textOfPart(part).trim() : part];
+      }),
+    ]),
+  isSystem: ({ role }) => role === 'system' || role === 'developer',
+  isEcho: (message, answer) => message.role === 'assistant' && isAlike(textIn(message), textIn(answer)),
+  isSummary: (message) => message.role === 'user' && isSummaryText(textIn(message)),
+};
 
-/** The messages of a call: an attribute with JSON or a structure. */
-function messagesAt(attributes: JsonObject, which: 'input' | 'output'): readonly JsonObject[] | undefined {
-  const value = attributes[`gen_ai.${which}.messages`] ?? attributes[which === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion'];
-  const list = typeof value === 'string' ? parseJson(value) : value;
-  if (Array.isArray(list) && !isDeep(list)) return objectsIn(list);
-  const numbered = numberedMessages(
-    attributes,
-    which === 'input'
-      ? /^(?:gen_ai\.prompt|llm\.input_messages)\.(\d+)\.(?:message\.)?(role|content)$/
-      : /^(?:gen_ai\.completion|llm\.output_messages)\.(\d+)\.(?:message\.)?(role|content)$/,
-  );
-  return numbered.length > 0 ? numbered : undefined;
-}
+const textOfPart = (part: JsonObject): string => stringAt(part, 'content') ?? stringAt(part, 'text') ?? '';
+const textIn = (message: JsonObject): string =>
+  partsIn(message.parts ?? message.content)
+    .filter(({ type }) => type === 'text')
+    .map(textOfPart)
+    .join('')
+    .trim();
 
-/** Messages as attributes of their own, as OpenLLMetry and OpenInference write them. */
-function numberedMessages(attributes: JsonObject, like: RegExp): readonly JsonObject[] {
-  const found = new Map<number, { [name: string]: Json }>();
-  for (const [name, value] of Object.entries(attributes)) {
-    const [, number, field] = like.exec(name) ?? [];
-    if (number === undefined || field === undefined) continue;
-    const message = found.get(Number(number)) ?? {};
-    message[field] = value;
-    found.set(Number(number), message);
-  }
-  return [...found].sort(([a], [b]) => a - b).map(([, message]) => message);
-}
+/** Tools shorten what a model answered, or leave out its text beside calls. */
+const isAlike = (one: string, other: string): boolean =>
+  one === '' || other === '' || one.startsWith(other.slice(0, enough)) || other.startsWith(one.slice(0, enough));
+const enough = 40;
 
 /** Parts, which can be JSON in a text. */
 export function partsIn(value: Json | undefined): readonly JsonObject[] {
@@ -257,7 +253,7 @@ const factsOf = (attributes: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(attributes).filter(
       ([name, value]) =>
-        !/messages$|system_instructions$|^stemma\.entries$|\.(?:prompt|completion)\.\d|_messages\.\d/.test(name) &&
+        !/messages$|system_instructions$|^stemma\.entries$|^(?:all_messages_)?events$|\.(?:prompt|completion)\.\d|_messages\.\d/.test(name) &&
         value !== undefined &&
         isPlain(value),
     ),

@@ -63,9 +63,11 @@ function otlpSpan(span: JsonObject, resource: JsonObject): Span {
     end: nanos(span.endTimeUnixNano),
     attributes: { ...kept(resource), ...attributes },
     events: objectsIn(span.events).map((event) => ({ name: stringAt(event, 'name') ?? '', attributes: attributesIn(event.attributes) })),
-    failed: status.code === 2 ? (stringAt(status, 'message') ?? stringAt(attributes, 'error.type') ?? 'error') : undefined,
+    failed: isFailed(status) ? (stringAt(status, 'message') ?? stringAt(attributes, 'error.type') ?? 'error') : undefined,
   };
 }
+
+const isFailed = ({ code }: JsonObject): boolean => code === 2 || code === 'STATUS_CODE_ERROR' || code === 'ERROR';
 
 /** The attributes of a resource that say what ran where. */
 const kept = (resource: JsonObject): JsonObject =>
@@ -90,8 +92,26 @@ function sdkSpan(span: JsonObject): Span {
       name: stringAt(event, 'name') ?? '',
       attributes: isObject(event.attributes) ? event.attributes : {},
     })),
-    failed: status.code === 2 ? (stringAt(status, 'message') ?? 'error') : undefined,
+    failed: isFailed(status) ? (stringAt(status, 'message') ?? 'error') : undefined,
   };
+}
+
+/** Events that a tool records as logs of their spans, by the ids of the spans. */
+export function eventsBySpan(values: readonly JsonObject[]): ReadonlyMap<string, Span['events']> {
+  const found = new Map<string, Span['events'][number][]>();
+  for (const value of values)
+    for (const resource of objectsIn(value.resourceLogs))
+      for (const scope of objectsIn(resource.scopeLogs))
+        for (const log of objectsIn(scope.logRecords)) {
+          const [id, own] = [stringAt(log, 'spanId') ?? '', attributesIn(log.attributes)];
+          const body = valueIn(log.body);
+          const name = stringAt(log, 'eventName') ?? stringAt(own, 'event.name') ?? '';
+          if (id === '') continue;
+          const events = found.get(id) ?? [];
+          events.push({ name, attributes: isObject(body) ? { ...body, ...own } : own });
+          found.set(id, events);
+        }
+  return found;
 }
 
 /** Attributes by name. */

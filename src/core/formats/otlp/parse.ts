@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject, stringAt } from '../../base/index
 import type { TokenUsage } from '../format.js';
 import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import type { Part } from '../shared/branches.js';
+import { isSummaryText } from '../shared/continued.js';
 import {
   answered,
   called,
@@ -24,6 +25,7 @@ import { partsIn } from './parse-conversation.js';
 export function partOf(record: JsonObject): Part {
   // A tool that no model called stays with the turn around it.
   if (record.tool !== undefined) return record.isCalled === false ? 'quiet' : 'result';
+  if (record.isCompaction === true) return 'compaction';
   const own = objectsIn(record.entries);
   const asked =
     own.length > 0
@@ -48,16 +50,23 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const fault = stringAt(record, 'failed');
   const drafts: Told[] = [
     ...partsIn(record.instructions).map((part) => said('system', stringAt(part, 'content') ?? stringAt(part, 'text') ?? '')),
-    ...objectsIn(record.input)
-      .flatMap((message) => messageDrafts(message, {}))
-      .map((draft) => withFailure(draft, record.failures)),
+    ...inputDrafts(record).map((draft) => withFailure(draft, record.failures)),
     ...objectsIn(record.output).flatMap((message) => messageDrafts({ ...message, role: 'assistant' }, author)),
     ...(fault === undefined ? [] : [failed(fault)]),
     ...(Object.keys(facts).length > 0 ? [noted('span', facts)] : []),
   ];
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);
-  const first = objectsIn(record.input).flatMap((message) => messageDrafts(message, {})).length + partsIn(record.instructions).length;
+  const first = inputDrafts(record).length + partsIn(record.instructions).length;
   return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), usageOf(facts))];
+}
+
+/** The entries of the input. Of a compaction, the first text that is no system prompt is the summary. */
+function inputDrafts(record: JsonObject): readonly Told[] {
+  const drafts = objectsIn(record.input).flatMap((message) => messageDrafts(message, {}));
+  if (record.isCompaction !== true) return drafts;
+  const told = drafts.filter(({ kind, role }) => kind === 'text' && role === 'user');
+  const summary = told.find(({ text = '' }) => isSummaryText(text)) ?? told[0];
+  return drafts.map((draft) => (draft === summary ? { ...draft, kind: 'summary' } : draft));
 }
 
 const withFailure = (draft: Told, failures: Json | undefined): Told =>

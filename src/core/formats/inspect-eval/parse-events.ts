@@ -1,0 +1,135 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { continuations, isSummaryText } from '../shared/continued.js';
+import { objectsIn } from '../shared/drafts.js';
+
+/** A call to a model with its messages, references resolved. */
+export interface ModelCall {
+  readonly event: JsonObject;
+  readonly input: readonly JsonObject[];
+  readonly output: readonly JsonObject[];
+}
+
+/** Calls of a branch or of a subagent, in the order of their events. */
+export interface Lane {
+  readonly id: string;
+  readonly name: string;
+  readonly isAgent: boolean;
+  /** The anchor or message that a branch begins after. */
+  readonly from: string | undefined;
+  /** The call of a tool that started the subagent. */
+  readonly startedBy: string | undefined;
+  readonly calls: ModelCall[];
+}
+
+/** The calls of a sample by where they were made. */
+export interface Told {
+  readonly main: readonly ModelCall[];
+  readonly lanes: readonly Lane[];
+  /** For each compaction, the call after it. */
+  readonly compactions: readonly { readonly event: JsonObject; readonly next: ModelCall | undefined }[];
+}
+
+const deepest = 20;
+
+/** The events in order. Old logs nest those of tools and subtasks. */
+export function flatEvents(list: readonly JsonObject[], depth = 0): readonly JsonObject[] {
+  return list.flatMap((event) => {
+    const inner = depth < deepest ? objectsIn(event.events) : [];
+    return inner.length > 0 ? [event, ...flatEvents(inner, depth + 1)] : [event];
+  });
+}
+
+/** Sorts the calls of a sample by branches and by agents that an agent started. */
+export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[]): Told {
+  const spans = new Map(events.flatMap((event) => (event.event === 'span_begin' ? [[stringAt(event, 'id') ?? '', event] as const] : [])));
+  const main: ModelCall[] = [];
+  const lanes = new Map<string, Lane>();
+  const compactions: { event: JsonObject; next: ModelCall | undefined }[] = [];
+  for (const event of events) {
+    const lane = laneOf(event);
+    if (event.event === 'model') {
+      const call = callOf(event, pool);
+      (lane?.calls ?? main).push(call);
+      const waiting = compactions.at(-1);
+      if (waiting && !waiting.next && !lane) waiting.next = call;
+    }
+    if (event.event === 'compaction' && !lane) compactions.push({ event, next: undefined });
+  }
+  return { main, lanes: [...lanes.values()], compactions };
+
+  function laneOf(event: JsonObject): Lane | undefined {
+    const path: JsonObject[] = [];
+    for (let at = spans.get(stringAt(event, 'span_id') ?? ''); at && path.length < 200; at = spans.get(stringAt(at, 'parent_id') ?? ''))
+      path.push(at);
+    const agents = path.filter(({ type }) => type === 'agent');
+    const own = path.find((span) => span.type === 'branch' || (span.type === 'agent' && span !== agents.at(-1)));
+    const id = own && stringAt(own, 'id');
+    if (!own || id === undefined) return undefined;
+    const lane = lanes.get(id) ?? newLane(own, id);
+    lanes.set(id, lane);
+    return lane;
+  }
+
+  function newLane(span: JsonObject, id: string): Lane {
+    const branch = events.find((event) => event.event === 'branch' && event.span_id === id);
+    const started = events.find((event) => event.event === 'tool' && event.agent_span_id === id);
+    const name = stringAt(span, 'name') ?? id;
+    return {
+      ...{ id, name, isAgent: span.type === 'agent', calls: [] },
+      from: branch && stringAt(branch, 'from_anchor'),
+      startedBy: started && stringAt(started, 'id'),
+    };
+  }
+}
+
+function callOf(event: JsonObject, pool: readonly JsonObject[]): ModelCall {
+  const given = objectsIn(event.input);
+  const refs = Array.isArray(event.input_refs) ? event.input_refs : [];
+  const input =
+    given.length > 0
+      ? given
+      : refs.flatMap((ref) => (Array.isArray(ref) && typeof ref[0] === 'number' && typeof ref[1] === 'number' ? pool.slice(ref[0], ref[1]) : []));
+  const output = isObject(event.output) ? event.output : {};
+  const message = objectsIn(output.choices)[0]?.message;
+  return { event, input, output: isObject(message) ? [message] : [] };
+}
+
+/** What makes two messages the same: their content, whatever ids they have. */
+export const printOf = ({ role, content, tool_calls: calls, tool_call_id: answers }: JsonObject): string =>
+  JSON.stringify([role ?? null, content ?? null, objectsIn(calls).map(({ id }) => id ?? null), answers ?? null]);
+
+/** A message of a conversation that only events tell. That of a compaction has the messages that it left. */
+export interface Spoken {
+  readonly message: JsonObject;
+  /** The message after which it was said; null at the beginning. Undefined after the message before it. */
+  readonly after?: JsonObject | null;
+}
+
+/** A call that returned no message was still made and counted. */
+function unsaid({ uuid, output, model }: JsonObject): readonly JsonObject[] {
+  const usage = isObject(output) ? output.usage : undefined;
+  return isObject(usage) ? [{ ...(typeof uuid === 'string' && { id: uuid }), role: 'assistant', content: '', usage, model: model ?? null }] : [];
+}
+
+/** The messages that calls tell. */
+export function spokenIn(calls: readonly ModelCall[], compacted: ReadonlySet<ModelCall>): readonly Spoken[] {
+  const placeOf = continuations<JsonObject>({
+    printOf,
+    isSystem: ({ role }) => role === 'system',
+    isEcho: (message) => message.role === 'assistant',
+    isSummary: ({ role, content }) => role === 'user' && typeof content === 'string' && isSummaryText(content),
+  });
+  const ends = new Map<string, JsonObject>();
+  return calls.flatMap((call, at): Spoken[] => {
+    const id = `${at}`;
+    const { fresh, after, isCompaction } = placeOf({ id, input: call.input, output: call.output, isCompacted: compacted.has(call) });
+    const before = isCompaction ? [{ compacted: [...fresh] }] : fresh;
+    const messages = [...before, ...(call.output.length > 0 ? call.output : unsaid(call.event))];
+    const last = messages.at(-1);
+    if (last) ends.set(id, last);
+    return messages.map((message, number): Spoken => {
+      const from = number === 0 && after !== undefined ? { after: after === null ? null : (ends.get(after) ?? null) } : {};
+      return { message, ...from };
+    });
+  });
+}

@@ -1,0 +1,123 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { objectsIn } from '../shared/drafts.js';
+import { isDeep } from '../shared/jsonl.js';
+import { exchangeIn, unquoted } from './parse-messages.js';
+import type { Span } from './parse-spans.js';
+
+type Which = 'input' | 'output';
+
+/** The messages of a span: an attribute of its own, an attribute for each message, or events. Undefined where the span has none. */
+export function messagesAt({ attributes, events }: Span, which: Which): readonly JsonObject[] | undefined {
+  const whole = which === 'input' ? attributes['pydantic_ai.all_messages'] : undefined;
+  const value = attributes[`gen_ai.${which}.messages`] ?? attributes[which === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion'] ?? whole;
+  const list = typeof value === 'string' ? parseJson(value) : value;
+  if (Array.isArray(list) && !isDeep(list)) return objectsIn(list);
+  const numbered = numberedMessages(attributes, which);
+  if (numbered.length > 0) return numbered;
+  const told = eventMessages(attributes, events, which);
+  return told.length > 0 ? told : undefined;
+}
+
+/** A span with the attributes that its event holds for it. */
+export function withDetails(span: Span): Span {
+  const details = span.events.filter(({ name }) => name === 'gen_ai.client.inference.operation.details').map(({ attributes }) => attributes);
+  return details.length === 0 ? span : { ...span, attributes: Object.assign({}, ...details, span.attributes) as JsonObject };
+}
+
+const prefixes: Readonly<Record<Which, RegExp>> = {
+  input: /^(?:gen_ai\.prompt|llm\.input_messages)\.(\d+)\.(?:message\.)?(.+)$/,
+  output: /^(?:gen_ai\.completion|llm\.output_messages)\.(\d+)\.(?:message\.)?(.+)$/,
+};
+const ofCall = /^tool_calls\.(\d+)\.(?:tool_call\.)?(?:function\.)?(id|name|arguments)$/;
+const ofContent = /^contents\.(\d+)\.message_content\.(text|image\.image\.url)$/;
+
+type Fields = Map<string, Json>;
+
+/** Messages as attributes of their own, as OpenLLMetry and OpenInference write them. */
+function numberedMessages(attributes: JsonObject, which: Which): readonly JsonObject[] {
+  const found = new Map<number, Fields>();
+  for (const [name, value] of Object.entries(attributes)) {
+    const [, number, field] = prefixes[which].exec(name) ?? [];
+    if (number === undefined || field === undefined) continue;
+    const message = found.get(Number(number)) ?? new Map<string, Json>();
+    message.set(field, value);
+    found.set(Number(number), message);
+  }
+  return exchangeIn(
+    inOrder(found).map((fields): JsonObject => {
+      const contents = inOrder(nested(fields, ofContent)).map((content): JsonObject => {
+        const url = content.get('image.image.url');
+        return url === undefined ? { type: 'text', text: content.get('text') ?? '' } : { type: 'image_url', image_url: { url } };
+      });
+      const calls = inOrder(nested(fields, ofCall)).map(
+        (call): JsonObject => ({
+          id: call.get('id') ?? '',
+          function: { name: call.get('name') ?? '', arguments: call.get('arguments') ?? '{}' },
+        }),
+      );
+      const answers = fields.get('tool_call_id');
+      return {
+        role: fields.get('role') ?? (which === 'input' ? 'user' : 'assistant'),
+        content: contents.length > 0 ? contents : (unquotedList(fields.get('content')) ?? ''),
+        ...(calls.length > 0 && { tool_calls: calls }),
+        ...(answers !== undefined && { tool_call_id: answers }),
+      };
+    }),
+    which === 'input' ? 'user' : 'assistant',
+  ).messages;
+}
+
+const inOrder = (found: ReadonlyMap<number, Fields>): readonly Fields[] => [...found].sort(([a], [b]) => a - b).map(([, fields]) => fields);
+
+/** The fields of numbered things below a message. */
+function nested(fields: Fields, like: RegExp): ReadonlyMap<number, Fields> {
+  const found = new Map<number, Fields>();
+  for (const [name, value] of fields) {
+    const [, number, field] = like.exec(name) ?? [];
+    if (number === undefined || field === undefined) continue;
+    found.set(Number(number), (found.get(Number(number)) ?? new Map<string, Json>()).set(field, value));
+  }
+  return found;
+}
+
+/** A content that is a list in a text. */
+function unquotedList(value: Json | undefined): Json | undefined {
+  const read = unquoted(value);
+  return Array.isArray(read) ? read : value;
+}
+
+const eventRoles: Readonly<Record<string, string>> = {
+  'gen_ai.system.message': 'system',
+  'gen_ai.user.message': 'user',
+  'gen_ai.assistant.message': 'assistant',
+  'gen_ai.tool.message': 'tool',
+  'gen_ai.choice': 'choice',
+};
+
+/** Messages as events of the span, or as a list of events in an attribute, as Logfire writes them. */
+function eventMessages(attributes: JsonObject, events: Span['events'], which: Which): readonly JsonObject[] {
+  const listed = objectsIn(unquoted(attributes.events ?? attributes.all_messages_events)).map((fields) => ({
+    name: stringAt(fields, 'event.name') ?? '',
+    attributes: fields,
+  }));
+  const messages = [...events, ...listed].flatMap((event): Json[] => {
+    const text = event.attributes[which === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion'];
+    if (text !== undefined) return [unquoted(text) ?? ''];
+    const role = eventRoles[event.name];
+    if (role === undefined || (role === 'choice') !== (which === 'output')) return [];
+    const content = unquoted(event.attributes['gen_ai.event.content']);
+    const fields = isObject(content) ? content : event.attributes;
+    const choice = role === 'choice' ? unquoted(fields.message) : undefined;
+    const told = isObject(choice) ? choice : choice === undefined ? fields : { content: choice };
+    const calls = unquoted(told.tool_calls);
+    return [
+      {
+        role: role === 'choice' ? 'assistant' : role,
+        content: unquotedList(told.content) ?? '',
+        ...(Array.isArray(calls) && { tool_calls: calls }),
+        ...(role === 'tool' && { tool_call_id: fields.id ?? fields.tool_call_id ?? '' }),
+      },
+    ];
+  });
+  return messages.length === 0 ? [] : exchangeIn(messages, which === 'input' ? 'user' : 'assistant').messages;
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+
+/** A call to a model with the messages that it was sent and returned. */
+export interface Exchange<Message> {
+  /** The name of the call, or of the last record that is made of it. */
+  readonly id: string;
+  readonly input: readonly Message[];
+  readonly output: readonly Message[];
+  /** The call says that its input is a shortened view of the conversation. */
+  readonly isCompacted?: boolean;
+}
+
+/** How a call continues the calls before it. */
+export interface Continuation<Message> {
+  /** The messages of the input that no earlier call on its branch has. */
+  readonly fresh: readonly Message[];
+  /** The call that this one follows: null begins anew. Undefined where it follows the call before it. */
+  readonly after?: string | null;
+  /** The fresh messages replace everything before them. */
+  readonly isCompaction: boolean;
+}
+
+/** What the calls of a tool say about messages. */
+export interface MessageRules<Message> {
+  /** Two messages with one print are the same. */
+  readonly printOf: (message: Message) => string;
+  readonly isSystem: (message: Message) => boolean;
+  /** Whether a message of an input is the answer that a call returned, in other words. */
+  readonly isEcho: (message: Message, answer: Message) => boolean;
+  /** Whether a message is the summary of a conversation. */
+  readonly isSummary: (message: Message) => boolean;
+}
+
+interface Ended<Message> {
+  readonly id: string;
+  readonly output: readonly Message[];
+}
+
+/**
+ * Finds what each call continues. Most tools record the whole input of a call: one that shares only the beginning of an earlier conversation
+ * is a branch. Others record only what is new since the call before.
+ */
+export function continuations<Message>(rules: MessageRules<Message>): (call: Exchange<Message>) => Continuation<Message> {
+  /** Calls by the hash of all messages until their answer, and until their input. */
+  const answered = new Map<string, Ended<Message>>();
+  const asked = new Map<string, Ended<Message>>();
+  let last: { readonly id: string; readonly hash: string; readonly first: readonly string[] } | undefined;
+  let recorded: 'whole' | 'news' | undefined;
+  return (call) => {
+    const { id, input, output } = call;
+    const prints = input.map(rules.printOf);
+    const hashes = hashesOf('', prints);
+    const found = last && recorded !== 'news' ? continuedBy(input, hashes) : undefined;
+    const continuation = placed();
+    const isNews = last !== undefined && recorded !== 'whole' && !found;
+    const hash = (isNews ? hashesOf(last?.hash ?? '', prints) : hashes).at(-1) ?? last?.hash ?? '';
+    const end = hashesOf(hash, output.map(rules.printOf)).at(-1) ?? hash;
+    if (output.length > 0) asked.set(hash, { id, output });
+    answered.set(end, { id, output });
+    last = { id, hash: end, first: prints.slice(0, 2) };
+    return continuation;
+
+    function placed(): Continuation<Message> {
+      if (!last) return { fresh: input, isCompaction: isCompaction(call) };
+      if (found) {
+        if (input.length > found.length || found.id !== last.id) recorded = 'whole';
+        return { fresh: input.slice(found.length), ...(found.id !== last.id && { after: found.id }), isCompaction: false };
+      }
+      recorded ??= isWhole(prints, last.first) ? 'whole' : prints.length > 0 ? 'news' : undefined;
+      if (recorded !== 'whole') return { fresh: input, isCompaction: isCompaction(call) };
+      return isCompaction(call) ? { fresh: input, isCompaction: true } : { fresh: input, after: null, isCompaction: false };
+    }
+  };
+
+  /** The call whose conversation the input begins with, and the number of its messages. */
+  function continuedBy(input: readonly Message[], hashes: readonly string[]): { readonly id: string; readonly length: number } | undefined {
+    for (let length = input.length; length > 0; length--) {
+      const hash = hashes[length - 1] as string;
+      const ended = answered.get(hash);
+      if (ended) return { id: ended.id, length };
+      const { id, output } = asked.get(hash) ?? { output: [] };
+      const next = input[length];
+      if (id !== undefined && next !== undefined && output.some((answer) => rules.isEcho(next, answer))) return { id, length: length + 1 };
+    }
+    return undefined;
+  }
+
+  /** The first messages of the call before come again. One message alone may be said twice. */
+  function isWhole(prints: readonly string[], [first, second]: readonly string[]): boolean {
+    return prints.length > 1 && first !== undefined && prints[0] === first && (second === undefined || prints[1] === second || prints.length > 2);
+  }
+
+  function isCompaction({ input, isCompacted }: Exchange<Message>): boolean {
+    if (!last) return false;
+    const lead = input.find((message) => !rules.isSystem(message));
+    return lead !== undefined && (isCompacted === true || rules.isSummary(lead));
+  }
+}
+
+/** The hash of the beginning until each text. */
+function hashesOf(before: string, prints: readonly string[]): readonly string[] {
+  let hash = before;
+  return prints.map((print) => {
+    hash = createHash('sha256').update(`${hash}\n${print}`).digest('base64');
+    return hash;
+  });
+}
+
+/** Whether a text begins as agents begin the summary of a conversation. */
+export const isSummaryText = (text: string): boolean =>
+  /^\s*(?:<(?:summary|state_snapshot|conversation[-_ ]summary)>|(?:context|conversation) summary|this session is being continued|(?:some|all) of the conversation history has been (?:summarized|compacted)|the (?:previous |earlier )?conversation (?:history )?(?:so far |before this point )?(?:was|has been) (?:summarized|compacted)|here is a summary of|summary of (?:the|our) (?:previous|earlier|conversation))/i.test(
+    text.slice(0, 400),
+  );
