@@ -12,6 +12,7 @@ export { captureCall, wireFormat } from './record/capture.js';
 export { joinAnswers } from './record/join.js';
 export { hasCalls, type ReadCalls, type RecordsInput, readCalls, type TakenRecords, takeRecords } from './record/record.js';
 export type { StoredRange } from './record/texts.js';
+export { callFormats, storeTravelingCall, type TravelingCall, travelingCalls, travelingFields } from './record/travel.js';
 export { type CountedDelta, callsOfDelta } from './runtimes/counts.js';
 export { unknownUsage } from './runtimes/runtime.js';
 export { wireOf, wordsOf } from './shared/words.js';

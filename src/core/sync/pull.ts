@@ -2,6 +2,7 @@ import { refOfHash, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
 import { holderOf } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
+import { storeTravelingCall, type TravelingCall } from '../requests/index.js';
 import { storeCommit } from './commits.js';
 import { type Hub, objectsAtOnce } from './hub.js';
 import { type Known, openKnown } from './known.js';
@@ -83,8 +84,9 @@ const newest = (items: readonly Item[]): Item[] => {
   return items.filter((item) => last.get(`${item.kind} ${item.key}`) === item);
 };
 
-/** A session without a title is named by its first prompt. */
-const isForLists = ({ kind, body }: Item): boolean => kind === 'template' || (kind === 'context' && (body.parent ?? null) === null);
+/** A session without a title is named by its first prompt. A call is stored in parts of its own. */
+const isForLists = ({ kind, body }: Item): boolean =>
+  kind === 'template' || kind === 'request' || (kind === 'context' && (body.parent ?? null) === null);
 
 /** Reads the objects that travel in parts, and names those that stay on the hub until they are read, and those whose content retention removed. */
 async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
@@ -158,7 +160,7 @@ function isContentHere({ chain, places }: Pull, item: Item): boolean {
 /** Whether the row here is neither what both sides held last nor what arrives now. */
 function isChangedHere(work: Pull, rule: Rule, item: Item, no: number): boolean {
   const { rows, known } = work;
-  if (!rule.key) return false;
+  if (!rule.key || rule.calls) return false;
   const row = rowAt(work, rule, no, item);
   if (!row) return false;
   const here = rows.item(rule, row);
@@ -180,6 +182,7 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
     const value = columnValue(places, rule, column, item.body[column] ?? null);
     values[column] = blobs.has(column) && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
   }
+  if (rule.calls) return here ?? storeTravelingCall(chain, values as unknown as TravelingCall);
   if (rule.kind === 'card' && here !== undefined) refuseSealed(chain, here, values);
   const names = Object.keys(values);
   if (here !== undefined && rule.key) {

@@ -27,7 +27,7 @@ interface Waiting {
 /** The items that the hub is not known to hold, in the order in which they refer to each other. */
 export function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generator<Waiting> {
   for (const rule of rules)
-    for (const row of rows.each(rule)) {
+    for (const row of rows.each(rule, (key) => known.digest(rule.kind, key) !== undefined)) {
       const item = rows.item(rule, row);
       const held = known.digest(item.kind, item.key);
       if (held === item.digest || isEmpty(rule, item, held) || (leaves && !leaves(item))) continue;

@@ -1,6 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import { travelingCalls, travelingFields } from '../requests/index.js';
 import { type Rule, ruleOf, tableOf } from './rules.js';
 
 /** A row as it travels. Two equal bodies have one digest; two edits of one row are two digests under one key. */
@@ -39,14 +40,15 @@ export interface Rows {
   shape(rule: Rule): Shape;
   /** The row with a number as an item. */
   item(rule: Rule, row: Row): Item;
-  /** All rows of a kind that travel, oldest first. */
-  each(rule: Rule): IterableIterator<Row>;
+  /** All rows of a kind that travel, oldest first. Calls that are known are left out, because putting one together is expensive. */
+  each(rule: Rule, isKnown?: (key: string) => boolean): IterableIterator<Row>;
   /** What names a row of a table in every project. */
   nameOf(table: string, no: number): string;
 }
 
 /** Opens the rows of a project for reading. */
-export function openRows({ db, project }: Chain): Rows {
+export function openRows(chain: Chain): Rows {
+  const { db, project } = chain;
   const shapes = new Map<string, Shape>();
   const names = new Map<string, string>();
   const shape = (rule: Rule): Shape => {
@@ -96,16 +98,21 @@ export function openRows({ db, project }: Chain): Rows {
       if (number !== undefined) names.set(`${rule.kind} ${row[number]}`, item.key);
       return item;
     },
-    *each(rule) {
+    *each(rule, isKnown = () => false) {
+      if (rule.calls) {
+        for (const call of travelingCalls(chain, (requestId) => isKnown(JSON.stringify([requestId])))) yield { ...call };
+        return;
+      }
       const { number, hasProject } = shape(rule);
       const [owner, table] = Object.entries(rule.refs ?? {})[0] ?? [];
+      const condition = rule.where === undefined ? '' : ` AND ${rule.where}`;
       const scope = hasProject ? 'r.project = ?' : `r."${owner}" IN (SELECT no FROM "${table}" WHERE project = ?)`;
       const order = number ?? rule.numberedBy ?? rule.key?.map((name) => `"${name}"`).join(', ');
       // Pages, so that the connection can do other work between them.
       for (let after = 0, page: Row[] = []; ; after += page.length) {
         const [where, from] = number === undefined ? ['', after] : [` AND ${number} > ?`, Number(page.at(-1)?.[number] ?? 0)];
         page = db.all<Row>(
-          `SELECT * FROM "${tableOf(rule)}" r WHERE ${scope}${where} ORDER BY ${order} LIMIT ${pageRows}${number === undefined ? ' OFFSET ?' : ''}`,
+          `SELECT * FROM "${tableOf(rule)}" r WHERE ${scope}${condition}${where} ORDER BY ${order} LIMIT ${pageRows}${number === undefined ? ' OFFSET ?' : ''}`,
           project,
           from,
         );
@@ -117,6 +124,7 @@ export function openRows({ db, project }: Chain): Rows {
 }
 
 function shapeOf(db: Chain['db'], rule: Rule): Shape {
+  if (rule.calls) return { number: 'no', blobs: new Set(), hasProject: true, columns: travelingFields };
   const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', tableOf(rule));
   const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
   return {

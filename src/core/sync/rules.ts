@@ -1,3 +1,5 @@
+import { callFormats } from '../requests/index.js';
+
 /**
  * What a team shares, as rows of tables. A rule says what names a row in every project, and which columns hold row numbers: those are
  * local, and travel as the names of the rows that they mean.
@@ -24,13 +26,17 @@ export interface Rule {
   readonly local?: Readonly<Record<string, null | number | string>>;
   /** The table has no row numbers, so its key names its rows here too. */
   readonly unnumbered?: true;
+  /** Which rows `r` travel, as a condition of SQL. */
+  readonly where?: string;
+  /** The rows are calls, which are put together from several tables. A call never changes once it has left. */
+  readonly calls?: true;
   /** The row number is that of a row of another table. */
   readonly numberedBy?: string;
 }
 
 /**
- * Every kind that travels, each after those that it refers to. Left out is what belongs to one machine (jobs, captures, replicas, spaces
- * and their runs), and what is derived from other rows (outlines, search, usage).
+ * Every kind that travels, each after those that it refers to. Left out is what belongs to one machine (jobs, replicas, spaces and
+ * their runs), what belongs to a file (the calls that it records), and what is derived from other rows (outlines, search, usage).
  */
 export const rules: readonly Rule[] = [
   { kind: 'context', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
@@ -39,9 +45,22 @@ export const rules: readonly Rule[] = [
   { kind: 'template', key: ['name', 'version'], refs: { artifact: 'artifact' } },
   { kind: 'instantiation', refs: { context: 'context' } },
   { kind: 'modelRun', key: ['context'], refs: { context: 'context', base: 'context', turn: 'context', shape: 'artifact' }, numberedBy: 'context' },
+  {
+    kind: 'request',
+    key: ['requestId'],
+    refs: { context: 'context', system: 'artifact', tools: 'artifact' },
+    lists: { messages: 'artifact' },
+    calls: true,
+  },
   { kind: 'sessionMark', key: ['sessionId'] },
   { kind: 'branchMark', key: ['context'], refs: { context: 'context' } },
-  { kind: 'source', key: ['sourceId'], lists: { tips: 'context', pieces: 'artifact' } },
+  // Calls that belong to no file have a source of their own in each project.
+  {
+    kind: 'source',
+    key: ['sourceId'],
+    lists: { tips: 'context', pieces: 'artifact' },
+    where: `r.format NOT IN (${callFormats.map((format) => `'${format}'`).join(', ')})`,
+  },
   { kind: 'card', key: ['cardId'] },
   { kind: 'cardVersion', refs: { card: 'card' } },
   { kind: 'box', key: ['boxId'], refs: { replaces: 'box' }, local: { readers: 0 } },

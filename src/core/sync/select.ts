@@ -19,6 +19,7 @@ const ofCommits: Readonly<Record<string, string>> = {
   started: 'context',
   modelRun: 'context',
   branchMark: 'context',
+  request: 'context',
 };
 
 /**

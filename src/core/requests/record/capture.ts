@@ -145,7 +145,8 @@ export function sourceOfCalls({ db, project, clock, newId }: Chain, format: stri
   ).rowId;
 }
 
-function conversationOf({ db, project }: Chain, source: number, sessionId: string): number {
+/** Finds or creates the row of a session's main conversation. */
+export function conversationOf({ db, project }: Chain, source: number, sessionId: string): number {
   const known = db.one<{ no: number }>("SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ''", source, sessionId);
   return (
     known?.no ??
@@ -157,7 +158,7 @@ function conversationOf({ db, project }: Chain, source: number, sessionId: strin
 const basesSearched = 16;
 
 /** The call with which this one's list begins, so that only the rest is stored. */
-function baseFor({ db }: Chain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
+export function baseFor({ db }: Chain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
   const listAt = (no: number) => listRow(db, no);
   const latest = db.all<BaseCall>(
     `SELECT no, messageCount, steps FROM request WHERE conversation IN (SELECT no FROM requestConversation WHERE source = ?) ORDER BY no DESC LIMIT ?`,

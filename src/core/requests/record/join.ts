@@ -34,10 +34,15 @@ export function waitForAnswer(chain: Chain, no: number, reply: WireReply): void 
 /** Connects a new captured call with an answer that was imported already. */
 export function joinNewCall(chain: Chain, call: Pick<OpenCall, 'no' | 'at'>, reply: WireReply): void {
   waitForAnswer(chain, call.no, reply);
+  joinRecent(chain, call.at);
+}
+
+/** Connects calls that wait for their answers with the commits since shortly before a time. */
+export function joinRecent(chain: Chain, at: number): void {
   const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
     'SELECT seq FROM context WHERE project = ? AND createdAt >= ? ORDER BY seq',
     chain.project,
-    call.at - recent,
+    at - recent,
   );
   joinAnswers(
     chain,

@@ -81,12 +81,19 @@ export function Team({ onPulled }: { onPulled: () => void }) {
 }
 
 /** The words for kinds of items; other kinds are named as they are. */
-const kinds: Readonly<Record<string, string>> = { context: 'commit', box: 'box', agentTurn: 'agent turn', template: 'template' };
+const kinds: Readonly<Record<string, string>> = {
+  context: 'commit',
+  box: 'box',
+  agentTurn: 'agent turn',
+  template: 'template',
+  request: 'model call',
+};
 
 /** Numbers by kind in words: commits, tickets and cards first, the rest together. */
 function inWords(items: Readonly<Record<string, number>>): string {
-  const named = ['context', 'ticket', 'card'].flatMap((kind) => (items[kind] ? [say.plural(items[kind], kinds[kind] ?? kind)] : []));
-  const rest = Object.entries(items).reduce((sum, [kind, count]) => sum + (['context', 'ticket', 'card'].includes(kind) ? 0 : count), 0);
+  const first = ['context', 'ticket', 'card', 'request'];
+  const named = first.flatMap((kind) => (items[kind] ? [say.plural(items[kind], kinds[kind] ?? kind)] : []));
+  const rest = Object.entries(items).reduce((sum, [kind, count]) => sum + (first.includes(kind) ? 0 : count), 0);
   const all = rest > 0 ? [...named, say.plural(rest, 'other record')] : named;
   return all.length > 0 ? all.join(', ') : 'nothing';
 }

@@ -1,0 +1,163 @@
+import { type ArtifactNo, badRequest, bytesOf, type CommitSeq, type EntryKey, isObject, parseJson, textOf } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { Provider } from '../../contract/index.js';
+import { messageHash, orderWithHash } from '../shared/canonical.js';
+import { listOf, listRow } from '../shared/lists.js';
+import { type MessageReader, messageReader } from '../shared/messages.js';
+import { textAt } from '../shared/pages.js';
+import { bodiesFormat } from './bodies.js';
+import { putCall, saveShape } from './calls.js';
+import { baseFor, conversationOf, sourceOfCalls, wireFormat } from './capture.js';
+import { joinRecent } from './join.js';
+import { openTexts } from './texts.js';
+
+/** A call that belongs to no file, as it travels between projects. Its messages, system prompt and tools are objects. */
+export interface TravelingCall {
+  readonly no: number;
+  readonly requestId: string;
+  readonly format: string;
+  readonly sessionId: string;
+  readonly at: number;
+  readonly provider: Provider;
+  readonly model: string | null;
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+  /** The record of the call, as JSON. */
+  readonly record: string;
+  /** In hexadecimal. */
+  readonly shapeHash: string | null;
+  readonly system: ArtifactNo | null;
+  readonly tools: ArtifactNo | null;
+  readonly rest: string | null;
+  /** Objects, as a JSON list. */
+  readonly messages: string;
+  /** The commit with the reply, and where the reply begins. */
+  readonly context: CommitSeq | null;
+  readonly replyKey: EntryKey | null;
+  readonly replyRecord: string | null;
+  /** What recognizes the reply of a call without a commit, as a JSON list. */
+  readonly marks: string;
+}
+
+/** The fields of a call that travel. */
+export const travelingFields: readonly (keyof TravelingCall)[] = [
+  'requestId',
+  'format',
+  'sessionId',
+  'at',
+  'provider',
+  'model',
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite',
+  'record',
+  'shapeHash',
+  'system',
+  'tools',
+  'rest',
+  'messages',
+  'context',
+  'replyKey',
+  'replyRecord',
+  'marks',
+];
+
+/** The formats of the sources of calls that belong to no file. */
+export const callFormats: readonly string[] = [wireFormat, bodiesFormat];
+
+type StoredRow = Omit<TravelingCall, 'record' | 'messages' | 'marks'> & {
+  readonly page: ArtifactNo;
+  readonly start: number;
+  readonly size: number;
+};
+
+/** Calls that belong to no file, oldest first: those that were seen on the wire, and those of raw bodies. Calls of files travel in their files. */
+export function* travelingCalls(chain: Chain, isKnown: (requestId: string) => boolean): Generator<TravelingCall> {
+  const { db, project, artifacts } = chain;
+  const rows = db.all<StoredRow>(
+    `SELECT r.no, r.requestId, s.format, c.sessionId, r.at, r.provider, r.model, r.input, r.output, r.cacheRead, r.cacheWrite, r.page, r.start,
+            r.size, lower(hex(p.hash)) AS shapeHash, p.system, p.tools, p.rest, r.context, r.replyKey, r.replyRecord
+       FROM request r JOIN requestConversation c ON c.no = r.conversation JOIN source s ON s.no = c.source LEFT JOIN requestShape p ON p.no = r.shape
+      WHERE r.project = ? AND r.provider IS NOT NULL AND s.format IN (${callFormats.map((format) => `'${format}'`).join(', ')}) ORDER BY r.no`,
+    project,
+  );
+  const reader = messageReader(chain);
+  for (const { page, start, size, ...row } of rows) {
+    if (isKnown(row.requestId)) continue;
+    const numbers = listOf((no) => listRow(db, no), row.no);
+    // A missing message is one of a file.
+    if (numbers.some((no) => no < 0)) continue;
+    const marks = db.all<{ mark: string }>('SELECT mark FROM requestReply WHERE request = ? ORDER BY mark', row.no);
+    yield {
+      ...row,
+      shapeHash: row.shapeHash || null,
+      record: textOf(artifacts.read(page).subarray(start, start + size)),
+      messages: JSON.stringify(objectsOf(chain, reader, numbers)),
+      marks: JSON.stringify(marks.map(({ mark }) => mark)),
+    };
+  }
+}
+
+/** The objects of messages by number, of each project. A message never changes. */
+const stored = new WeakMap<Chain['artifacts'], Map<number, ArtifactNo>>();
+
+/** Messages as objects of their own, so that each travels once. */
+function objectsOf({ artifacts }: Chain, reader: MessageReader, numbers: readonly number[]): ArtifactNo[] {
+  const known = stored.get(artifacts) ?? new Map<number, ArtifactNo>();
+  stored.set(artifacts, known);
+  return artifacts.transaction(() =>
+    numbers.map((no) => {
+      const before = known.get(no);
+      if (before !== undefined) return before;
+      const { first, page } = reader.pageOf(no);
+      const { no: object } = artifacts.put(textAt(page, no - first), { contentType: 'application/json', bulk: true });
+      known.set(no, object);
+      return object;
+    }),
+  );
+}
+
+/** Stores a call of another project. Call it inside a transaction. Returns its row. @throws BAD_REQUEST for values that no call has. */
+export function storeTravelingCall(chain: Chain, call: Omit<TravelingCall, 'no'>): number {
+  const { db, project, artifacts } = chain;
+  if (!callFormats.includes(call.format))
+    throw badRequest('format', `A call has the format ${call.format}, but must have one of ${callFormats.join(', ')}.`);
+  if (!isObject(parseJson(call.record))) throw badRequest('record', 'The record of a call is not a JSON object.');
+  const source = sourceOfCalls(chain, call.format);
+  const record = bytesOf(call.record);
+  const texts = openTexts(chain, record);
+  const numbers = (JSON.parse(call.messages) as ArtifactNo[]).map((object) => {
+    const text = artifacts.read(object);
+    const hash = messageHash(text);
+    if (!hash) throw badRequest('messages', 'A message of a call is not JSON.');
+    return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
+  });
+  const line = { start: 0, end: record.length };
+  const place = texts.finish([line]).get(line);
+  if (!place) throw new Error('the record of a call that arrived was not stored');
+  texts.save(source);
+  const { shapeHash, system, tools, rest, input, output, cacheRead, cacheWrite } = call;
+  const { no } = putCall(chain, {
+    requestId: call.requestId,
+    conversation: conversationOf(chain, source, call.sessionId),
+    place: { ...place, size: record.length },
+    at: call.at,
+    model: call.model,
+    shape: shapeHash === null ? null : saveShape(chain, { hash: Buffer.from(shapeHash, 'hex'), system, tools, rest }),
+    ...baseFor(chain, source, numbers),
+    usage: { input, output, cacheRead, cacheWrite },
+    provider: call.provider,
+  });
+  if (call.context !== null) {
+    const { context, replyKey, replyRecord } = call;
+    db.run('UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?', context, replyKey, replyRecord, no, project);
+    return no;
+  }
+  for (const mark of JSON.parse(call.marks) as string[])
+    db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', project, String(mark), no);
+  joinRecent(chain, call.at);
+  return no;
+}
