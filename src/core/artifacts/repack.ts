@@ -55,11 +55,21 @@ export interface Repacked {
  */
 const packLimits: PackLimits = { perBlock: 128, blockBytes: 512 * 1024, wholeBytes: 1024 * 1024 };
 
-/** Plain bytes that are packed in one transaction, which takes about 80 ms. No other process can write during that time. */
+/** Plain bytes that are packed in one transaction, which takes about 40 ms. No other process can write during that time. */
 const bytesAtOnce = 1024 * 1024;
 const rowsAtOnce = 1_024;
-/** 14 is 3 % smaller and takes three times as long: a library would not be packed within a minute of idle time. */
-const level = 12;
+/**
+ * About 35 MB a second. The levels of zstd from 12 take another search for blocks of at most 256 KB, which is ten times slower and saves 3 %:
+ * a library would not be packed within a minute of idle time.
+ */
+const compression = {
+  [constants.ZSTD_c_strategy]: constants.ZSTD_lazy2,
+  [constants.ZSTD_c_windowLog]: 20,
+  [constants.ZSTD_c_hashLog]: 19,
+  [constants.ZSTD_c_chainLog]: 19,
+  [constants.ZSTD_c_searchLog]: 5,
+  [constants.ZSTD_c_minMatch]: 5,
+};
 /** A compressed block is kept only if it is smaller than this share. */
 const worthIt = 0.9;
 
@@ -84,35 +94,46 @@ interface Step extends Repacked {
 }
 
 function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
-  const { db, project } = shelf;
-  const from = progressOf(shelf, 'repack');
-  let bytes = 0;
-  let last = from;
-  const rows: Content[] = [];
-  for (const row of db.each<Content & { createdAt: number; contentType: string }>(
-    `SELECT ${contentColumns}, createdAt, contentType FROM artifact WHERE no > ? AND project = ? ORDER BY no LIMIT ${rowsAtOnce}`,
-    from,
-    project,
-  )) {
-    // An earlier step made a chunk of an object that is old enough.
-    if ((row.createdAt > until && row.contentType !== chunkType) || bytes > bytesAtOnce) break;
-    last = row.no;
-    rows.push(row);
-    bytes += row.size;
-  }
-  if (rows.length === 0) return { rows: 0, objects: 0, before: 0, after: 0 };
-  const loose = rows.filter((row) => row.gone === null && row.expiresAt === null && (row.data !== null || row.pack !== null));
+  const rows = rowsOfStep(shelf, limits, until);
+  const loose = rows.filter(isLoose);
   const before = loose.reduce((sum, row) => sum + row.storedSize, 0);
   let after = 0;
   for (const row of loose.filter(({ size }) => size > limits.wholeBytes)) after += chunk(shelf, row);
-  for (const group of groups(
-    loose.filter(({ size }) => size <= limits.wholeBytes),
-    limits,
-  ))
-    after += packGroup(shelf, group);
-  setProgress(shelf, 'repack', last);
+  for (const group of smallGroups(loose, limits)) after += packGroup(shelf, group);
+  const last = rows.at(-1);
+  if (last) setProgress(shelf, 'repack', last.no);
   setProgress(shelf, 'hollow', progressOf(shelf, 'hollow') + loose.reduce((sum, row) => sum + (row.data?.length ?? 0), 0));
   return { rows: rows.length, objects: loose.length, before, after };
+}
+
+const isLoose = (row: Content): boolean => row.gone === null && row.expiresAt === null && (row.data !== null || row.pack !== null);
+
+const smallGroups = (loose: readonly Content[], limits: PackLimits): Content[][] =>
+  groups(
+    loose.filter(({ size }) => size <= limits.wholeBytes),
+    limits,
+  );
+
+/** The rows of the next step. The block that more rows would fill is left for the step after it. */
+function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): Content[] {
+  const rows: Content[] = [];
+  let bytes = 0;
+  let hasMore = false;
+  for (const row of shelf.db.each<Content & { createdAt: number; contentType: string }>(
+    `SELECT ${contentColumns}, createdAt, contentType FROM artifact WHERE no > ? AND project = ? ORDER BY no LIMIT ${rowsAtOnce}`,
+    progressOf(shelf, 'repack'),
+    shelf.project,
+  )) {
+    // An earlier step made a chunk of an object that is old enough.
+    if (row.createdAt > until && row.contentType !== chunkType) break;
+    hasMore = bytes > bytesAtOnce;
+    if (hasMore) break;
+    rows.push(row);
+    bytes += row.size;
+  }
+  const found = smallGroups(rows.filter(isLoose), limits);
+  const [first] = found.at(-1) ?? [];
+  return hasMore && found.length > 1 && first ? rows.slice(0, rows.indexOf(first)) : rows;
 }
 
 /** Groups of neighbors, one for each block, in order. */
@@ -132,7 +153,7 @@ export function groups<Row extends { readonly size: number }>(rows: readonly Row
   return result;
 }
 
-const pressed = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } });
+const pressed = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, { params: compression });
 
 /** Returns the stored bytes of the group. A damaged object stays in its place, so that a check can name it. */
 function packGroup(shelf: Shelf, group: readonly Content[]): number {

@@ -138,6 +138,17 @@ describe('repack', () => {
     });
   });
 
+  test('[S21] the steps of a repack fill every block but the last', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    project.chain.db.transaction(() => {
+      for (let seed = 0; seed < 30; seed++) put(artifacts, prose(seed, 110_000), { bulk: true });
+    });
+    drain(artifacts.repack());
+    const sizes = project.db.all<{ size: number }>('SELECT size FROM block ORDER BY no').map(({ size }) => size);
+    expect(sizes).toEqual([...Array.from({ length: 7 }, () => 440_000), 220_000]);
+  });
+
   test('packed objects are not examined again, new objects are', () => {
     const { artifacts } = emptyProject().chain;
     for (const bytes of deltas) put(artifacts, bytes);
