@@ -1,5 +1,5 @@
-import { crc32 } from 'node:zlib';
-import { type ArtifactNo, StemmaError } from '../base/index.js';
+import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { type ArtifactNo, StemmaError, textOf } from '../base/index.js';
 import {
   countTokens,
   decodeOutline,
@@ -47,17 +47,27 @@ function readableOutline(chain: Chain, artifact: ArtifactNo, format: string): Ou
 
 /** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
 export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
-  const stored = chain.db.one<{ data: string }>(
+  const row = chain.db.one<{ data: string | Uint8Array }>(
     'SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?',
     artifact,
     format,
     outlineVersion,
   );
-  if (!stored) return undefined;
-  const data = stored.data.slice(sumLength);
-  if (stored.data.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
+  if (!row) return undefined;
+  const stored = typeof row.data === 'string' ? row.data : expanded(row.data);
+  const data = stored.slice(sumLength);
+  if (stored.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
   return decodeOutline(data);
 }
+
+/** Shorter outlines are stored as text: they fill a part of a page, and every commit writes one. */
+const compressedFrom = 2_048;
+/** Outlines shrink to a third. Higher levels take longer and save 1 % more. */
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** Limits what damaged bytes can expand to. */
+const longestOutline = 256 * 1024 ** 2;
+
+const expanded = (stored: Uint8Array): string => textOf(zstdDecompressSync(stored, { maxOutputLength: longestOutline }));
 
 /** A checksum in front of the outline, over what it belongs to as well. */
 const sumLength = 8;
@@ -68,12 +78,13 @@ const sumOf = (artifact: ArtifactNo, format: string, data: string): string =>
 
 /** Stores an encoded outline (from `encodeOutline` or `outlined`). */
 export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, data: string): void {
+  const stored = sumOf(artifact, format, data) + data;
   chain.db.run(
     'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
     artifact,
     format,
     outlineVersion,
-    sumOf(artifact, format, data) + data,
+    stored.length < compressedFrom ? stored : zstdCompressSync(stored, compression),
   );
 }
 

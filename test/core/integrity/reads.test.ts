@@ -11,8 +11,11 @@ import { refusal } from '../../support/refusal.js';
 
 const words = ['apple', 'banana', 'cherry'];
 
+const line = (uuid: string, content: string): string =>
+  `${JSON.stringify({ type: 'user', uuid, message: { role: 'user', content }, timestamp: '2026-01-01T00:00:00.000Z' })}\n`;
+
 /** A closed project of three commits in a row, changed by a program that knows nothing of checksums. */
-function changed(sql: string): { dir: string; ids: ContextId[]; texts: string[] } {
+function changed(sql: string, lines = 1): { dir: string; ids: ContextId[]; texts: string[] } {
   const project = emptyProject();
   const ids: ContextId[] = [];
   for (const word of words)
@@ -25,7 +28,7 @@ function changed(sql: string): { dir: string; ids: ContextId[]; texts: string[] 
         checkpoint: 'explicit',
         summary: `about ${word}`,
         tags: [word],
-        text: `${JSON.stringify({ type: 'user', uuid: word, message: { role: 'user', content: `${word} text` }, timestamp: '2026-01-01T00:00:00.000Z' })}\n`,
+        text: Array.from({ length: lines }, (_, at) => line(at === 0 ? word : `${word}-${at}`, `${word} text`)).join(''),
       }).id,
     );
   query(project.chain, { text: 'text' });
@@ -99,6 +102,18 @@ test('[T20] a changed outline is read again from the content', () => {
   const project = reopened(dir);
   const rows = JSON.stringify(outlineRows(project.chain, { id: ids[1] as ContextId }));
   expect(rows).not.toContain('orange');
+});
+
+test('[T20] a long outline is stored compressed, and one that was changed is read again from the content', () => {
+  const { dir, ids } = changed("UPDATE outline SET data = CAST(substr(data, 1, 40) || x'00ff00ff' || substr(data, 45) AS BLOB)", 100);
+  const stored = new Database(databaseIn(dir), { readonly: true });
+  const outlines = stored.prepare('SELECT typeof(data) AS type, length(data) AS length FROM outline').all() as { type: string; length: number }[];
+  stored.close();
+  const project = reopened(dir);
+  const { rows } = outlineRows(project.chain, { id: ids[1] as ContextId });
+  expect(rows.filter(({ head }) => head === 'banana text')).toHaveLength(100);
+  expect(outlines.map(({ type }) => type)).toEqual(['blob', 'blob', 'blob']);
+  for (const { length } of outlines) expect(length).toBeLessThan(JSON.stringify(rows).length / 4);
 });
 
 test('[T20] a changed row of the search index gives no hit, and a repair makes it again', () => {
