@@ -18,7 +18,7 @@ export interface GraphQuery {
 
 /** A cached layout. It is valid until the next commit. */
 interface Picture {
-  readonly state: string;
+  readonly state: string | null;
   readonly lanes: Lanes;
   readonly turns: TurnNumbers;
 }
@@ -52,18 +52,17 @@ export function graph(chain: Chain, query: GraphQuery): { total: number; rows: G
 export const layoutOf = (chain: Chain, filter: GraphFilter, together: boolean): Lanes => pictureOf(chain, filter, together).lanes;
 
 function pictureOf(chain: Chain, { archived, ...filter }: GraphFilter, together: boolean): Picture {
-  const state =
-    chain.db.one<{ state: string }>(
-      `SELECT MAX(seq) || '/' || COUNT(*) || '/' || ${hidingState} AS state FROM context WHERE project = ?`,
-      chain.project,
-    )?.state ?? '';
+  const { state, count } = chain.db.one<{ state: string | null; count: number }>(
+    `SELECT MAX(seq) || '/' || COUNT(*) || '/' || ${hidingState} AS state, COUNT(*) AS count FROM context WHERE project = ?`,
+    chain.project,
+  ) ?? { state: '', count: 0 };
   const kept = pictures.get(chain) ?? new Map<string, Picture>();
   pictures.set(chain, kept);
   const name = JSON.stringify([filter, archived, together]);
   const known = kept.get(name);
   if (known?.state === state) return known;
   const hidden = hiddenCommits(chain, { archived, session: filter.sessionId });
-  const all = nodesOf(chain);
+  const all = nodesOf(chain, count);
   const nodes = hidden.size === 0 ? all : all.filter(({ seq }) => !hidden.has(seq));
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const subagents = new Set(
@@ -80,27 +79,58 @@ function pictureOf(chain: Chain, { archived, ...filter }: GraphFilter, together:
   return picture;
 }
 
-/** Every commit of the project, in recorded order. */
-function nodesOf(chain: Chain): GraphNode[] {
+type StoredNode = Omit<GraphNode, 'current' | 'startedBy'>;
+
+/** The commits of each project, in recorded order. They never change, so only new ones are read, unless a repair has changed them. */
+const stored = new WeakMap<Chain, StoredNode[]>();
+
+/** Forgets the commits of a project, because a repair has changed them. */
+export function forgetGraph(chain: Chain): void {
+  stored.delete(chain);
+  pictures.delete(chain);
+}
+
+function storedNodes(chain: Chain, count: number): readonly StoredNode[] {
+  const known = stored.get(chain) ?? [];
+  for (const node of nodesAfter(chain, known.at(-1)?.seq ?? 0)) known.push(node);
+  const nodes = known.length === count ? known : nodesAfter(chain, 0);
+  stored.set(chain, nodes);
+  return nodes;
+}
+
+const nodesAfter = (chain: Chain, seq: number): StoredNode[] =>
+  chain.db
+    .all<Omit<StoredNode, 'forked'> & { readonly forked: number }>(
+      `SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context
+        WHERE project = ? AND seq > ? ORDER BY seq`,
+      chain.project,
+      seq,
+    )
+    .map((row) => ({ ...row, forked: row.forked === 1 }));
+
+/**
+ * Every commit of the project, in recorded order. `current` is set for the commits on the way to the end of each imported session: the
+ * branch on which its agent continued last.
+ */
+function nodesOf(chain: Chain, count: number): GraphNode[] {
+  const nodes = storedNodes(chain, count);
   const started = new Map(
     chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(startedSql(), chain.project).map(({ context, starter }) => [context, starter] as const),
   );
-  const nodes = chain.db
-    .all<Omit<GraphNode, 'forked' | 'current' | 'startedBy'> & { readonly forked: number }>(
-      'SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context WHERE project = ? ORDER BY seq',
-      chain.project,
-    )
-    .map((row): GraphNode => {
-      const startedBy = started.get(row.seq);
-      return { ...row, forked: row.forked === 1, ...(startedBy !== undefined && { startedBy }) };
-    });
-  return markCurrent(chain, nodes);
+  const current = currentTimes(chain, nodes);
+  return nodes.map((node) => {
+    const startedBy = started.get(node.seq);
+    const ended = current.get(node.seq);
+    return startedBy === undefined && ended === undefined
+      ? node
+      : { ...node, ...(startedBy !== undefined && { startedBy }), ...(ended !== undefined && { current: ended }) };
+  });
 }
 
-/** Marks the commits on the way to the end of each imported session: the branch on which its agent continued last. */
-function markCurrent(chain: Chain, nodes: readonly GraphNode[]): GraphNode[] {
+/** For each commit on the way to the end of an imported session, the time of that end. */
+function currentTimes(chain: Chain, nodes: readonly StoredNode[]): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
-  const newestFirst = (a: GraphNode, b: GraphNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
+  const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
   const ends = chain.db
     .all<{ tips: string }>('SELECT tips FROM source WHERE project = ?', chain.project)
     .flatMap(({ tips }) => (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => bySeq.get(seq) ?? []).sort(newestFirst)[0] ?? [])
@@ -108,12 +138,9 @@ function markCurrent(chain: Chain, nodes: readonly GraphNode[]): GraphNode[] {
   const current = new Map<CommitSeq, number>();
   // Several sessions may share a beginning. It leads to the latest of their ends.
   for (const end of ends)
-    for (let node: GraphNode | undefined = end; node && !current.has(node.seq); node = node.parent === null ? undefined : bySeq.get(node.parent))
+    for (let node: StoredNode | undefined = end; node && !current.has(node.seq); node = node.parent === null ? undefined : bySeq.get(node.parent))
       current.set(node.seq, end.createdAt);
-  return nodes.map((node) => {
-    const ended = current.get(node.seq);
-    return ended === undefined ? node : { ...node, current: ended };
-  });
+  return current;
 }
 
 /** All commits that share a root with a commit of the filter, and the subagents started from them. */

@@ -10,7 +10,7 @@ export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export { type ContextQuery, contextEntries, contextEntriesInPieces, entries, entriesInTurn, find, outlineRows } from './entries.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';
-export { graph } from './graph.js';
+export { forgetGraph, graph } from './graph.js';
 export { graphMap } from './graph-map.js';
 export { type Hiding, hiddenCommits, hidingState } from './hidden.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';

@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import { type Chain, forgetGraph } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { type ChangedRow, canRestoreRows, type Rebuilt } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
@@ -81,6 +81,7 @@ function forget(chain: Chain): void {
   chain.outlines.clear();
   chain.parsed.clear();
   chain.placed.clear();
+  forgetGraph(chain);
 }
 
 interface Damage {

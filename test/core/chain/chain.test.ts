@@ -8,6 +8,7 @@ import {
   compact,
   entries,
   find,
+  forgetGraph,
   fork,
   graph,
   history,
@@ -22,8 +23,9 @@ import {
   update,
 } from '../../../src/core/chain/index.js';
 import { type Commit, packOutline, unpackOutline } from '../../../src/core/contract/index.js';
+import { openProject } from '../../../src/core/project/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
-import { emptyChain, heldClock } from '../../support/project.js';
+import { emptyChain, emptyProject, heldClock } from '../../support/project.js';
 
 const format = 'claude-code-v1';
 
@@ -429,6 +431,27 @@ describe('lanes', () => {
     for (let at = 5; at < 400; at += 13) commit(chain, trunk[at] as Commit, prompt(`b${at}`, 'branch', { parent: `a${at + 1}` }));
     const all = graph(chain, { offset: 0, limit: 5_000 });
     for (const offset of [0, 1, 255, 256, 257, 300]) expect(graph(chain, { offset, limit: 40 }).rows).toEqual(all.rows.slice(offset, offset + 40));
+  });
+
+  test('[C19] commits of another connection are added to a graph that was drawn before', () => {
+    const { chain, dir } = emptyProject();
+    const [first] = conversation(chain, 2) as [Commit];
+    const before = graph(chain, { offset: 0, limit: 10 });
+    const other = openProject(dir, heldClock());
+    commit(other.chain, first, prompt('b', 'branch', { parent: 'a1' }));
+    const rows = graph(chain, { offset: 0, limit: 10 });
+    expect(rows.total).toBe(before.total + 1);
+    expect(rows).toEqual(graph(other.chain, { offset: 0, limit: 10 }));
+    other.close();
+  });
+
+  test('[C19] a graph shows what a repair has changed in its commits', () => {
+    const { chain } = emptyProject();
+    conversation(chain, 2);
+    const [last, first] = graph(chain, { offset: 0, limit: 10 }).rows;
+    chain.db.run('UPDATE context SET parent = NULL WHERE seq = 2');
+    forgetGraph(chain);
+    expect([last?.edges, graph(chain, { offset: 0, limit: 10 }).rows[0]?.edges, first?.edges]).toEqual([[{ fromLane: 0, toLane: 0 }], [], []]);
   });
 
   test('[C19] wrong clocks never put a parent above its child', () => {
