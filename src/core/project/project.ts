@@ -73,7 +73,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
   const inThread =
     worker === undefined
       ? undefined
-      : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal));
+      : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal, folder.db));
   // The thread stores what it derives, so a project that is only read has none.
   const usageThread = worker !== undefined && access.mode === 'read-write' ? openUsageThread(worker, { dir: folder.dir, projectId }) : undefined;
   const upkeep = openUpkeep(chain, undefined, inThread);

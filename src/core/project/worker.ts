@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { StemmaError } from '../base/index.js';
+import type { WritableDb } from '../store/index.js';
 import type { WorkMessage, WorkOrder } from './work.js';
 
 /** The thread did not start or ended by itself. What it had stored by then is complete. */
@@ -17,11 +18,18 @@ export class WorkerFailed extends Error {
  * Has a thread do work in a project, so that this one never waits for it. Yields its events and returns its result. If the signal aborts or
  * the caller stops early, the thread ends after its current step.
  * @param script the built `main/engine/work.ts`.
+ * @param db the connection of this thread to the project, which leaves the database's log to the other one meanwhile.
  * @throws StemmaError as the work does; WorkerFailed; what the signal was aborted with.
  */
-export async function* runInWorker<Event, Result>(script: string, order: WorkOrder, signal?: AbortSignal): AsyncGenerator<Event, Result> {
+export async function* runInWorker<Event, Result>(
+  script: string,
+  order: WorkOrder,
+  signal?: AbortSignal,
+  db?: Pick<WritableDb, 'leaveLog'>,
+): AsyncGenerator<Event, Result> {
   signal?.throwIfAborted();
   const worker = new Worker(script, { name: 'stemma-work', workerData: order });
+  const takeLog = db?.leaveLog();
   const messages: WorkMessage[] = [];
   let next = Promise.withResolvers<void>();
   let hasBegun = false;
@@ -62,6 +70,7 @@ export async function* runInWorker<Event, Result>(script: string, order: WorkOrd
     signal?.removeEventListener('abort', stop);
     stop();
     await ended;
+    takeLog?.();
   }
 }
 

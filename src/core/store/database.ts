@@ -3,7 +3,7 @@ import { syncFile } from '../files/index.js';
 import { type Connection, connectTo, guard, type OpenOptions } from './connection.js';
 import { changedDefinitions, definitionProblem } from './definitions.js';
 import { saysDamage } from './failures.js';
-import { foldLog, growLog } from './log.js';
+import { foldLog, growLog, logPages } from './log.js';
 import type { Place } from './place.js';
 import { type Rebuilt, rebuildFile } from './rebuild.js';
 import { type ChangedRow, changedRows, tablesOf, type Value } from './sums.js';
@@ -37,6 +37,11 @@ export interface WritableDb extends ReadableDb {
    * wait or be left out, because waiting for the lock blocks the thread.
    */
   isFree(): boolean;
+  /**
+   * Leaves the copying of the log into the database to another connection that writes much meanwhile, because each copy costs two syncs.
+   * Returns a function that ends this.
+   */
+  leaveLog(): () => void;
   /**
    * A transaction without foreign key checks, for work that deletes rows and has made sure that no row refers to them.
    * @throws Error inside another transaction.
@@ -174,6 +179,7 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb 
       }),
     transaction,
     isFree: () => guard(() => isFree(current())),
+    leaveLog: logLeaver(current),
     unenforced: (work) => {
       const { raw } = current();
       if (raw.inTransaction) throw new Error('foreign keys cannot be turned off inside a transaction');
@@ -216,6 +222,23 @@ function transactions(current: () => Connection, listeners: Listeners): <T>(work
         throw error;
       }
     });
+  };
+}
+
+/** Creates `WritableDb.leaveLog`. */
+function logLeaver(current: () => Connection): () => () => void {
+  let others = 0;
+  const copyAfter = (pages: number): void => {
+    const { raw } = current();
+    if (raw.open && !raw.readonly) raw.pragma(`wal_autocheckpoint = ${pages}`);
+  };
+  return () => {
+    others += 1;
+    copyAfter(0);
+    return () => {
+      others -= 1;
+      if (others === 0) copyAfter(logPages);
+    };
   };
 }
 

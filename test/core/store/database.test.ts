@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -33,6 +33,24 @@ describe('the database', () => {
     expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
     expect(() => db.run('INSERT INTO firstParentRun (project, origin) VALUES (1, 99)')).toThrow(/FOREIGN KEY/);
     db.close();
+  });
+
+  test('[S20] a connection leaves the copying of a long log to another one', () => {
+    const file = join(scratch(), 'a.db');
+    const [own, other] = [openDatabase(file), openDatabase(file)];
+    const sizeAfter = (db: typeof own): number => {
+      db.run('INSERT INTO project (projectId, name, createdAt) VALUES (hex(randomblob(8)), hex(zeroblob(8000000)), 1)');
+      return statSync(file).size;
+    };
+    const take = own.leaveLog();
+    const before = statSync(file).size;
+    expect(sizeAfter(own)).toBe(before);
+    const copied = sizeAfter(other);
+    expect(copied).toBeGreaterThan(before + 16_000_000);
+    take();
+    expect(sizeAfter(own)).toBeGreaterThan(copied);
+    own.close();
+    other.close();
   });
 
   test('[S8] every new database has the definitions and settings that the migrations make', () => {
