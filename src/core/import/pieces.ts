@@ -56,7 +56,18 @@ export function splitSide(side: readonly ByteRange[], stored: readonly StoredRan
   return { own, others };
 }
 
-/** The ranges' bytes, one after the other. */
+/** The same ranges, with those that follow each other without a gap as one. */
+export function contiguous(ranges: readonly ByteRange[]): ByteRange[] {
+  const result: { start: number; end: number }[] = [];
+  for (const { start, end } of ranges) {
+    const last = result.at(-1);
+    if (last?.end === start) last.end = end;
+    else result.push({ start, end });
+  }
+  return result;
+}
+
+/** The ranges' bytes, one after the other. They may be valid only until the file's next bytes are read. */
 export function joined(bytes: FileBytes, ranges: readonly ByteRange[]): Uint8Array {
   const [first, ...others] = ranges;
   if (!first) return new Uint8Array();

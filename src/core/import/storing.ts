@@ -5,7 +5,7 @@ import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit
 import { callsOfDelta, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { FoundFile, OpenFile } from './files.js';
-import { joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, splitSide, storeSide } from './pieces.js';
+import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, splitSide, storeSide } from './pieces.js';
 import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
 import { rememberWaiting, type Store } from './waiting.js';
@@ -128,7 +128,8 @@ function storeCommit(
   signed: Signed = {},
 ): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean; entries: number } {
   const parent = parentOf(chain, planned, rows);
-  const delta = joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
+  const ranges = contiguous(planned.ranges);
+  const delta = joined(bytes, planned.kept ? contiguous([...ranges, ...planned.kept]) : ranges);
   const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
   const { data, counts, calls } = planned.outline ?? outlined(planned);
   const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
@@ -163,7 +164,7 @@ function storeCommit(
     );
   return {
     row,
-    pieces: piecesIn(no, planned.ranges),
+    pieces: piecesIn(no, ranges),
     isNew: row.seq > highest,
     entries: counts.entries,
     calls:
