@@ -33,6 +33,7 @@ describe('the list of calls', () => {
     expect(placesOf(calls, 'misses', '')).toEqual([2]);
     const uncounted = call({ cache: { hit: false, cause: 'unknown' }, tokens: { input: 100, cacheRead: null, cacheWrite: null, output: 5 } });
     expect(placesOf([uncounted], 'misses', '')).toEqual([]);
+    expect(placesOf([call({ cache: { hit: false } })], 'misses', '')).toEqual([]);
     expect(placesOf(calls, 'jumps', '')).toEqual([3]);
     expect(placesOf(calls, 'all', 'make')).toEqual([1]);
   });
@@ -45,7 +46,7 @@ describe('the list of calls', () => {
   });
 
   test('[N7] a miss is named by its cause', () => {
-    expect(calls.map(missTitle)).toEqual([
+    expect(calls.map((each, at) => missTitle(each, at === 0))).toEqual([
       'First call of the conversation',
       'The prefix changed; why is not recorded',
       'The cache expired after 33 min',
@@ -100,10 +101,12 @@ test('[N9] what filled a window is one row for a file, however often it was read
     filler('a', { path: '/x.ts', tool: 'Read' }),
     filler('b', { path: '/x.ts', tool: 'Read', calls: 2, tokenCalls: 200, duplicateOf: 'a' as never }),
     filler('c', { tool: 'Bash', head: 'make', tokenCalls: 500 }),
+    // It came after the last call, so it filled no window.
+    filler('d', { tool: 'Bash', head: 'make all', calls: 0, tokenCalls: 0 }),
   ];
   expect(culpritsOf(fillers, 5)).toEqual([
-    { name: '/x.ts', kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1, unused: 0 },
-    { name: 'Bash make', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
+    { name: '/x.ts', side: undefined, kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1, unused: 0 },
+    { name: 'Bash make', side: 'result', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
   ]);
 
   const offered = ['Bash', 'Glob'].map((tool): UsageFiller => {

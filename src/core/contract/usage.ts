@@ -192,7 +192,10 @@ const sums = z.object({
   sessions: count,
   calls: count,
   tokens: summed,
-  /** Calls whose output count was not recorded. Their output is not in the sum. */
+  /** Calls whose count was not recorded. Their tokens are not in the sum. */
+  unknownInputs: count,
+  unknownCacheReads: count,
+  unknownCacheWrites: count,
   unknownOutputs: count,
   cost: summedCost.nullable(),
 });

@@ -20,7 +20,13 @@ function cachedBefore({ before, begins }: PlacedCall): number {
   if (!before || begins) return 0;
   if (isClaude(before) || (before.cacheWrite ?? 0) > 0) return (before.cacheRead ?? 0) + (before.cacheWrite ?? 0);
   const window = windowOf(before) ?? 0;
-  return before.cacheRead === null ? 0 : window - (window % step);
+  return isCaching(before) ? window - (window % step) : 0;
+}
+
+/** Whether some call up to this one read from the cache. Without such a call, nothing says that the provider caches at all. */
+function isCaching(call: PlacedCall): boolean {
+  for (let at: PlacedCall | undefined = call; at && at.cacheRead !== null; at = at.before) if (at.cacheRead > 0) return true;
+  return false;
 }
 
 /** Tokens that the call before left in the cache and that this call did not read from it. */
@@ -35,8 +41,11 @@ function isHit(call: PlacedCall): boolean {
   return unread(call) <= cachedBefore(call) * smallLoss;
 }
 
-/** Whether a call is known to have missed the cache: its cache reads were counted, and it is no hit. */
-export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isHit(call);
+/** Whether nothing was left in the cache for a call, such as where a provider caches no short inputs. It then cannot miss. */
+const hadNothing = (call: PlacedCall): boolean => call.before !== undefined && !call.begins && cachedBefore(call) === 0;
+
+/** Whether a call is known to have missed the cache: its cache reads were counted, it is no hit, and there was something to read. */
+export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isHit(call) && !hadNothing(call);
 
 /** The id of a call whose body a runtime or a recorder wrote down. */
 export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => string | undefined;
@@ -49,7 +58,7 @@ export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId):
   const lost = lostTokens(call);
   return {
     hit,
-    ...(!hit && causeOf(chain, call, recordedId)),
+    ...(!hit && !hadNothing(call) && causeOf(chain, call, recordedId)),
     ...(lost > 0 && { lostTokens: lost, ...costOfLoss(chain, call, lost) }),
   };
 }

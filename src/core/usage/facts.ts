@@ -83,12 +83,25 @@ const timeOf = (at: string | undefined): number | null => (at === undefined ? nu
 export const quarterMs = 900_000;
 
 /** The columns of a sum, after those that name what is summed. */
-export const sums = ['calls', 'input', 'cacheRead', 'cacheWrite', 'output', 'outputs', 'priced', 'cost'] as const;
+export const sums = [
+  'calls',
+  'input',
+  'cacheRead',
+  'cacheWrite',
+  'output',
+  'inputs',
+  'cacheReads',
+  'cacheWrites',
+  'outputs',
+  'priced',
+  'cost',
+] as const;
 
 /** The sums of calls, as columns of a SELECT from `usageCall`. */
 export const sumsOfCalls =
   'COUNT(*) AS calls, IFNULL(SUM(input), 0) AS input, IFNULL(SUM(cacheRead), 0) AS cacheRead, IFNULL(SUM(cacheWrite), 0) AS cacheWrite, ' +
-  'IFNULL(SUM(output), 0) AS output, COUNT(output) AS outputs, COUNT(cost) AS priced, IFNULL(SUM(cost), 0) AS cost';
+  'IFNULL(SUM(output), 0) AS output, COUNT(input) AS inputs, COUNT(cacheRead) AS cacheReads, COUNT(cacheWrite) AS cacheWrites, ' +
+  'COUNT(output) AS outputs, COUNT(cost) AS priced, IFNULL(SUM(cost), 0) AS cost';
 
 /** The sums of sums, as columns of a SELECT from `usageSum` or `usageQuarter`. */
 export const sumsOfSums = (table: string): string => sums.map((name) => `SUM(${table}.${name}) AS ${name}`).join(', ');

@@ -2,7 +2,7 @@ import { sha256Of } from '../artifacts/index.js';
 import { type ContextId, type EntryKey, parseJson } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import { askedLine, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
 import { readPending } from './backfill.js';
 import { offeredIn, serverOf } from './offered.js';
 import { pathIn } from './paths.js';
@@ -26,14 +26,19 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     .sort((a, b) => a - b);
   const paths = new Map<string, string>();
   const tools = new Map<string, string>();
+  /** What each tool was given, by its call. */
+  const given = new Map<string, string>();
   const first = new Map<string, EntryKey>();
   const used = new Set<string>();
   const fillers = contextEntries(chain, { id: tip.id }).map(({ key, entry }, place): UsageFiller => {
     const { kind, toolCallId, toolName, text = '' } = entry;
     if (kind === 'tool_call' && toolCallId !== undefined) {
-      const path = pathIn(entry.arguments);
+      const path = pathIn(entry.arguments) ?? onlyPatched(entry);
       if (path !== undefined) paths.set(toolCallId, path);
-      if (toolName !== undefined) tools.set(toolCallId, toolName);
+      if (toolName !== undefined) {
+        tools.set(toolCallId, toolName);
+        given.set(toolCallId, toolLine(toolName, entry.arguments).slice(toolName.length).trim());
+      }
     }
     if (kind === 'tool_call' && toolName !== undefined) used.add(toolName);
     if (toolName === 'file' && entry.messageId !== undefined) {
@@ -47,7 +52,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     if (digest !== undefined && earlier === undefined) first.set(digest, key);
     const tokens = rows[place]?.tokens ?? entry.tokens;
     const calls = replies.length - firstAfter(replies, place);
-    const head = rows[place]?.head;
+    const head = given.get(toolCallId ?? '') || askedOf(entry) || rows[place]?.head;
     const group = groupOf(entry, tool);
     return {
       key,
@@ -83,6 +88,15 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
 function attachedPath(text: string): string | undefined {
   const given = /Called the Read tool with the following input: (\{.*\})/.exec(text)?.[1];
   return given === undefined ? undefined : pathIn(parseJson(given));
+}
+
+/** What a message of a person says, without the elements around it. */
+const askedOf = ({ role, kind, text = '' }: ParsedEntry): string | undefined => (role === 'user' && kind === 'text' ? askedLine(text) : undefined);
+
+/** The file that a patch changes, if it changes no other. */
+function onlyPatched({ arguments: given }: ParsedEntry): string | undefined {
+  const files = patchedFiles(given);
+  return files.length === 1 ? files[0] : undefined;
 }
 
 /** What an entry counts with: calls and results of an MCP server, or reminders that the agent added by itself. */

@@ -82,6 +82,9 @@ interface Sums {
   cacheRead: number;
   cacheWrite: number;
   output: number;
+  inputs: number;
+  cacheReads: number;
+  cacheWrites: number;
   outputs: number;
   priced: number;
   cost: number;
@@ -95,6 +98,9 @@ const noSums = (): Sums => ({
   cacheRead: 0,
   cacheWrite: 0,
   output: 0,
+  inputs: 0,
+  cacheReads: 0,
+  cacheWrites: 0,
   outputs: 0,
   priced: 0,
   cost: 0,
@@ -108,19 +114,26 @@ function add(sums: Sums, row: SumRow): void {
   sums.cacheRead += row.cacheRead;
   sums.cacheWrite += row.cacheWrite;
   sums.output += row.output;
+  sums.inputs += row.inputs;
+  sums.cacheReads += row.cacheReads;
+  sums.cacheWrites += row.cacheWrites;
   sums.outputs += row.outputs;
   sums.priced += row.priced;
   sums.cost += row.cost;
   if (row.quarter > sums.latest) sums.latest = row.quarter;
 }
 
-function shown({ sessions, calls, input, cacheRead, cacheWrite, output, outputs, priced, cost }: Sums): UsageSums {
-  const money = priced > 0 ? moneyOf(cost) : null;
+function shown({ sessions, calls, input, cacheRead, cacheWrite, output, priced, cost, ...counted }: Sums): UsageSums {
+  const isWhole = counted.outputs === calls && priced === calls;
+  const money = priced > 0 ? moneyOf(cost, isWhole) : null;
   return {
     sessions: sessions.size,
     calls,
     tokens: { input, cacheRead, cacheWrite, output },
-    unknownOutputs: calls - outputs,
-    cost: money && { ...money, unpriced: calls - priced, ...(outputs < calls && { atLeast: true as const }) },
+    unknownInputs: calls - counted.inputs,
+    unknownCacheReads: calls - counted.cacheReads,
+    unknownCacheWrites: calls - counted.cacheWrites,
+    unknownOutputs: calls - counted.outputs,
+    cost: money && { ...money, unpriced: calls - priced },
   };
 }

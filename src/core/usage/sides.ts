@@ -31,12 +31,16 @@ function historyOf(chain: Chain, id: ContextId): { readonly seqs: readonly Commi
 function sumsOf(calls: readonly CallRow[]): UsageSums {
   const sum = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'cost'): number => calls.reduce((total, call) => total + (call[name] ?? 0), 0);
   const unpriced = calls.filter(({ cost }) => cost === null).length;
-  const unknownOutputs = calls.filter(({ output }) => output === null).length;
-  const money = unpriced < calls.length ? moneyOf(sum('cost'), unknownOutputs === 0) : null;
+  const unknown = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output'): number => calls.filter((call) => call[name] === null).length;
+  const unknownOutputs = unknown('output');
+  const money = unpriced < calls.length ? moneyOf(sum('cost'), unknownOutputs === 0 && unpriced === 0) : null;
   return {
     sessions: new Set(calls.map(({ session }) => session)).size,
     calls: calls.length,
     tokens: { input: sum('input'), cacheRead: sum('cacheRead'), cacheWrite: sum('cacheWrite'), output: sum('output') },
+    unknownInputs: unknown('input'),
+    unknownCacheReads: unknown('cacheRead'),
+    unknownCacheWrites: unknown('cacheWrite'),
     unknownOutputs,
     cost: money && { ...money, unpriced },
   };

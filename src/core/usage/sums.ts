@@ -18,6 +18,10 @@ export interface SumRow {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly output: number;
+  /** The number of calls with each count, and with a price. */
+  readonly inputs: number;
+  readonly cacheReads: number;
+  readonly cacheWrites: number;
   readonly outputs: number;
   readonly priced: number;
   readonly cost: number;

@@ -108,8 +108,9 @@ function sessionPartitions({ db, project }: Chain): Generator<FactPartition> {
             max(c.createdAt) AS last_at, count(*) AS commits, sum(c.errors) AS errors, ifnull(u.calls, 0) AS calls, u.input, u.cacheRead AS cache_read,
             u.cacheWrite AS cache_write, u.output, u.cost
        FROM context c
-       LEFT JOIN (SELECT session, sum(calls) AS calls, sum(input) AS input, sum(cacheRead) AS cacheRead, sum(cacheWrite) AS cacheWrite,
-                         sum(output) AS output, sum(cost) AS cost FROM usageSum WHERE project = ? GROUP BY session) u ON u.session = c.sessionId
+       LEFT JOIN (SELECT session, sum(calls) AS calls, iif(sum(inputs) > 0, sum(input), NULL) AS input, iif(sum(cacheReads) > 0, sum(cacheRead), NULL) AS cacheRead,
+                         iif(sum(cacheWrites) > 0, sum(cacheWrite), NULL) AS cacheWrite, iif(sum(outputs) > 0, sum(output), NULL) AS output,
+                         iif(sum(priced) > 0, sum(cost), NULL) AS cost FROM usageSum WHERE project = ? GROUP BY session) u ON u.session = c.sessionId
       WHERE c.project = ? AND c.sessionId IS NOT NULL GROUP BY c.sessionId`,
     project,
     project,

@@ -83,9 +83,16 @@ const wide = 14;
 const heads = ['calls', 'input', 'cache read', 'cache write', 'output', 'cost'].map((head) => head.padStart(wide)).join('');
 const number = (value: number): string => value.toLocaleString('en-US');
 
-function columnsOf({ calls, tokens, cost, unknownOutputs }: UsageSums): string {
-  const output = unknownOutputs === calls ? 'not recorded' : `${unknownOutputs > 0 ? '≥ ' : ''}${number(tokens.output)}`;
-  const cells = [number(calls), number(tokens.input), number(tokens.cacheRead), number(tokens.cacheWrite), output, priceOf(cost)];
+function columnsOf({ calls, tokens, cost, ...unknown }: UsageSums): string {
+  const sum = (tokens: number, missing: number): string => (missing === calls ? 'not recorded' : `${missing > 0 ? '≥ ' : ''}${number(tokens)}`);
+  const cells = [
+    number(calls),
+    sum(tokens.input, unknown.unknownInputs),
+    sum(tokens.cacheRead, unknown.unknownCacheReads),
+    sum(tokens.cacheWrite, unknown.unknownCacheWrites),
+    sum(tokens.output, unknown.unknownOutputs),
+    unknown.unknownInputs === calls ? 'not recorded' : priceOf(cost),
+  ];
   return cells.map((cell) => cell.padStart(wide)).join('');
 }
 
@@ -98,10 +105,11 @@ const priceOf = (money: Money | null): string =>
 /** As many digits as the window shows. */
 const digitsOf = (amount: number): number => (amount <= 0 || amount >= 0.1 ? 2 : amount >= 0.01 ? 3 : 4);
 
-function notesOf({ cost, unknownOutputs, calls }: UsageSums): string[] {
+function notesOf({ cost, unknownInputs, unknownOutputs, calls }: UsageSums): string[] {
   return [
     ...(cost ? [`Cost at API prices of ${cost.priceDate}. A subscription does not pay them.`] : []),
     ...(cost && cost.unpriced > 0 ? [`${counted(cost.unpriced, 'call')} of ${number(calls)} without a price.`] : []),
+    ...(unknownInputs > 0 ? [`${counted(unknownInputs, 'call')} without an input count: the sums leave their input out.`] : []),
     ...(unknownOutputs > 0 ? [`${counted(unknownOutputs, 'reply', 'replies')} without an output count: the sums leave their output out.`] : []),
   ];
 }

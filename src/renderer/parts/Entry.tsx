@@ -3,6 +3,7 @@ import { memo, type ReactNode, useMemo, useState } from 'react';
 import type { Entry, ToolClass } from '../../core/contract/index.js';
 import { Ansi, commandOf } from './Ansi';
 import { Code } from './Code';
+import { basis } from './Estimate';
 import { Fold, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
 import { Picture } from './Image';
@@ -47,7 +48,7 @@ function Head({
           {when(entry.at)}
         </time>
       )}
-      <span className="entry-tokens" title={`about ${exact(entry.tokens)} tokens`}>
+      <span className="entry-tokens" title={`${basis.estimated}: about ${exact(entry.tokens)} tokens`}>
         ≈ {compact(entry.tokens)}
       </span>
     </header>

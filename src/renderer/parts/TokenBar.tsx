@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
 import { useShownTheme } from '../state';
+import { basis, unexplained } from './Estimate';
 import { familyOf, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
 import { compact, exact, percent } from './numbers';
+import type { ShownUsage } from './Window';
 import { useWidth } from './width';
 
 export interface TokenBarProps {
@@ -14,7 +16,7 @@ export interface TokenBarProps {
   readonly seams: readonly number[];
   readonly onJump: (index: number) => void;
   /** What the provider counted: the bar then also shows what no record explains, and the rest of the window. */
-  readonly usage?: UsageContext | undefined;
+  readonly usage?: ShownUsage;
 }
 
 /** The parts of the bar from left to right, from 0 to 1: what is not recorded, then the entries. The rest is the free window. */
@@ -75,7 +77,7 @@ export function TokenBar({ rows, from, to, seams, onJump, usage }: TokenBarProps
   const theme = useShownTheme();
   const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ index: number; x: number }>();
-  const { unrecorded, entries } = scaleOf(usage);
+  const { unrecorded, entries } = scaleOf(usage === 'loading' ? undefined : usage);
   /** The start of each entry on the whole bar. */
   const places = useMemo(() => sharesOf(rows).map((share) => unrecorded + share * entries), [rows, unrecorded, entries]);
 
@@ -208,17 +210,18 @@ export function TokenLegend({
 }: {
   rows: readonly OutlineRow[];
   /** What the provider counted. Its parts then stand for the estimates of the rows. */
-  usage?: UsageContext | undefined;
+  usage?: ShownUsage;
 }) {
-  const counted = usage?.counted ?? null;
-  const parts = usage?.parts;
+  const isLoading = usage === 'loading';
+  const { counted = null, parts, notRecorded: unrecorded } = isLoading || !usage ? {} : usage;
   const sums = useMemo(() => (counted === null || !parts ? tokensByShare(rows) : partsByShare(parts)), [rows, counted, parts]);
   const total = counted ?? (Object.values(sums).reduce((a, b) => a + b, 0) || 1);
-  const notRecorded = usage?.notRecorded ?? 0;
+  const notRecorded = unrecorded ?? 0;
+  const how = basis[(counted !== null && parts?.[0]?.basis) || 'estimated'];
   return (
     <ul className="token-legend" aria-label="Tokens by kind">
       {notRecorded > 0 && (
-        <li className="kind-none" title={`${exact(notRecorded)} counted tokens that no record explains: usually the system prompt, tools and memory`}>
+        <li className="kind-none" title={`${unexplained}: ${exact(notRecorded)} tokens`}>
           <i aria-hidden />
           Not recorded <b>≈ {compact(notRecorded)}</b> <span className="muted">{percent(notRecorded / total)}</span>
         </li>
@@ -226,9 +229,15 @@ export function TokenLegend({
       {shares
         .filter((share) => sums[share] > 0)
         .map((share) => (
-          <li key={share} title={`${shareNames[share]}: about ${exact(sums[share])} tokens`}>
+          <li key={share} title={isLoading ? undefined : `${how}: about ${exact(sums[share])} tokens`}>
             <i aria-hidden style={{ background: `var(--f-${share})` }} />
-            {shareNames[share]} <b>≈ {compact(sums[share])}</b> <span className="muted">{percent(sums[share] / total)}</span>
+            {shareNames[share]}
+            {!isLoading && (
+              <>
+                {' '}
+                <b>≈ {compact(sums[share])}</b> <span className="muted">{percent(sums[share] / total)}</span>
+              </>
+            )}
           </li>
         ))}
     </ul>

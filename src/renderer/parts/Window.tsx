@@ -1,29 +1,31 @@
 import type { UsageContext } from '../../core/contract/index.js';
-import { compact, exact, percent, tokens } from './numbers';
+import { basis, Estimate } from './Estimate';
+import { compact, exact, percent } from './numbers';
+
+/** What a provider counted; `loading` until the answer arrives, and undefined where nobody asks or the answer failed. */
+export type ShownUsage = UsageContext | 'loading' | undefined;
 
 /** The tokens of a context: as its provider counted them, with the share of the model's window; else the estimate. `big` is a headline. */
-export function Window({ usage, estimate, big = false }: { usage: UsageContext | undefined; estimate: number; big?: boolean }) {
+export function Window({ usage, estimate, big = false }: { usage: ShownUsage; estimate: number; big?: boolean }) {
+  // An estimate that a count replaces a moment later would look like a change.
+  if (usage === 'loading') return <span className="muted">Counting tokens…</span>;
   const Figure = big ? 'strong' : 'span';
-  if (!usage || usage.counted === null)
+  if (!usage || usage.counted === null) {
+    if (!big)
+      return (
+        <span className="muted">
+          <Estimate of={estimate} />
+        </span>
+      );
     return (
-      <span
-        className="muted"
-        title={`Estimated from the length of the text${usage ? ': no call has seen this context' : ' until the count arrives'}`}
-      >
-        {big ? (
-          <>
-            <strong>≈ {compact(estimate)}</strong> tokens, estimated
-          </>
-        ) : (
-          tokens(estimate)
-        )}
+      <span className="muted" title={`${basis.estimated}${usage ? ': no call has seen this context' : ''}`}>
+        <strong>≈ {compact(estimate)}</strong> tokens, estimated
       </span>
     );
+  }
   const { counted, limit, notRecorded, flaw, model } = usage;
   return (
-    <span
-      title={`The input of the last call, as the provider counted it. ${exact(notRecorded ?? 0)} of it are not recorded: system prompt, tools, memory.`}
-    >
+    <span title={`${basis.counted}: the input of the last call. ${exact(notRecorded ?? 0)} of it are not recorded: system prompt, tools, memory.`}>
       <Figure>{exact(counted)}</Figure>{' '}
       <span className="muted">
         {big && 'tokens, '}counted

@@ -10,3 +10,7 @@ export function repositoryName(folder: string): string {
   const repository = parts.slice(0, -2).findLast((part) => !part.startsWith('.'));
   return repository === undefined ? last : `${repository} (${last})`;
 }
+
+/** A text with long paths cut to their last two parts, because the end of a path tells most. */
+export const shortPaths = (text: string): string =>
+  text.replace(/\S+/g, (word) => (word.includes('://') ? word : word.replace(/(?:[^\s/"'=]*\/){2,}(?=[^\s/]+\/[^\s/]+)/, '…/')));

@@ -63,5 +63,5 @@ export {
   useShownTheme,
   useUi,
 } from './ui';
-export { useUsageOf } from './usage';
+export { shownUsage, useUsageOf } from './usage';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

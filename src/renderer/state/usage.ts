@@ -7,3 +7,7 @@ export const useUsageOf = (project: string, commit: ContextId | null, revision =
   useQuery(commit === null ? null : `${project} ${commit} ${revision} usage of context`, (signal) =>
     api.usage.context({ id: commit as ContextId }, { signal }),
   );
+
+/** What an answer shows: `loading` until the count arrives; undefined where none can arrive. */
+export const shownUsage = (query: Query<UsageContext>): UsageContext | 'loading' | undefined =>
+  query.status === 'done' ? query.data : query.status === 'loading' ? 'loading' : undefined;

@@ -2,7 +2,7 @@ import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, LostKind, UsageCompaction, UsageLoss } from '../../core/contract/index.js';
 import { api } from '../client';
-import { MenuButton, notifyProblem, say } from '../parts';
+import { basis, MenuButton, notifyProblem, say } from '../parts';
 import { go, useQuery } from '../state';
 import './CompactionLoss.css';
 
@@ -54,10 +54,10 @@ export function CompactionLoss({ project, commit, open: isOpenFirst = false }: {
 
 const side = ({ counted, estimated }: UsageCompaction['before']): string => (counted === null ? `≈ ${say.compact(estimated)}` : say.exact(counted));
 
-const titleOf = ({ before, after, summaryTokens, kept }: UsageCompaction): string =>
-  `Before: the input of the last call${before.counted === null ? ' was not recorded' : ', as the provider counted it'}. After: that of the next call${
-    after.counted === null ? ', which was not recorded' : ''
-  }, with the system prompt, the tools and the next prompt. The summary has ≈ ${say.exact(summaryTokens)} tokens; ${say.plural(kept, 'entry', 'entries')} stayed.`;
+const titleOf = ({ before, after, summaryTokens, kept }: UsageCompaction): string => {
+  const how = ({ counted }: UsageCompaction['before']): string => (counted === null ? basis.estimated : basis.counted);
+  return `Before: ${how(before)}, the input of the last call. After: ${how(after)}, the input of the next call with the system prompt, the tools and the next prompt. The summary has about ${say.exact(summaryTokens)} tokens; ${say.plural(kept, 'entry', 'entries')} stayed.`;
+};
 
 function Loss({ loss, at }: { loss: UsageLoss; at: ContextId }) {
   const { kind, text, key, uses, missing, judgment } = loss;

@@ -79,7 +79,7 @@ describe('calls', () => {
     const stub = (uuid: string, parent: string): string => reply(uuid, { parent, id: 'msg_1', stop: null, usage: usage(3, 0, 900, 4) });
     const chain = imported([prompt('p', 'go'), stub('a', 'p'), stub('b', 'a')]);
     expect(tokensOf(chain)).toEqual([{ input: 3, cacheRead: 0, cacheWrite: 900, output: null }]);
-    expect(usageSessions(chain, {}).totals).toMatchObject({ tokens: { output: 0 }, unknownOutputs: 1 });
+    expect(usageSessions(chain, {}).totals).toMatchObject({ tokens: { output: 0 }, unknownInputs: 0, unknownOutputs: 1 });
     expect(listRequests(chain, {}).map(({ tokens }) => tokens.output)).toEqual([null]);
   });
 
@@ -102,6 +102,24 @@ describe('calls', () => {
     const { calls } = usageCalls(imported(lines), {});
     expect(calls.map(({ tokens }) => tokens.cacheRead)).toEqual(bad.map(() => null));
     for (const { flaw } of calls) expect(flaw).toMatch(/impossible count: cacheRead/);
+  });
+
+  test('[N4] a call whose record counts no input at all has no counts', () => {
+    const chain = imported([prompt('p', 'go'), reply('a', { parent: 'p', usage: usage(0, 0, 0, 0) })]);
+    expect(usageCalls(chain, {}).calls).toMatchObject([
+      { tokens: { input: null, cacheRead: null, cacheWrite: null, output: null }, window: null, cost: null, flaw: 'the record counts no input' },
+    ]);
+  });
+
+  test('[N14] are named by what a person typed, without the elements of the agent', () => {
+    const command = '<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args>opus</command-args>';
+    const framed = '<current_datetime>2026-01-01</current_datetime>\n\nFix the login';
+    const texts = [command, framed, 'Use <b> here'];
+    const lines = texts.flatMap((text, n) => [
+      prompt(`p${n}`, text, { parent: n === 0 ? null : `a${n - 1}` }),
+      reply(`a${n}`, { parent: `p${n}`, usage: usage(10, 0, 0, 1) }),
+    ]);
+    expect(usageCalls(imported(lines), {}).calls.map(({ trigger }) => trigger)).toEqual(['/model opus', 'Fix the login', 'Use <b> here']);
   });
 
   test('[N4] two files that contradict each other are named', () => {

@@ -85,3 +85,24 @@ test('[N9] a recorded request lists its system prompt and the tools that no call
   ]);
   expect(fillers.find(({ kind }) => kind === 'system')).toMatchObject({ calls: 1 });
 });
+
+test('[N14] an entry is named by what its tool was given, or by what a person typed', () => {
+  const tool = (id: string, name: string, input: unknown) => ({ type: 'tool_use', id, name, input });
+  const chain = emptyChain();
+  const path = join(scratch(), 'session.jsonl');
+  const patch = '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-x\n+y\n*** End Patch';
+  const lines = [
+    prompt('p', `<command-name>/fix</command-name>\n<command-args>${'the login '.repeat(30)}</command-args>`),
+    reply('a', { parent: 'p', block: tool('t1', 'Bash', { command: 'npm test' }), stop: 'tool_use', usage: usage(1_000, 0, 0, 5) }),
+    result('r1', 't1', 'line of the output\n'.repeat(90), { parent: 'a' }),
+    reply('b', { parent: 'r1', block: tool('t2', 'apply_patch', { input: patch }), stop: 'tool_use', usage: usage(1_500, 0, 0, 5) }),
+    result('r2', 't2', 'Done', { parent: 'b' }),
+    reply('c', { parent: 'r2', usage: usage(2_000, 0, 0, 5) }),
+  ];
+  writeFileSync(path, lines.join(''));
+  importInto(chain, path);
+  const byKey = new Map(usageFillers(chain, tips(chain, {})[0]?.id as never).map((filler) => [filler.key as string, filler]));
+  expect(byKey.get('p.0')?.head).toMatch(/^\/fix the login/);
+  expect(byKey.get('r1.0')).toMatchObject({ tool: 'Bash', head: 'npm test' });
+  expect(byKey.get('b.0')).toMatchObject({ tool: 'apply_patch', path: 'src/a.ts', head: 'src/a.ts' });
+});

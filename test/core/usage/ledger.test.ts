@@ -143,6 +143,19 @@ describe('the cache', () => {
     expect(usageCalls(chain, { filter: { miss: false } }).total).toBe(2);
   });
 
+  test('[N7] a call for which nothing was left in the cache is no miss', () => {
+    const [, second] = callsOf(turns({ at: 0, counts: usage(800, 0, 0, 10) }, { at: 1, counts: usage(900, 0, 0, 10) }));
+    expect(second?.cache).toEqual({ hit: false });
+  });
+
+  test('[N7] a provider that never read from a cache is not said to have one', () => {
+    const model = 'gpt-5.1';
+    const plain = { counts: usage(9_000, 0, 0, 10), model };
+    expect(lastOf({ at: 0, ...plain }, { at: 1, ...plain }).cache).toEqual({ hit: false });
+    const read = { counts: usage(1_000, 8_000, 0, 10), model };
+    expect(lastOf({ at: 0, ...plain }, { at: 1, ...read }, { at: 2, ...plain }).cache).toMatchObject({ cause: 'unknown', lostTokens: 8_960 });
+  });
+
   test('[N7] two recorded requests state the cause with the first differing text', () => {
     const text = (content: string) => ({ type: 'text', text: content });
     const shape: Shape = {

@@ -1,7 +1,9 @@
 // What providers counted, as agents record it: one count per model call, joined from the records of its reply.
 import { type EntryKey, isObject, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../parsed.js';
-import { clip } from './headline.js';
+import { clip, promptLine } from './headline.js';
+import { patchedFiles } from './patch.js';
+import { commandIn } from './prompt.js';
 
 /** Tokens of one call as the provider counted them; null where the agent did not record the count. */
 export interface Counts {
@@ -81,9 +83,13 @@ export function joinCalls(parts: Iterable<CallPart>): CallCount[] {
   }
   return Array.from(calls.values(), ({ call, isFinal }) => {
     if (!isFinal) call.output = call.reasoning = null;
-    return call;
+    return isEmpty(call) ? { ...call, ...noCounts, output: call.output || null, flaw: call.flaw ?? 'the record counts no input' } : call;
   });
 }
+
+/** Whether the counts say that the model read nothing. No call does that: the agent wrote zeros because it had no counts. */
+const isEmpty = ({ input, cacheRead, cacheWrite }: Counts): boolean =>
+  (input !== null || cacheRead !== null || cacheWrite !== null) && (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) === 0;
 
 interface Joining {
   readonly call: Mutable<CallCount>;
@@ -139,6 +145,8 @@ const mainArguments = ['command', 'file_path', 'path', 'notebook_path', 'pattern
 /** A tool call on one line: the tool and its main argument. */
 export function toolLine(name: string, given: unknown): string {
   const values = isObject(given) ? given : typeof given === 'string' ? (asObject(parseJson(given.slice(0, longest * 40))) ?? { input: given }) : {};
+  const [file, ...others] = patchedFiles(given);
+  if (file !== undefined) return `${name} ${file}${others.length > 0 ? ` and ${others.length} more` : ''}`.slice(0, longest).toWellFormed();
   for (const argument of mainArguments) {
     const value = values[argument];
     const text = typeof value === 'string' ? value : Array.isArray(value) && value.every((part) => typeof part === 'string') ? value.join(' ') : '';
@@ -157,16 +165,16 @@ export function partOfEntries(entries: readonly ParsedEntry[]): CallPart | undef
   if (!first) return undefined;
   if (first.role === 'assistant') return undefined;
   const text = entries.find(({ role, kind, marks }) => role === 'user' && (kind === 'text' || kind === 'summary') && !marks?.includes('meta'))?.text;
-  return {
-    at: first.at,
-    prompt:
-      text === undefined
-        ? undefined
-        : clip(text.slice(0, longest * 4))
-            ?.slice(0, longest)
-            .toWellFormed(),
-  };
+  return { at: first.at, prompt: text === undefined ? undefined : askedLine(text)?.slice(0, longest).toWellFormed() };
 }
+
+/** What a text in the role of the user says on one line, without the elements that agents put around it. */
+export function askedLine(text: string): string | undefined {
+  if (!/^\s*</.test(text)) return clip(text.slice(0, longest * 4));
+  const beginning = text.slice(0, longestFramed);
+  return clip(commandIn(beginning) ?? '') ?? promptLine(beginning);
+}
+const longestFramed = 16_384;
 
 /** The first tool call among entries of a reply, on one line. */
 export function doesOf(entries: readonly ParsedEntry[]): string | undefined {

@@ -38,6 +38,7 @@ import { blackboard } from './034-blackboard.js';
 import { deletedProfiles } from './035-deleted-profiles.js';
 import { usageQuarters } from './036-usage-quarters.js';
 import { usageFirst } from './037-usage-first.js';
+import { usageRecorded } from './038-usage-recorded.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -80,6 +81,7 @@ export const migrations: readonly string[] = [
   deletedProfiles,
   usageQuarters,
   usageFirst,
+  usageRecorded,
 ];
 
 /** The format version that this Stemma reads and writes. */

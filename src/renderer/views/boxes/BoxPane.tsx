@@ -3,7 +3,7 @@ import { ArrowDownUp, ChevronDown, FilePlus, GitCommitHorizontal, ListPlus, Lock
 import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, Id, MenuButton, type MenuEntry, notifyProblem, Switch, say, ToolView } from '../../parts';
+import { Answer, Button, Empty, EntryView, Estimate, Id, MenuButton, type MenuEntry, notifyProblem, Switch, say, ToolView } from '../../parts';
 import { go, notify, refreshProject, useKept, useProject, useQuery } from '../../state';
 import { CardLine } from './CardList';
 import { type Block, blocksOf } from './cards';
@@ -31,7 +31,7 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
             <h2 className="unseen">Box</h2>
             <Id id={boxId} what="box id" />
             <span className="muted">
-              {say.plural(box.cardIds.length, 'card')} · {say.tokens(conversation.tokens)}
+              {say.plural(box.cardIds.length, 'card')} · <Estimate of={conversation.tokens} />
             </span>
             <span className="grow" />
             <Switch

@@ -1,7 +1,7 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, Scissors, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
 import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
-import { AgentMark, agentName, say } from '../../parts';
+import { AgentMark, agentName, basis, say } from '../../parts';
 import { go, move, type TicketAtCommit } from '../../state';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
@@ -13,9 +13,17 @@ function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRo
   return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)}`;
 }
 
+/** How the two numbers of a compaction are known. */
+const compactedHow = ({ compacted }: GraphRow): string => {
+  const how = (counted: number | undefined): string => (counted === undefined ? basis.estimated : basis.counted);
+  return `Tokens before: ${how(compacted?.before)}. After: ${how(compacted?.after)}.`;
+};
+
 /** The whole context at a commit, as counted by the provider of its last call, else as estimated. */
 const wholeText = ({ countedTokens, contextTokens }: GraphRow): string =>
-  countedTokens === undefined ? `about ${say.exact(contextTokens)}` : `${say.exact(countedTokens)} counted`;
+  countedTokens === undefined
+    ? `about ${say.exact(contextTokens)} in the whole context`
+    : `${basis.counted}: ${say.exact(countedTokens)} in the whole context`;
 
 interface CommitRowProps {
   readonly id: string;
@@ -71,7 +79,7 @@ export const CommitRow = memo(
             </span>
           )}
           {commit.type === 'compaction' && (
-            <span className="badge seam-badge">
+            <span className="badge seam-badge" title={compactedHow(row)}>
               <Scissors size={11} aria-hidden />
               {row.replacedTokens !== undefined && <span className="unseen">compaction </span>}
               {row.replacedTokens === undefined ? 'compaction' : compactedText(row)}
@@ -103,7 +111,10 @@ export const CommitRow = memo(
         )}
         <Agent row={row} facts={facts} />
         <RowNumbers facts={facts} />
-        <span className="chain-tokens" title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${wholeText(row)} in the whole context`}>
+        <span
+          className="chain-tokens"
+          title={`${basis.estimated}: about ${say.exact(commit.tokenCount)} tokens in this commit${row.countedTokens === undefined ? ', ' : '. '}${wholeText(row)}`}
+        >
           ≈ +{say.compact(commit.tokenCount)}
         </span>
         <Spark all={row.contextTokens} own={commit.tokenCount} most={most} />

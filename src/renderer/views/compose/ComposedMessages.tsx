@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../client';
-import { Button, CutText, ProblemLine, problemOf, say } from '../../parts';
+import { Button, CutText, Estimate, ProblemLine, problemOf, say } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
 import { type ComposedRow, type Composition, type inputOf, longestText, pageSize } from './trial';
@@ -38,7 +38,7 @@ export function ComposedMessages({ input, first }: ComposedMessagesProps) {
       <h3 className="compose-title">
         Messages{' '}
         <span className="muted">
-          {say.plural(first.messages, 'message')} · {say.tokens(first.tokens)}
+          {say.plural(first.messages, 'message')} · <Estimate of={first.tokens} />
         </span>
         {first.added + first.removed > 0 && (
           <span className="muted">
@@ -109,7 +109,11 @@ function Message({ row, whole }: { row: ComposedRow; whole: () => Promise<string
             Show in Context
           </button>
         )}
-        {!isEmpty && <span className="muted">{say.tokens(row.tokens)}</span>}
+        {!isEmpty && (
+          <span className="muted">
+            <Estimate of={row.tokens} />
+          </span>
+        )}
       </header>
       {isEmpty ? (
         <p className="muted">{layer === 'system_prompt' ? 'The agent did not record its system prompt' : 'Empty'}</p>

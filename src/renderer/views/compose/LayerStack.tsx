@@ -1,6 +1,6 @@
 import { Pencil } from 'lucide-react';
 import type { PreviewLayer } from '../../../core/contract/index.js';
-import { IconButton, say } from '../../parts';
+import { Estimate, IconButton, say } from '../../parts';
 import { go } from '../../state';
 import { isBlock, layerFamily, layerName } from './layers';
 import { type Composition, isTried, type Trial } from './trial';
@@ -51,7 +51,7 @@ function Layer({
         <span className="muted" title={lifetimeHints[layer.lifetime]}>
           {lifetimeNames[layer.lifetime]}
         </span>
-        <span className="layer-tokens">{layer.tokens > 0 ? say.tokens(layer.tokens) : '—'}</span>
+        <span className="layer-tokens">{layer.tokens > 0 ? <Estimate of={layer.tokens} /> : '—'}</span>
         {editable ? (
           <IconButton small icon={Pencil} label={`Edit ${layerName(layer.layer)}`} onClick={() => onEdit(layer.layer)} />
         ) : (

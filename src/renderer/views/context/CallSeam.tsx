@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ContextId, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Proof, say } from '../../parts';
+import { basis, Proof, say } from '../../parts';
 import { go } from '../../state';
 
 /** The calls of this many commits are kept. */
@@ -48,13 +48,13 @@ export function CallSeam({ call }: { call: RequestRow }) {
     <button
       type="button"
       className="call-seam"
-      title="Open the request of this call. Its tokens are as the provider counted them."
+      title={`Open the request of this call. ${fed.length ? basis.counted : basis.notRecorded}`}
       onClick={() => go({ view: 'calls', call: call.requestId })}
     >
       <Proof proof={call.proof} />
       <span className="mono">{call.model ?? 'model not recorded'}</span>
       <span>
-        {fed.length ? `${say.compact(fed.reduce((sum, part) => sum + part, 0))} in` : 'usage not recorded'}
+        {fed.length ? `${say.compact(fed.reduce((sum, part) => sum + part, 0))} in` : 'count not recorded'}
         {cacheRead ? `, ${say.compact(cacheRead)} cached` : ''}
         {output !== null && `, ${say.compact(output)} out`}
       </span>

@@ -1,6 +1,6 @@
 import { Download, Eye, EyeOff, GitFork, Pencil, Search } from 'lucide-react';
 import { Button, IconButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
-import { jumpTo, keepForkDraft, move, show, useForkDraft, useUsageOf } from '../../state';
+import { jumpTo, keepForkDraft, move, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
 import { CopyMenu } from './CopyMenu';
 import type { Reader, Shown } from './useReader';
 
@@ -15,7 +15,7 @@ interface ContextTopProps {
 export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) {
   const { project, commit, stop, unsent, outline } = shown;
   const usage = useUsageOf(project, stop === 'root' ? null : commit);
-  const counted = stop !== 'root' && usage.status === 'done' ? usage.data : undefined;
+  const counted = stop === 'root' ? undefined : shownUsage(usage);
   const draft = useForkDraft(project, commit);
   const openDraft = () => {
     if (!draft) return;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Entry } from '../../../core/contract/index.js';
-import { Fold, kindNames, say, speaker } from '../../parts';
+import { Estimate, Fold, kindNames, speaker } from '../../parts';
 import { comparable, type Layout, type Piece, piecesOf } from './parts';
 
 /** Longer texts are shown without word marks, because comparing them takes too long. */
@@ -66,6 +66,8 @@ const EntryHead = ({ entry }: { entry: Entry }) => (
     <span className="entry-name">{entry.toolName ?? speaker(entry)}</span>
     <span className="muted">{kindNames[entry.kind]}</span>
     <span className="grow" />
-    <span className="entry-tokens">≈ {say.compact(entry.tokens)}</span>
+    <span className="entry-tokens">
+      <Estimate of={entry.tokens} bare />
+    </span>
   </header>
 );

@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp, ChevronDown, ChevronUp } from 'lucide-react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
-import { EntryView, kindNames, say, speaker } from '../../parts';
+import { EntryView, Estimate, kindNames, say, speaker } from '../../parts';
 import type { Ranges } from '../../state';
 import { Changed } from './Changed';
 import { Fields } from './Fields';
@@ -32,7 +32,11 @@ export function SameRow(props: {
       <button type="button" className="diff-same" aria-expanded={heads !== undefined} onClick={onToggle}>
         {heads ? <ChevronUp size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
         {say.plural(row.count, 'unchanged entry', 'unchanged entries')}
-        {tokens !== undefined && `, ${say.tokens(tokens)}`}
+        {tokens !== undefined && (
+          <>
+            , <Estimate of={tokens} />
+          </>
+        )}
       </button>
       {heads && (
         <ol className="diff-heads">

@@ -2,7 +2,7 @@ import { ArrowLeftRight, ClipboardCopy, FileDown, Share2 } from 'lucide-react';
 import type { Commit, ComparedSide, ContextDiff, ContextId, UsageSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { shareForm } from '../../forms';
-import { IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
+import { basis, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
 import { ask, copy, download, useNavigation, useQuery } from '../../state';
 
 /** The two compared commits, with the usage of each. */
@@ -85,23 +85,32 @@ function Figures({
   const other = than?.side;
   const isCounted = size.counted !== null;
   const isAlike = than && (than.size.counted !== null) === isCounted;
-  const known: readonly (readonly [name: string, value: number | null | undefined, from: number | null | undefined, words: (n: number) => string])[] =
+  const price = (amount: number): string => say.money({ amount, currency: 'USD', ...(side?.costAtLeast && { atLeast: true as const }) });
+  const known: readonly (readonly [
+    name: string,
+    value: number | null | undefined,
+    from: number | null | undefined,
+    words: (n: number) => string,
+    how: string,
+  ])[] = [
     [
-      [
-        isCounted ? 'Tokens, counted' : 'Tokens, estimated',
-        size.counted ?? size.estimated,
-        isAlike ? (than.size.counted ?? than.size.estimated) : null,
-        isCounted ? say.exact : (n) => `≈ ${say.compact(n)}`,
-      ],
-      ['Cost', side?.cost, other?.cost, (n) => `${side?.costAtLeast ? '≥ ' : ''}$${n.toFixed(4)}`],
-      ['Time', side?.ms, other?.ms, say.duration],
-      ['Input', side && inputOf(side), other && inputOf(other), say.exact],
-      ['Output', side?.usage?.output, other?.usage?.output, say.exact],
-    ];
+      isCounted ? 'Tokens, counted' : 'Tokens, estimated',
+      size.counted ?? size.estimated,
+      isAlike ? (than.size.counted ?? than.size.estimated) : null,
+      isCounted ? say.exact : (n) => `≈ ${say.compact(n)}`,
+      isCounted ? `${basis.counted}: the input of the last call` : `${basis.estimated}: no call has seen this context`,
+    ],
+    ['Cost', side?.cost, other?.cost, price, 'All calls of the turn, at API prices. A subscription does not pay them.'],
+    ['Time', side?.ms, other?.ms, say.duration, 'From the first to the last recorded time of the turn'],
+    ['Input', side && inputOf(side), other && inputOf(other), say.exact, `${basis.counted}: the input of all calls of the turn`],
+    ['Output', side?.usage?.output, other?.usage?.output, say.exact, `${basis.counted}: the replies of all calls of the turn`],
+  ];
   const missing = known.flatMap(([name, value]) => (value == null ? [name.toLowerCase()] : []));
   return (
     <dl className="diff-figures">
-      {known.map(([name, value, from, words]) => value != null && <Figure key={name} name={name} value={value} from={from} words={words} />)}
+      {known.map(
+        ([name, value, from, words, how]) => value != null && <Figure key={name} name={name} value={value} from={from} words={words} how={how} />,
+      )}
       {side?.model && (
         <div>
           <dt>Model</dt>
@@ -121,11 +130,11 @@ function Figures({
 }
 
 /** One figure, and how much more or less it is than on the other side. */
-function Figure(props: { name: string; value: number; from: number | null | undefined; words: (value: number) => string }) {
-  const { name, value, from, words } = props;
+function Figure(props: { name: string; value: number; from: number | null | undefined; words: (value: number) => string; how: string }) {
+  const { name, value, from, words, how } = props;
   const change = from == null ? 0 : value - from;
   return (
-    <div>
+    <div title={how}>
       <dt>{name}</dt>
       <dd>
         {words(value)}
@@ -144,11 +153,7 @@ function Figure(props: { name: string; value: number; from: number | null | unde
 export const ContextSize = ({ counted, estimated }: { counted: number | null; estimated: number }) => (
   <span
     className="muted"
-    title={
-      counted === null
-        ? 'Estimated from the length of the text: no call has seen this context'
-        : 'The input of the last call, as the provider counted it'
-    }
+    title={counted === null ? `${basis.estimated}: no call has seen this context` : `${basis.counted}: the input of the last call`}
   >
     {counted === null ? say.tokens(estimated) : `${say.exact(counted)} tok`}
   </span>

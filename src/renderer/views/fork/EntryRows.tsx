@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Pencil, Plus, Scissors, Trash2, Undo2 } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { EntryKey, OutlineRow } from '../../../core/contract/index.js';
-import { Button, familyIcons, familyOf, IconButton, kindNames, say, speaker } from '../../parts';
+import { Button, Estimate, familyIcons, familyOf, IconButton, kindNames, speaker } from '../../parts';
 import type { Changes, Writing } from './plan';
 
 interface EntryRowsProps {
@@ -73,7 +73,9 @@ function EntryRow(props: EntryRowProps) {
         {insertedCount > 0 && <span className="badge fork-badge">{insertedCount} inserted before</span>} {replaced.get(row.key)?.text ?? titleOf(row)}
       </span>
       {replaced.has(row.key) && <span className="badge fork-badge">changed</span>}
-      <span className="muted fork-tokens">≈ {say.compact(row.tokens)}</span>
+      <span className="muted fork-tokens">
+        <Estimate of={row.tokens} bare />
+      </span>
       <RowActions {...props} />
     </div>
   );

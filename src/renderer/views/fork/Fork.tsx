@@ -2,7 +2,7 @@ import { Download, GitFork, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Commit, ContextId, EntryKey, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agentOf, agents, Button, Code, Id, problemOf, Sheet, say } from '../../parts';
+import { Answer, agentOf, agents, Button, Code, Estimate, Id, problemOf, Sheet, say } from '../../parts';
 import {
   dismiss,
   go,
@@ -97,7 +97,14 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
       footer={
         <>
           <span className="grow fork-sum">
-            <b>{say.tokens(outline.tokens)}</b> before, <b>{say.tokens(plan.tokensAfter)}</b> after
+            <b>
+              <Estimate of={outline.tokens} />
+            </b>{' '}
+            before,{' '}
+            <b>
+              <Estimate of={plan.tokensAfter} />
+            </b>{' '}
+            after
           </span>
           <Button onClick={dismiss}>Cancel</Button>
           <Button look="primary" icon={GitFork} disabled={state.phase === 'creating' || nothing || isWriting} onClick={() => void create()}>
@@ -163,7 +170,7 @@ function Cut({ plan }: { plan: Plan }) {
       </div>
       <div className="fork-sides">
         <span>
-          <b>Kept</b> {say.plural(plan.kept.entries, 'entry', 'entries')}, {say.tokens(plan.kept.tokens)}
+          <b>Kept</b> {say.plural(plan.kept.entries, 'entry', 'entries')}, <Estimate of={plan.kept.tokens} />
         </span>
         <span>
           <b>Removed</b>{' '}
@@ -205,7 +212,7 @@ function Created({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
         {unchanged ? 'Nothing was changed, so the branch starts at the commit itself.' : fork.summary && <Code text={say.firstLine(fork.summary)} />}
       </p>
       <p className="muted">
-        The fork contains {say.plural(fork.messageCount, 'message')} of its own, {say.tokens(fork.tokenCount)}. The original did not change.
+        The fork contains {say.plural(fork.messageCount, 'message')} of its own, <Estimate of={fork.tokenCount} />. The original did not change.
       </p>
     </Sheet>
   );

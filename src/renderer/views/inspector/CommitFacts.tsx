@@ -1,6 +1,6 @@
 import { BookOpen, Ellipsis, Pencil } from 'lucide-react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
-import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
+import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
 import {
   go,
   type ShownCommit,
@@ -183,7 +183,12 @@ function Provenance({ commit }: { commit: ShownCommit }) {
             </span>,
           ],
           ['Checkpoint', commit.checkpoint.replace('_', ' ')],
-          ['Contains', `${say.plural(commit.messageCount, 'message')}, ${say.tokens(commit.tokenCount)}`],
+          [
+            'Contains',
+            <span key="contains">
+              {say.plural(commit.messageCount, 'message')}, <Estimate of={commit.tokenCount} />
+            </span>,
+          ],
           ['Depth', say.exact(commit.depth)],
           ['Parent', commit.parent ? <CommitLink key="parent" id={commit.parent} /> : 'none (first commit)'],
           children.length > 0

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { say, TokenBar, TokenLegend, Window } from '../../parts';
-import { go, outlineOf, type ShownCommit, useQuery, useUsageOf } from '../../state';
+import { go, outlineOf, type ShownCommit, shownUsage, useQuery, useUsageOf } from '../../state';
 import { seamsOf } from '../context';
 import { toolCounts } from './tools';
 
@@ -15,6 +15,7 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
   }, [commit.id]);
   const query = useQuery(settled === commit.id ? `${project} ${commit.id}` : null, () => outlineOf(project, commit.id, 'compaction'));
   const usage = useUsageOf(project, settled === commit.id ? commit.id : null);
+  const counted = shownUsage(usage);
   const outline = query.status === 'done' ? query.data : undefined;
   const own = useMemo(() => outline?.rows.filter((row) => row.commit === commit.id) ?? [], [outline, commit.id]);
   const seams = useMemo(() => seamsOf(outline?.rows ?? []), [outline]);
@@ -26,17 +27,17 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
   return (
     <div className="inspector-inside">
       <h3>
-        Context <Window usage={usage.status === 'done' ? usage.data : undefined} estimate={outline.tokens} />
+        Context <Window usage={counted} estimate={outline.tokens} />
       </h3>
       <TokenBar
         rows={outline.rows}
         from={Math.max(0, firstOwn)}
         to={Math.max(0, firstOwn) + own.length}
         seams={seams}
-        usage={usage.status === 'done' ? usage.data : undefined}
+        usage={counted}
         onJump={(entry) => go({ view: 'context', commit: commit.id, entry: outline.rows[entry]?.key, stop: undefined })}
       />
-      <TokenLegend rows={outline.rows} usage={usage.status === 'done' ? usage.data : undefined} />
+      <TokenLegend rows={outline.rows} usage={counted} />
       {tools.length > 0 && (
         <p className="muted">
           {tools.slice(0, 6).map(([name, times], n) => (

@@ -1,5 +1,5 @@
 import type { Entry } from '../../../core/contract/index.js';
-import { Facts, familyOf, Id, kindNames, markNames, say } from '../../parts';
+import { Estimate, Facts, familyOf, Id, kindNames, markNames, say } from '../../parts';
 import { entriesOf, outlineOf, useQuery, useRanges } from '../../state';
 import { CommitLink } from './CommitLink';
 import type { Shown } from './shown';
@@ -26,7 +26,7 @@ export function EntryFacts({ project, commit, stop, unsent, entry: key }: Shown 
           entry.toolName ? ['Tool', entry.toolName] : undefined,
           entry.toolCallId ? ['Call', <Id key="call" id={entry.toolCallId} what="call id" />] : undefined,
           entry.author ? ['Author', entry.author] : undefined,
-          ['Tokens', `≈ ${say.exact(entry.tokens)}`],
+          ['Tokens', <Estimate key="tokens" of={entry.tokens} />],
           ['Time', entry.at ? say.instant(entry.at) : 'not recorded'],
           ['Commit', <CommitLink key="commit" id={entry.source.commit} />],
           marks.length > 0 ? ['Marks', marks.map((mark) => markNames[mark] ?? mark).join(', ')] : undefined,

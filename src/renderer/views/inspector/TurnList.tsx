@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'react';
-import { blocksOf, say } from '../../parts';
+import { blocksOf, Estimate, say } from '../../parts';
 import { jumpTo, move, outlineOf, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
 import { turnsOf } from '../context';
 import type { Shown } from './shown';
@@ -45,7 +45,9 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
               <span className="turn-number muted">{turn.number}</span>
               <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
               {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
-              <span className="muted turn-tokens">≈ {say.compact(turn.tokens)}</span>
+              <span className="muted turn-tokens">
+                <Estimate of={turn.tokens} bare />
+              </span>
             </button>
           </li>
         ))}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { TemplateRecord } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { instantiateForm, templateForm } from '../../forms';
-import { Answer, Button, Empty, Facts, Fold, Id, notifyProblem, say } from '../../parts';
+import { Answer, Button, Empty, Estimate, Facts, Fold, Id, notifyProblem, say } from '../../parts';
 import { ask, download, go, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { NameList } from './NameList';
 
@@ -115,7 +115,12 @@ function Made({ made }: { made: Instance }) {
       <Facts
         rows={[
           ['Start', startNames[made.start]],
-          ['Contains', `${say.plural(made.messageCount, 'message')}, ${say.tokens(made.tokenCount)}`],
+          [
+            'Contains',
+            <span key="contains">
+              {say.plural(made.messageCount, 'message')}, <Estimate of={made.tokenCount} />
+            </span>,
+          ],
           ['Format', `${made.format}, ${made.tier}`],
           made.context !== null && ['Commit', made.context],
         ]}

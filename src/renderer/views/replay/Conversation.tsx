@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
-import { type Block, blockOfEntry, blocksOf, EntryView, guessHeight, SomeUnread, say, ToolView } from '../../parts';
+import { type Block, blockOfEntry, blocksOf, EntryView, Estimate, guessHeight, SomeUnread, say, ToolView } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 import { blocksUpTo } from './turns';
 
@@ -86,7 +86,7 @@ function BlockHead({ block, step }: { block: Block; step: ReplayStep | undefined
   return (
     <div className="seam">
       <span>
-        Compaction: this summary replaced {say.plural(step.dropped.entries, 'entry', 'entries')} ({say.tokens(step.dropped.tokens)})
+        Compaction: this summary replaced {say.plural(step.dropped.entries, 'entry', 'entries')} (<Estimate of={step.dropped.tokens} />)
       </span>
     </div>
   );

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { say, speaker, useWidth } from '../../parts';
+import { Estimate, say, speaker, useWidth } from '../../parts';
 import { useShownTheme } from '../../state';
 import { type Axis, placeAt } from './axis';
 
@@ -61,10 +61,14 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
       <div className="track-head" style={{ left: `${at}%` }} />
       {step && (
         <div className="token-tip track-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
-          <strong>{speaker(step)}</strong> step {say.exact((pointed?.place ?? 0) + 1)} · {say.tokens(step.window)} in the window
+          <strong>{speaker(step)}</strong> step {say.exact((pointed?.place ?? 0) + 1)} · <Estimate of={step.window} /> in the window
           {step.at && <span>{say.instant(step.at)}</span>}
           {gap && <span>pause of {say.duration(gap.ms)}</span>}
-          {step.dropped && <span>compaction: {say.tokens(step.dropped.tokens)} removed</span>}
+          {step.dropped && (
+            <span>
+              compaction: <Estimate of={step.dropped.tokens} /> removed
+            </span>
+          )}
           {step.head && <span className="ellipsis">{step.head}</span>}
         </div>
       )}

@@ -1,6 +1,6 @@
 import { Scissors } from 'lucide-react';
 import type { Kind, MomentState } from '../../../core/contract/index.js';
-import { kindNames, type Share, say } from '../../parts';
+import { Estimate, kindNames, type Share, say } from '../../parts';
 
 /** The tokens in the context window at a step, and what a compaction removed. */
 export function WindowFacts({ state, added }: { state: MomentState; added: number }) {
@@ -8,17 +8,23 @@ export function WindowFacts({ state, added }: { state: MomentState; added: numbe
   return (
     <section className="moment-part" aria-label="Context window">
       <h3>
-        Context window <b>{say.tokens(window.tokens)}</b>
+        Context window{' '}
+        <b>
+          <Estimate of={window.tokens} />
+        </b>
       </h3>
       <Shares byKind={window.byKind} total={window.tokens} />
       <p className="muted">
-        {say.plural(window.entries, 'entry', 'entries')}; this step added {say.tokens(added)}
+        {say.plural(window.entries, 'entry', 'entries')}; this step added <Estimate of={added} />
       </p>
       {dropped && (
         <div className="moment-dropped">
           <p>
             <Scissors size={12} aria-hidden /> A compaction removed {say.plural(dropped.entries, 'entry', 'entries')},{' '}
-            <b>{say.tokens(dropped.tokens)}</b>:
+            <b>
+              <Estimate of={dropped.tokens} />
+            </b>
+            :
           </p>
           <Shares byKind={dropped.byKind} total={dropped.tokens} />
         </div>
@@ -53,7 +59,10 @@ function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; to
         {byKind.map(({ kind, tokens }) => (
           <li key={kind}>
             <i aria-hidden style={fillOf(kind)} />
-            {kindNames[kind]} <b>≈ {say.compact(tokens)}</b>
+            {kindNames[kind]}{' '}
+            <b>
+              <Estimate of={tokens} bare />
+            </b>
           </li>
         ))}
       </ul>

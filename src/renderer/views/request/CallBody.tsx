@@ -1,7 +1,7 @@
 import { Braces, Terminal } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Request } from '../../../core/contract/index.js';
-import { Button, say } from '../../parts';
+import { Button, Estimate, say } from '../../parts';
 import { copy } from '../../state';
 import { curlOf, isMissing, type Part, type ShownBody, shownBody } from './body';
 import { Messages } from './Messages';
@@ -69,7 +69,9 @@ export function CallBody({ request, model }: { request: Request; model: string |
       <section aria-label="Messages">
         <h3 className="request-title">
           Messages ({body.messages.length}){' '}
-          <span className="muted">{say.tokens(body.messages.reduce((total, message) => total + message.tokens, 0))}</span>
+          <span className="muted">
+            <Estimate of={body.messages.reduce((total, message) => total + message.tokens, 0)} />
+          </span>
         </h3>
         <Messages rows={messages} />
       </section>
@@ -128,7 +130,9 @@ function Section(props: { name: string; tokens: number; parts: readonly Part[]; 
           <summary>
             <span className="ellipsis grow">{part.title}</span>
             {part.cached && <span className="badge">cache breakpoint</span>}
-            <span className="muted">{say.tokens(part.tokens)}</span>
+            <span className="muted">
+              <Estimate of={part.tokens} />
+            </span>
           </summary>
           <pre className="verbatim">{part.text}</pre>
         </details>

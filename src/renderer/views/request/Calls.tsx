@@ -2,9 +2,9 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
-import { inFolder, placeByKey, rowsOnPage, say } from '../../parts';
+import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths } from '../../parts';
 import { isMiss, missTitle, readShare } from './calls';
-import { costWords, priceText } from './words';
+import { costText, costWords, priceText, sentWords } from './words';
 
 const rowHeight = 28;
 
@@ -164,19 +164,28 @@ function CallRow({
       </span>
       <span
         className="n"
-        title={added === null ? 'This call or the one before was not counted' : 'Growth of the counted input since the call before'}
+        title={
+          added === null ? 'Not recorded: this call or the one before has no count' : `${basis.counted}: growth of the input since the call before`
+        }
       >
         {added === null ? '–' : `${added < 0 ? '−' : '+'}${say.exact(Math.abs(added))}`}
       </span>
-      <span className="n muted" title={window === null ? 'No provider count was recorded' : 'Input tokens, as the provider counted them'}>
-        {window === null ? 'not counted' : say.exact(window)}
+      <span className="n muted" title={sentWords(call)}>
+        {window === null ? <span className="faint">not recorded</span> : say.exact(window)}
       </span>
       <Cache call={call} />
-      <span className="n c-lo muted" title={waitMs === null ? 'Not recorded' : 'From the last entry before the reply to the end of the reply'}>
+      <span
+        className="n c-lo muted"
+        title={
+          waitMs === null
+            ? 'Not recorded: the times of the request and the reply give no wait'
+            : 'From the last entry before the reply to the end of the reply'
+        }
+      >
         {waitMs === null ? '–' : say.duration(waitMs)}
       </span>
       <span className="n" title={costWords(call)}>
-        {priceText(cost)}
+        {cost ? priceText(cost) : <span className="faint">{costText(call)}</span>}
       </span>
       <span className="n c-lo muted" title={say.instant(at)}>
         {say.instant(at).slice(-8)}
@@ -190,7 +199,8 @@ function Trigger({ text, isTool, subagent }: { text: string | null; isTool: bool
   const [, tool, given] = (isTool && /^(\S+) (.+)$/s.exec(text ?? '')) || [];
   return (
     <span className="ellipsis" title={text ?? undefined}>
-      {tool === undefined ? (text ?? (subagent ? `subagent ${subagent}` : 'not recorded')) : tool} {given && <code className="muted">{given}</code>}
+      {tool === undefined ? (text ?? (subagent ? `subagent ${subagent}` : 'not recorded')) : tool}{' '}
+      {given && <code className="muted">{shortPaths(given)}</code>}
     </span>
   );
 }
@@ -213,12 +223,12 @@ function Cache({ call }: { call: UsageCall }) {
     );
   if (share === null)
     return (
-      <span className="faint" title="The agent did not record what was read from the cache">
+      <span className="faint" title={basis.notRecorded}>
         not recorded
       </span>
     );
   return (
-    <span className="call-cache" title={`${say.exact(call.tokens.cacheRead ?? 0)} tokens read from the cache`}>
+    <span className="call-cache" title={`${basis.counted}: ${say.exact(call.tokens.cacheRead ?? 0)} tokens read from the cache`}>
       <i>
         <b style={{ width: `${share * 100}%` }} />
       </i>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { RequestDiff, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, say } from '../../parts';
+import { Answer, Estimate, say } from '../../parts';
 import { useQuery } from '../../state';
 import { isMissing } from './body';
 
@@ -78,12 +78,12 @@ function DiffSummary({ diff, missing }: { diff: RequestDiff; missing: readonly s
       <p className={brokenAt === null ? 'muted' : 'notice-line'}>
         {brokenAt === null ? (
           <>
-            Cache prefix intact: {say.plural(prefix.messages, 'message')} ({say.tokens(prefix.tokens)}) reusable.
+            Cache prefix intact: {say.plural(prefix.messages, 'message')} (<Estimate of={prefix.tokens} />) reusable.
           </>
         ) : (
           <>
             Cache prefix broken at <span className="mono">{brokenAt}</span>: only {say.plural(prefix.messages, 'message')} (
-            {say.tokens(prefix.tokens)}) before it reusable.
+            <Estimate of={prefix.tokens} />) before it reusable.
           </>
         )}
       </p>

@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import type { UsageSeries } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import { basis, say, unexplained } from '../../parts';
 import { useShownTheme } from '../../state';
 import { layers, type Stack, stackOf, unrecorded } from './fill';
 
@@ -29,20 +29,17 @@ export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen
         <p className="shares-words fill-words" aria-live="off">
           <b>Call {at + 1}</b>
           {filled.map(({ at: layer, name, color }) => (
-            <span
-              key={name}
-              className={tokens[layer] ? '' : 'faint'}
-              title={layer === unrecorded ? 'System prompt, tools and memory that no record contains' : basisWords[stack.basis]}
-            >
+            <span key={name} className={tokens[layer] ? '' : 'faint'} title={layer === unrecorded ? unexplained : basis[stack.basis]}>
               <i
                 className={layer === unrecorded ? 'dot hatched' : 'dot'}
                 style={{ background: layer === unrecorded ? undefined : `var(${color})` }}
               />{' '}
-              {name} {say.compact(tokens[layer] ?? 0)}
+              {name} {tokens[layer] ? `≈ ${say.compact(tokens[layer])}` : 'none'}
             </span>
           ))}
-          <span title="The input of the call as the provider counted it">
-            <i className="fill-line" /> {counted === null ? 'not counted' : `${say.exact(counted)} counted`}
+          <span title={counted === null ? basis.notRecorded : `${basis.counted}: the input of the call`}>
+            {counted === null ? 'count not recorded' : <i className="fill-line" />}
+            {counted !== null && ` ${say.exact(counted)} counted`}
             {counted !== null && stack.limit !== null && `, ${say.percent(counted / stack.limit)}`}
           </span>
         </p>
@@ -50,12 +47,6 @@ export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen
     </section>
   );
 }
-
-const basisWords = {
-  counted: 'Counted by the provider',
-  calibrated: 'Estimated, calibrated on counted calls of this model',
-  estimated: 'Estimated from the length of the text',
-} as const;
 
 interface ChartProps {
   readonly stack: Stack;

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Button, Fold, say } from '../../parts';
+import { Button, Estimate, Fold, say } from '../../parts';
 import type { Part, ShownMessage } from './body';
 
 /** Only the newest messages are drawn at first. */
@@ -22,7 +22,9 @@ export function Messages({ rows }: { rows: readonly { message: ShownMessage; at:
             <header>
               <span className="muted wire-number">{at + 1}</span> <b>{message.role}</b>
               <span className="grow" />
-              <span className="muted">{say.tokens(message.tokens)}</span>
+              <span className="muted">
+                <Estimate of={message.tokens} />
+              </span>
             </header>
             {parts.map((part, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the message does not change

@@ -12,7 +12,7 @@ const usage = ({ tokens }: RequestRow): string => {
     tokens.cacheWrite !== null && `${say.compact(tokens.cacheWrite)} written to cache`,
     tokens.output !== null && `${say.compact(tokens.output)} out`,
   ].filter((part) => part !== false);
-  return parts.length ? `${parts.join(', ')} (counted by the provider)` : 'usage not recorded';
+  return parts.length ? `${parts.join(', ')}, counted` : 'count not recorded';
 };
 
 /** One call: its facts, what changed since another call, and the request in full. */

@@ -2,7 +2,7 @@ import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
 import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, placeByKey, say } from '../../parts';
+import { Answer, Button, Empty, Estimate, placeByKey, say } from '../../parts';
 import { copy, go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { type Stretch, stretchesOf } from './lines';
 
@@ -131,7 +131,9 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
     <div className="request-one">
       <header className="request-head">
         <h2>{row.kind === 'system' ? 'System prompt' : `${say.plural(row.sections, 'tool')}`}</h2>
-        <span className="muted">{say.tokens(row.tokens)}</span>
+        <span className="muted">
+          <Estimate of={row.tokens} />
+        </span>
         <span className="grow" />
         {part.status === 'done' && (
           <Button small onClick={() => void copy(part.data.sections.map(({ text }) => text).join('\n\n'), 'Copied the text')}>
@@ -182,7 +184,9 @@ const Sections = ({ part }: { part: RequestPart }) => (
       <details key={at} className={`request-part kind-${part.kind === 'system' ? 'system' : 'tool'}`} open={part.kind === 'system'}>
         <summary>
           <span className="ellipsis grow">{name}</span>
-          <span className="muted">{say.tokens(tokens)}</span>
+          <span className="muted">
+            <Estimate of={tokens} />
+          </span>
         </summary>
         <pre className="verbatim">{text}</pre>
       </details>

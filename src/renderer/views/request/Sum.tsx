@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { UsageCall } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import { basis, say } from '../../parts';
 import { totalsOf } from './calls';
 import { priceText } from './words';
 
@@ -18,7 +18,7 @@ export function Sum({ calls }: { calls: readonly UsageCall[] }) {
           <b>{priceText(cost)}</b> at API prices of {cost.priceDate}
         </span>
       ) : (
-        <span title="The list has no price for the models of these calls, or their input was not counted.">no price</span>
+        <span title={whyNoPrice(calls)}>{calls.every(({ window }) => window === null) ? 'cost not recorded' : 'no price'}</span>
       )}
       {lostTokens > 0 && (
         <span title="What cache misses cost beyond reading the same tokens from the cache, added up over this branch">
@@ -27,4 +27,12 @@ export function Sum({ calls }: { calls: readonly UsageCall[] }) {
       )}
     </p>
   );
+}
+
+/** Why none of the calls has a cost. */
+function whyNoPrice(calls: readonly UsageCall[]): string {
+  const models = [...new Set(calls.flatMap(({ window, model }) => (window === null ? [] : [model ?? 'a model that was not recorded'])))];
+  return models.length === 0
+    ? `${basis.notRecorded}, so the cost is unknown`
+    : `The list has no price for ${models.join(', ')}. The file usage.json can set one.`;
 }

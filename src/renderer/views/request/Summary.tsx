@@ -2,10 +2,10 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { inFolder, say } from '../../parts';
+import { basis, inFolder, ProblemLine, problemOf, say, shortPaths } from '../../parts';
 import { go, usePlace, useQuery } from '../../state';
 import { culpritsOf, isMiss, missTitle } from './calls';
-import { cacheWords, costWords, priceText, replyWords } from './words';
+import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
 /** What one call cost, how it used the cache, and what filled its window. */
 export function Summary({
@@ -41,15 +41,17 @@ export function Summary({
       <dl className="facts">
         <div>
           <dt>Sent</dt>
-          <dd title="Uncached input, cache reads and cache writes, as the provider counted them">
-            <b>{window === null ? 'not recorded' : say.exact(window)}</b>{' '}
+          <dd title={sentWords(call)}>
+            {window === null ? <span className="muted">not recorded</span> : <b>{say.exact(window)}</b>}{' '}
             {window !== null && <span className="muted">counted{limit !== null && `, ${say.percent(window / limit)} of ${say.exact(limit)}`}</span>}
           </dd>
         </div>
         <div>
           <dt>Cache</dt>
           <dd className="muted" title={cacheWords(call)}>
-            {tokens.cacheRead === null ? 'not recorded' : `${say.exact(tokens.cacheRead)} read, ${say.exact(tokens.cacheWrite ?? 0)} written`}
+            {tokens.cacheRead === null
+              ? 'not recorded'
+              : `${say.exact(tokens.cacheRead)} read${tokens.cacheWrite === null ? '' : `, ${say.exact(tokens.cacheWrite)} written`}`}
           </dd>
         </div>
         <div>
@@ -62,7 +64,8 @@ export function Summary({
         <div>
           <dt>Cost</dt>
           <dd title={costWords(call)}>
-            <b>{priceText(cost)}</b> {cost && <span className="muted">at API prices of {cost.priceDate}</span>}
+            {cost ? <b>{priceText(cost)}</b> : <span className="muted">{costText(call)}</span>}{' '}
+            {cost && <span className="muted">at API prices of {cost.priceDate}</span>}
           </dd>
         </div>
       </dl>
@@ -79,7 +82,7 @@ function Miss({ call, before, number }: { call: UsageCall; before: UsageCall | u
   const most = Math.max(1, left, tokens.cacheRead ?? 0);
   return (
     <section aria-label="Cache miss">
-      <h3 className="call-cause">{missTitle(call)}</h3>
+      <h3 className="call-cause">{missTitle(call, number === 1)}</h3>
       {cache.lostTokens !== undefined && (
         <p className="call-loss">
           {cache.lostCost && <strong>{priceText(cache.lostCost)}</strong>}
@@ -128,6 +131,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
   const place = usePlace(project, commit);
   const folder = place.status === 'done' ? place.data.repository : null;
   const query = useQuery(`${project} ${commit} fillers`, (signal) => api.usage.fillers({ id: commit }, { signal }));
+  if (query.status === 'failed') return <ProblemLine>Cannot list what filled the window: {problemOf(query.error).message}</ProblemLine>;
   if (query.status !== 'done') return null;
   const culprits = culpritsOf(query.data, shownFillers);
   const most = Math.max(1, ...culprits.map(({ tokenCalls }) => tokenCalls));
@@ -136,19 +140,20 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
     <section className="call-fillers" aria-label="What filled it">
       <header>
         <h3>What filled it</h3>
-        <span className="muted" title="Estimated tokens, times the calls of this context that were sent with them">
+        <span className="muted" title={`${basis.estimated}, times the calls of this context that were sent with it`}>
           ≈ tokens × calls they stayed
         </span>
       </header>
-      {culprits.map(({ name, kind, key, tokens, calls, tokenCalls, times, duplicates, unused }) => (
+      {culprits.map(({ name, side, kind, key, tokens, calls, tokenCalls, times, duplicates, unused }) => (
         <button
           key={`${name} ${key}`}
           type="button"
           className="filler"
-          title={`${name}: about ${say.plural(tokens, 'token')}, sent with ${say.plural(calls, 'call')} of this context`}
+          title={`${side === undefined ? '' : `${side === 'call' ? 'Call' : 'Result'} of `}${name}: about ${say.plural(tokens, 'token')}, sent with ${say.plural(calls, 'call')} of this context`}
           onClick={() => go(key === undefined ? { part: 'latest' } : { view: 'context', commit, entry: key })}
         >
-          <span className="ellipsis grow">{inFolder(name, folder)}</span>
+          <span className="ellipsis grow">{shortPaths(inFolder(name, folder))}</span>
+          {side !== undefined && <small className="faint">{side}</small>}
           <span className="muted">
             {say.exact(tokens)} × {say.exact(calls)}
           </span>

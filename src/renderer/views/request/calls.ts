@@ -6,8 +6,9 @@ export type Shown = 'all' | 'misses' | 'jumps';
 /** A growth from this many tokens on is a large jump. */
 export const largeJump = 5_000;
 
-/** Whether the call could not read what the call before left in the cache. Without a count of its cache reads, that is not known. */
-export const isMiss = ({ cache, tokens }: UsageCall): boolean => !cache.hit && cache.cause !== 'first' && tokens.cacheRead !== null;
+/** Whether the call could not read what the call before left in the cache. Where nothing was left, or reads were not counted, it has no cause. */
+export const isMiss = ({ cache, tokens }: UsageCall): boolean =>
+  !cache.hit && cache.cause !== undefined && cache.cause !== 'first' && tokens.cacheRead !== null;
 /** Whether the input grew by much since the call before. */
 export const isJump = ({ added, cache }: UsageCall): boolean => added !== null && added >= largeJump && cache.cause !== 'first';
 
@@ -44,6 +45,8 @@ export const readShare = ({ tokens, window }: UsageCall): number | null =>
 /** What filled a window, one row for each file; everything else by itself. */
 export interface Culprit {
   readonly name: string;
+  /** Whether it is what a tool was given, or what it returned. */
+  readonly side: string | undefined;
   readonly kind: UsageFiller['kind'];
   /** Where it stands. Tools and the system prompt stand in no entry. */
   readonly key: UsageFiller['key'];
@@ -63,10 +66,12 @@ export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culpr
   for (const { key, path, tool, kind, head, tokens, calls, tokenCalls, duplicateOf, group, unused } of fillers) {
     const isOfFile = path !== undefined && kind !== 'tool_call';
     const name = group ?? (isOfFile ? path : `${tool ?? ''} ${path ?? (head === tool ? '' : (head ?? ''))}`.trim() || kindWords[kind] || kind);
+    const side = group === undefined && !isOfFile && tool !== undefined ? sideWords[kind] : undefined;
     const id = group ?? (isOfFile ? `file ${path}` : `entry ${key ?? name}`);
     const before = found.get(id);
     found.set(id, {
       name,
+      side,
       kind,
       key: before?.key ?? key,
       tokens: (before?.tokens ?? 0) + tokens,
@@ -77,9 +82,14 @@ export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culpr
       unused: (before?.unused ?? 0) + (unused ? 1 : 0),
     });
   }
-  return [...found.values()].sort((a, b) => b.tokenCalls - a.tokenCalls).slice(0, most);
+  // What came after the last call filled no window yet.
+  return [...found.values()]
+    .filter(({ tokenCalls }) => tokenCalls > 0)
+    .sort((a, b) => b.tokenCalls - a.tokenCalls)
+    .slice(0, most);
 }
 
+const sideWords: Partial<Record<UsageFiller['kind'], string>> = { tool_call: 'call', tool_result: 'result' };
 /** Names of fillers that have no text of their own. */
 const kindWords: Partial<Record<UsageFiller['kind'], string>> = { system: 'System prompt', tools: 'Tools', image: 'Image' };
 
@@ -99,7 +109,7 @@ export function totalsOf(calls: readonly UsageCall[]): Totals {
     const [first] = known;
     if (!first) return null;
     const { atLeast: _, ...money } = first;
-    const isLeast = known.some(({ atLeast }) => atLeast);
+    const isLeast = known.length < prices.length || known.some(({ atLeast }) => atLeast);
     return { ...money, amount: known.reduce((total, { amount }) => total + amount, 0), ...(isLeast && { atLeast: true }) };
   };
   const misses = calls.filter(isMiss);
@@ -108,15 +118,15 @@ export function totalsOf(calls: readonly UsageCall[]): Totals {
     unpriced: calls.filter(({ cost }) => cost === null).length,
     unknownOutputs: calls.filter(({ tokens }) => tokens.output === null).length,
     lostTokens: misses.reduce((total, { cache }) => total + (cache.lostTokens ?? 0), 0),
-    lostCost: sum(misses.map(({ cache }) => cache.lostCost)),
+    lostCost: sum(misses.filter(({ cache }) => cache.lostTokens).map(({ cache }) => cache.lostCost)),
   };
 }
 
 /** The sentence for a miss. */
-export function missTitle({ cache, trigger }: UsageCall): string {
+export function missTitle({ cache }: UsageCall, isFirst = false): string {
   switch (cache.cause) {
     case 'first':
-      return trigger === null ? 'First call of the window' : 'First call of the conversation';
+      return isFirst ? 'First call of the conversation' : 'First call after a compaction';
     case 'expired':
       return cache.idleMs === undefined ? 'The cache expired' : `The cache expired after ${Math.round(cache.idleMs / 60_000)} min`;
     case 'system':

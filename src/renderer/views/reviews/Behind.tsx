@@ -2,7 +2,7 @@ import { BookOpen, GitCompareArrows, GitFork, Play } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
 import type { ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agentOf, Button, Id, say, TokenBar } from '../../parts';
+import { Answer, agentOf, Button, Estimate, Id, say, TokenBar } from '../../parts';
 import { go, move, outlineOf, show, useQuery } from '../../state';
 
 /** The author's context when the ticket was written: the commit, its size, and the ways to open it. */
@@ -34,7 +34,7 @@ export function Behind({
             <p className="behind-words">
               <Id id={commit.id} what="commit id" />
               <span className="muted">
-                {commit.principal ?? commit.template} · {say.when(commit.createdAt)} · {say.tokens(outline.tokens)}
+                {commit.principal ?? commit.template} · {say.when(commit.createdAt)} · <Estimate of={outline.tokens} />
                 {found === 'resolved' && ' · found by name and time'}
               </span>
             </p>

@@ -1,5 +1,5 @@
 import { api } from '../../client';
-import { AgentMark, agentName, Button, Gauge, repositoryName, say } from '../../parts';
+import { AgentMark, agentName, Button, basis, Gauge, repositoryName, say } from '../../parts';
 import { go, useKept, useLive, useProject, useQuery, useUi } from '../../state';
 import type { Listed } from './rows';
 
@@ -65,7 +65,7 @@ function LiveRow({ listed: { title, agent, repository, session } }: { listed: Li
           )}
         </div>
         {counted !== null && limit !== null && <Gauge tokens={counted} limit={limit} live label="Context window" />}
-        <small>{counted === null ? 'No provider has counted this context.' : 'Counted by the provider at the last call.'}</small>
+        <small>{counted === null ? 'No call was counted yet' : `${basis.counted} at the last call`}</small>
       </div>
       <div className="live-cost">
         <b>{session?.cost ? say.money(session.cost) : 'no price'}</b>

@@ -3,7 +3,7 @@
 /** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
 import { ChevronRight, Ellipsis, Import, Pin, TriangleAlert } from 'lucide-react';
 import type { CSSProperties } from 'react';
-import { AgentMark, agentName, Button, ExperimentalMark, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
+import { AgentMark, agentName, Button, basis, ExperimentalMark, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
 import { openSession, sessionActions } from './actions';
 import type { Listed, ListRow } from './rows';
 
@@ -146,18 +146,15 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
       </span>
       <span role="gridcell" className="c-peak">
         {peakTokens === null ? (
-          <span className="muted" title="No count of a provider was recorded.">
+          <span className="muted" title={basis.notRecorded}>
             not recorded
           </span>
         ) : limit === null ? (
-          <span title={`${say.exact(peakTokens)} tokens, the largest input that the provider counted. The model's window is not known.`}>
+          <span title={`${basis.counted}: ${say.exact(peakTokens)} tokens, the largest input of a call. The window of the model is not known.`}>
             {say.compact(peakTokens)}
           </span>
         ) : (
-          <span
-            className="peak"
-            title={`${say.exact(peakTokens)} of ${say.exact(limit)} tokens: the largest input that the provider counted in one call.`}
-          >
+          <span className="peak" title={`${basis.counted}: ${say.exact(peakTokens)} of ${say.exact(limit)} tokens, the largest input of a call`}>
             <Gauge tokens={peakTokens} limit={limit} label="Peak context" />
             <span className="num">{say.percent(peakTokens / limit)}</span>
           </span>
@@ -169,10 +166,12 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
         title={
           cost
             ? `All calls of the session${subagents.length > 0 ? ' and its subagents' : ''}, at API prices in ${cost.currency} of ${cost.priceDate}. A subscription does not pay them.${cost.atLeast ? ' A lower bound: some output was not recorded.' : ''}`
-            : 'No price: the counts or the price of the model are not known.'
+            : peakTokens === null
+              ? `${basis.notRecorded}, so the cost is unknown`
+              : 'No price: the list has none for the model. The file usage.json can set one.'
         }
       >
-        {cost ? say.money(cost) : <span className="muted">no price</span>}
+        {cost ? say.money(cost) : <span className="muted">{peakTokens === null ? 'not recorded' : 'no price'}</span>}
       </span>
       <span role="gridcell" className="c-errors num">
         {errors > 0 && (

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Rendered, TimelineBlockName, TimelineInput } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Fold, Switch, say } from '../../parts';
+import { Answer, Button, Estimate, Fold, Switch } from '../../parts';
 import { copy, useQuery } from '../../state';
 import { linesOf } from './lines';
 
@@ -47,7 +47,9 @@ export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
             { value: 'messages', name: 'Messages', hint: 'The same as messages with roles' },
           ]}
         />
-        <span className="muted ellipsis grow">{say.tokens(tokens)}</span>
+        <span className="muted ellipsis grow">
+          <Estimate of={tokens} />
+        </span>
         <Button small onClick={() => void copy(rendered.system, 'Copied the text')}>
           Copy
         </Button>
@@ -95,7 +97,10 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
               <div key={item.key} data-index={item.index} ref={virtual.measureElement}>
                 {row.tokens !== undefined && (
                   <h3 className="reader-block">
-                    {blockNames[row.block]} <span className="muted">{say.tokens(row.tokens)}</span>
+                    {blockNames[row.block]}{' '}
+                    <span className="muted">
+                      <Estimate of={row.tokens} />
+                    </span>
                   </h3>
                 )}
                 {row.messageId === undefined ? (

@@ -1,0 +1,17 @@
+import { compact, exact, tokens } from './numbers';
+
+/** How a number of tokens is known. Each hover text of such a number begins with one of these. */
+export const basis = {
+  counted: 'Counted by the provider',
+  calibrated: 'Estimated, calibrated on counted calls of this model',
+  estimated: 'Estimated from the length of the text',
+  notRecorded: 'Not recorded: the agent wrote no count of the provider',
+} as const;
+
+/** The part of a count that no record explains. */
+export const unexplained = 'Counted by the provider, but no record explains it: usually the system prompt, tools and memory';
+
+/** An estimated number of tokens, which says so on hover. `bare`: without the unit. */
+export const Estimate = ({ of, bare = false }: { of: number; bare?: boolean }) => (
+  <span title={`${basis.estimated}: about ${exact(of)} tokens`}>{bare ? `≈ ${compact(of)}` : tokens(of)}</span>
+);
