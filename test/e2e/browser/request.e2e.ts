@@ -35,7 +35,7 @@ test('a model call opens from the context; its request is shown, compared and co
   // The chart of the context window by call; a click opens a call.
   const fill = requests.getByRole('region', { name: 'Context window by call' });
   await expect(fill).toContainText(/Call \d+/);
-  await expect(fill).toContainText(/Tool results [\d.]+/);
+  await expect(fill).toContainText(/Tool results ≈ [\d.]+/);
   await fill.getByRole('img').click({ position: { x: 64, y: 100 } });
   await expect(requests.getByRole('heading', { name: 'Call 1', exact: true })).toBeVisible();
   await page.goBack();
