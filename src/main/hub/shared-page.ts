@@ -65,8 +65,9 @@ const pageOf = (markdown: string): string => `<!doctype html>
 :root { color-scheme: light dark; font: 14px/1.5 system-ui, sans-serif; --line: light-dark(#d9dae1, #3c3f48); --code: light-dark(#f1f1f4, #1d1e23); }
 body { max-width: 60rem; margin: 0 auto; padding: 16px 24px 48px; overflow-wrap: anywhere; }
 h1 { font-size: 20px; } h2 { font-size: 17px; margin-top: 28px; } h3 { font-size: 15px; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
+table { border-collapse: collapse; display: block; overflow-x: auto; overflow-wrap: normal; }
 th, td { border: 1px solid var(--line); padding: 4px 8px; text-align: left; vertical-align: top; }
+td code { white-space: nowrap; }
 code { font: 12px/1.5 ui-monospace, monospace; background: var(--code); padding: 1px 4px; border-radius: 4px; }
 pre { background: var(--code); padding: 10px 12px; border-radius: 6px; overflow-x: auto; white-space: pre-wrap; }
 pre code { padding: 0; background: none; }
