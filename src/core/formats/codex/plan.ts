@@ -1,7 +1,8 @@
 import type { ByteRange, Timestamp } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
-import type { FileBytes, ImportPlan, PlanContext, PlannedCommit, Problem } from '../format.js';
+import type { FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
+import { lastRead } from '../shared/last-read.js';
 import { type Fact, type Facts, factsOf, type Session } from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
 
@@ -12,12 +13,16 @@ const longestName = 400;
 /** A stored commit or a commit of the plan. */
 type Ref = { readonly plan: number } | { readonly record: string };
 
+type ReadEntries = (facts: readonly Fact[], ranges: readonly ByteRange[]) => readonly ParsedEntry[];
+
 /**
  * Plans the import of a rollout from its bytes, its name and what the project knows. The file is walked once while the tip of the
  * conversation is tracked: turns and compactions become commits on the tip, and a rollback moves the tip back.
  */
 export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const read = factsOf(file);
+  const last = lastRead<readonly ParsedEntry[]>();
+  const entriesOf: ReadEntries = (facts, ranges) => last(facts, () => readEntries(read.areHeld ? undefined : file, facts, ranges));
   const session = sessionIn(read.facts);
   const rollout = rolloutOf(context.path) ?? session.id ?? '';
   const shared = sharedPrefix(read.facts, session, rollout, context);
@@ -33,9 +38,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
     ...(session.id !== undefined && { sessionId: session.id }),
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
-    commits: walk.segments.map((segment, n) =>
-      commitOf(read.areHeld ? undefined : file, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined),
-    ),
+    commits: walk.segments.map((segment, n) => commitOf(entriesOf, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined)),
     side: walk.side,
     skipped: fresh(read.skipped),
     notes: fresh([...read.notes, ...walk.notes]),
@@ -340,7 +343,7 @@ const aboutOf = ({ id, subagent }: Session, cwd: string | undefined): About => (
 });
 
 function commitOf(
-  file: FileBytes | undefined,
+  entriesOf: ReadEntries,
   { facts, records, type, checkpoint, parent, ends }: Segment,
   about: About,
   startedBy: PlannedCommit['startedBy'],
@@ -360,7 +363,7 @@ function commitOf(
     ...(startedBy && { startedBy }),
     records: [...new Set([...records, ...(ends === undefined ? [] : [ends])])],
     get entries() {
-      return readEntries(file, facts, ranges);
+      return entriesOf(facts, ranges);
     },
     elisions: [],
   };

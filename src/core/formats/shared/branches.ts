@@ -3,6 +3,7 @@
 import type { ByteRange, Timestamp } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit } from '../format.js';
 import { addRange, type Piece } from './jsonl.js';
+import { lastRead } from './last-read.js';
 
 /**
  * The role of a record in its turn. `prompt` begins a turn. `lead` comes before a prompt and belongs to its turn. `answer` and `result`
@@ -77,6 +78,7 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
   const home = new Map(segments.flatMap((segment) => segment.records.map((record) => [record, segment] as const)));
   const side = placePieces(tree, home, context.resumeAt);
   const numbers = new Map<Segment, number>();
+  const last = lastRead<ReturnType<typeof facts.read>>();
   const commits = segments
     .filter((segment) => !isStored(segment))
     .map((segment, number) => {
@@ -108,7 +110,8 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
       records: records.flatMap(({ name, others = [] }) => [name, ...others]),
     };
     if (!facts.isLazy) return { ...commit, ...now };
-    const onDemand = { entries: { get: () => read().entries }, elisions: { get: () => read().elisions } };
+    const again = (): ReturnType<typeof facts.read> => last(pieces, read);
+    const onDemand = { entries: { get: () => again().entries }, elisions: { get: () => again().elisions } };
     return Object.defineProperties({ ...commit, entries: [], elisions: [] }, onDemand);
   }
 

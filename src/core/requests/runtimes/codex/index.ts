@@ -66,18 +66,34 @@ function leadingIn(lines: readonly CodexLine[], isRoot: boolean): number | undef
 
 const toolsItem = 'additional_tools';
 
-/** The lines of the delta that was read last: its answers are read one after the other. */
+/** The lines with settings and counts of the delta that was read last: its answers are read one after the other. */
 let latest: { readonly bytes: Uint8Array; readonly lines: readonly CodexLine[] } | undefined;
-function linesOf(bytes: Uint8Array): readonly CodexLine[] {
-  if (latest?.bytes !== bytes) latest = { bytes, lines: codexLines(bytes) };
+function countedLines(bytes: Uint8Array): readonly CodexLine[] {
+  if (latest?.bytes !== bytes) latest = { bytes, lines: tellingLines(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) };
   return latest.lines;
+}
+
+const telling = ['"turn_context"', '"token_count"', '"response_id"'];
+
+/** Reads only the lines that can have settings or counts: the others are most of the bytes. */
+function tellingLines(delta: Buffer): readonly CodexLine[] {
+  const lines: CodexLine[] = [];
+  for (let start = 0; start < delta.length; ) {
+    const at = delta.indexOf(0x0a, start);
+    const end = at < 0 ? delta.length : at + 1;
+    const line = delta.subarray(start, end);
+    if (telling.some((name) => line.includes(name)))
+      for (const one of codexLines(line)) lines.push({ ...one, raw: { start: start + one.raw.start, end: start + one.raw.end } });
+    start = end;
+  }
+  return lines;
 }
 
 /** The token count of a call comes directly after its answer, the model with the settings of its turn before it. */
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const start = entries[at]?.raw?.start;
   if (start === undefined) return undefined;
-  const lines = linesOf(bytes);
+  const lines = countedLines(bytes);
   const before = lines.filter(({ raw }) => raw.start <= start);
   const message = entries[at]?.messageId;
   // An interrupted answer has no count. The next count is that of the next answer.
