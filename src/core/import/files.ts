@@ -22,6 +22,8 @@ export const limits = {
   transcript: 4 * 1024 ** 3,
   /** A file that is read into memory at once: a document of several conversations, or a transcript of some formats. */
   whole: 256 * 1024 ** 2,
+  /** A document that is read as one value, which takes about eleven times its size in memory. Archives are read a sample at a time. */
+  document: 128 * 1024 ** 2,
   /** A copy of a database of another program. */
   database: 1024 ** 3,
   /** A part of a transcript that is read at once: a line, or the lines of a turn. */
@@ -105,7 +107,7 @@ export function sizeOf(file: Located): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
 }
 
 /** The bytes of a file that is read at once. @throws FileRefused, and what the file system throws. */
-export const readWhole = (file: Located): Uint8Array => readLocated(file, { limit: limits.whole });
+export const readWhole = (file: Located, limit: number = limits.whole): Uint8Array => readLocated(file, { limit });
 
 /** Why a file cannot be imported. Other files can. */
 export class Unreadable extends Error {}

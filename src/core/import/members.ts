@@ -106,7 +106,8 @@ export function withHolding<T>(
   const beside = together?.main === path ? together.others.filter((other) => isBeside(path, other)) : [];
   const answer = known(beside);
   if (answer !== undefined) return answer;
-  const bytes = readWhole(file);
+  const isArchive = format.exports.endings?.some((ending) => path.endsWith(ending)) ?? false;
+  const bytes = readWhole(file, isArchive ? limits.whole : limits.document);
   const read = new Map(beside.map((other) => [other, readInside(dirname(path), other, { limit: limits.whole })] as const));
   const found = members(bytes, path, read);
   const files = [{ path, bytes }, ...[...read].map(([other, content]) => ({ path: other, bytes: content }))];

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { importedFiles, searchOutside } from '../../../src/core/import/index.js';
@@ -40,4 +40,13 @@ test('[W8] a match across two parts of a large file is found', () => {
   const { root, write } = machine();
   const path = write('large', `${'x'.repeat(2 * 1024 * 1024 - 400)}${'y'.repeat(380)} needle ${'z'.repeat(100)}`);
   expect(atOnce(searchOutside([{ agent: 'claude-code', root }], () => false, 'needle')).hits.map((hit) => hit.path)).toEqual([path]);
+});
+
+test('[F41] a document that is too large to be read as one value is refused with its size and the limit', () => {
+  const path = join(scratch(), 'trajectory.json');
+  writeFileSync(path, '{"schema_version":"ATIF-v1.6","agent":{"name":"a","version":"1"},"steps":[');
+  truncateSync(path, 128 * 1024 ** 2 + 1);
+  const { skipped, commits } = importInto(emptyChain(), path);
+  expect(commits).toBe(0);
+  expect(skipped).toMatchObject([{ path, reason: expect.stringMatching(/134217729 bytes.*134217728/) }]);
 });
