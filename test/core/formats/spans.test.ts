@@ -156,16 +156,13 @@ test.each([{ 'gen_ai.conversation.compacted': true }, {}])('[F49] a call whose i
 });
 
 const recorded = `${transcripts}-more/otel/copilot-cli/otlp-http-traces.jsonl`;
-test.skipIf(!existsSync(recorded))(
-  '[F49] Copilot records only new messages, over many lines: none is repeated (a recording next to the repository)',
-  () => {
-    const chain = emptyChain();
-    importInto(chain, recorded);
-    const prompts = tips(chain, {}).map(({ id }) =>
-      entries(chain, { id, stop: 'root' }).entries.flatMap(({ role, text }) => (role === 'user' ? (text ?? '') : [])),
-    );
-    // The prompt of a subagent is the argument of the call that started it.
-    expect(prompts.map(({ length }) => length).sort()).toEqual([0, 3]);
-    expect(new Set(prompts.flat()).size).toBe(3);
-  },
-);
+test.skipIf(!existsSync(recorded))('[F49] messages that Copilot records over many lines are not repeated (needs ../shared)', () => {
+  const chain = emptyChain();
+  importInto(chain, recorded);
+  const prompts = tips(chain, {}).map(({ id }) =>
+    entries(chain, { id, stop: 'root' }).entries.flatMap(({ role, text }) => (role === 'user' ? (text ?? '') : [])),
+  );
+  // The prompt of a subagent is the argument of the call that started it.
+  expect(prompts.map(({ length }) => length).sort()).toEqual([0, 3]);
+  expect(new Set(prompts.flat()).size).toBe(3);
+});

@@ -1,7 +1,6 @@
 // inspect-eval: logs of Inspect AI, an archive (`.eval`) or one JSON document. Each sample and epoch is a conversation.
-// parse-archive.ts reads both shapes of archives, parse-sample.ts makes the records of a sample, parse-events.ts sorts its
-// calls by branches and agents, parse.ts reads a record.
-// write.ts writes an archive.
+// parse-archive.ts reads archives, parse-sample.ts makes the records of a sample, parse-events.ts sorts its calls by branches and agents,
+// parse.ts reads a record, write.ts writes an archive.
 import type { ImportableFormat } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
 import { entriesOf, partOf, startsOf } from './parse.js';

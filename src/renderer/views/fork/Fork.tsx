@@ -96,16 +96,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
       onClose={dismiss}
       footer={
         <>
-          <span className="grow fork-sum">
-            <b>
-              <Estimate of={outline.tokens} />
-            </b>{' '}
-            before,{' '}
-            <b>
-              <Estimate of={plan.tokensAfter} />
-            </b>{' '}
-            after
-          </span>
+          <Size before={outline.tokens} after={plan.tokensAfter} />
           <Button onClick={dismiss}>Cancel</Button>
           <Button look="primary" icon={GitFork} disabled={state.phase === 'creating' || nothing || isWriting} onClick={() => void create()}>
             {state.phase === 'creating' ? 'Creating the fork…' : 'Create fork'}
@@ -131,6 +122,20 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
     </Sheet>
   );
 }
+
+/** The tokens of the context, as it is and as the fork will be. */
+const Size = ({ before, after }: { before: number; after: number }) => (
+  <span className="grow fork-sum">
+    <b>
+      <Estimate of={before} />
+    </b>{' '}
+    before,{' '}
+    <b>
+      <Estimate of={after} />
+    </b>{' '}
+    after
+  </span>
+);
 
 /** A kept draft counts only if it has edits: a cut alone is chosen again at once. */
 function keptEdits(text: string | undefined, entries: number): Changes | undefined {
