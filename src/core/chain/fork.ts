@@ -262,7 +262,7 @@ function begin(chain: Chain, input: ForkInput, edits: readonly Edit[]): ContextR
       null,
       bytes,
       format,
-      input,
+      { ...input, summary: input.summary ?? titleOf([], { end: 0, keyed: new Map(), appended }, false) },
     ),
   );
 }

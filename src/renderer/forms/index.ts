@@ -7,7 +7,7 @@ export { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from
 export { cardOptions, providerOptions } from './options';
 export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
 export { profileData, profileForm } from './profile';
-export { runForm } from './run';
+export { permissionOptions, runForm } from './run';
 export { dropPlan, forgetMemory, goalsForm, joinForm, leaveSpace, memoryForm, planForm, serviceForm } from './space';
 export { hubForm, shareForm } from './team';
 export { instantiateForm, templateForm } from './template';

@@ -12,7 +12,18 @@ async function programOptions(): Promise<readonly FormOption[]> {
   return all.filter(({ problem }) => problem === null).map(({ agent, title }) => ({ value: agent, name: title }));
 }
 
-const permissionOptions: readonly { readonly value: PermissionMode; readonly name: string }[] = [
+/** The folders of earlier jobs and of the newest sessions, as suggestions. */
+async function folderOptions(): Promise<readonly FormOption[]> {
+  const [jobs, { sessions }] = await Promise.all([api.runner.list({}), api.session.list({ limit: 200 })]);
+  const folders = [
+    ...jobs.map(({ performer }) => ('folder' in performer ? performer.folder : undefined)),
+    ...sessions.map(({ repository }) => repository),
+  ];
+  return [...new Set(folders)].flatMap((folder) => (folder ? [{ value: folder, name: folder }] : []));
+}
+
+/** What an agent may do without asking, in words. */
+export const permissionOptions: readonly { readonly value: PermissionMode; readonly name: string }[] = [
   { value: 'default', name: 'Ask before each change and command' },
   { value: 'acceptEdits', name: 'Change files in its folder, ask before commands' },
   { value: 'plan', name: 'Only read' },
@@ -55,6 +66,7 @@ export const performerFields = (at = ''): readonly FormField[] => [
   {
     name: 'folder',
     label: 'Folder',
+    options: folderOptions,
     required: true,
     shown: byAgent,
     field: `${at}performer.folder`,

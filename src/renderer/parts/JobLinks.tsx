@@ -1,6 +1,7 @@
 import type { Job } from '../../core/contract/index.js';
 import { api } from '../client';
 import { go, useKept, useProject, useQuery } from '../state';
+import { jobStatusWords } from './job-status';
 import { when } from './numbers';
 
 const most = 5;
@@ -19,7 +20,7 @@ export function JobLinks({ project, isOf }: { project: string; isOf: (job: Job) 
       <span className="muted">{jobs.length === 1 ? 'Job:' : 'Jobs:'}</span>{' '}
       {jobs.map((job) => (
         <button key={job.jobId} type="button" className="link-button" onClick={() => go({ view: 'jobs', kinds: undefined, job: job.jobId })}>
-          {when(job.startedAt)}, {job.status}
+          {when(job.startedAt)}, {jobStatusWords[job.status]}
         </button>
       ))}
     </p>

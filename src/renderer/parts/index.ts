@@ -26,6 +26,7 @@ export { FormSheet } from './Form';
 export { Gauge } from './Gauge';
 export { languageOfPath } from './highlight';
 export { JobLinks } from './JobLinks';
+export { jobStatusWords } from './job-status';
 export * from './kinds';
 export { placeByKey, rowsOnPage } from './lists';
 export { Markdown } from './Markdown';

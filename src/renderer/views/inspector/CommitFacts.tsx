@@ -1,7 +1,9 @@
-import { BookOpen, Ellipsis, Pencil } from 'lucide-react';
+import { BookOpen, CirclePlay, Ellipsis, Pencil } from 'lucide-react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
-import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
+import { runForm } from '../../forms';
+import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, JobLinks, MenuButton, notifyProblem, say } from '../../parts';
 import {
+  ask,
   go,
   type ShownCommit,
   show,
@@ -60,6 +62,16 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           Edit &amp; fork
         </Button>
         {forked && (
+          <Button
+            small
+            icon={CirclePlay}
+            title="Let a model or an agent answer this fork"
+            onClick={() => ask(runForm({ commit: commit.id }, 'Run here'))}
+          >
+            Run here…
+          </Button>
+        )}
+        {forked && commit.parent && (
           <Button small title="Compare with the original" onClick={() => compareFork(commit)}>
             Compare
           </Button>
@@ -79,6 +91,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           commit.tags.length > 0 ? ['Tags', commit.tags.join(', ')] : undefined,
         ]}
       />
+      <JobLinks project={project} isOf={({ what, commits }) => commits.includes(commit.id) || ('commit' in what && what.commit === commit.id)} />
       <Provenance commit={commit} />
       <SummaryHistory key={`${commit.id} changes`} project={project} commit={commit} />
     </section>

@@ -1,17 +1,20 @@
 import { BookOpen, GitFork, Hand, Play, Square } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Job } from '../../../core/contract/index.js';
-import { runForm } from '../../forms';
-import { Button, Facts, Gauge, Id, notifyProblem, say } from '../../parts';
+import type { AgentPerformer, Job } from '../../../core/contract/index.js';
+import { permissionOptions, runForm } from '../../forms';
+import { Button, Facts, Gauge, Id, jobStatusWords, notifyProblem, say } from '../../parts';
 import { ask, go } from '../../state';
 import { goToWork, stopJob, takeOver } from './actions';
-import { limitRows, performerName, statusWords } from './words';
+import { limitRows, performerName } from './words';
 
 const link = (name: string, act: () => void): ReactNode => (
   <button type="button" className="link-button" onClick={act}>
     {name}
   </button>
 );
+
+const permissionsOf = ({ permissions = 'default' }: AgentPerformer): string =>
+  permissionOptions.find(({ value }) => value === permissions)?.name ?? permissions;
 
 /** Who works on a job, what it has used of its limits, and what it belongs to. */
 export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
@@ -39,10 +42,10 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
       {job.error !== null && <p className="notice-line error">{job.error}</p>}
       <Facts
         rows={[
-          ['State', statusWords[job.status]],
+          ['State', jobStatusWords[job.status]],
           ['Performer', performerName(job.performer)],
           'agent' in job.performer && ['Folder', job.performer.folder],
-          'agent' in job.performer && ['Permissions', job.performer.permissions ?? 'default'],
+          'agent' in job.performer && ['Permissions', permissionsOf(job.performer)],
           job.whoName !== null && [
             'For',
             <span key="who" title={job.who ?? undefined}>

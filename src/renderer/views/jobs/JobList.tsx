@@ -1,9 +1,9 @@
 import { CircleCheck, CircleDashed, CircleStop, CircleX, ShieldQuestion, Square } from 'lucide-react';
 import type { Job } from '../../../core/contract/index.js';
-import { Gauge, type Icon, IconButton, placeByKey, say } from '../../parts';
+import { Gauge, type Icon, IconButton, jobStatusWords, placeByKey, say } from '../../parts';
 import { move } from '../../state';
 import { stopJob } from './actions';
-import { jobTitle, limitRows, performerName, runTime, statusWords, usedText } from './words';
+import { jobTitle, limitRows, performerName, runTime, usedText } from './words';
 
 interface JobListProps {
   readonly groups: readonly { readonly name: string; readonly jobs: readonly Job[] }[];
@@ -74,7 +74,7 @@ function JobRow({ job, isChosen, now, onStop }: { job: Job; isChosen: boolean; n
           </time>
         </span>
         <span className="job-bottom muted ellipsis">
-          {performerName(job.performer)} · {asks ? 'needs an answer' : statusWords[job.status]}
+          {performerName(job.performer)} · {asks ? 'needs an answer' : jobStatusWords[job.status]}
         </span>
         <span className="job-bottom muted ellipsis">{usedText(job)}</span>
         {isRunning && full?.share !== undefined && (

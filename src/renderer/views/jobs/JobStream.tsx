@@ -1,11 +1,11 @@
 import { CircleAlert, ShieldQuestion, Wrench } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '../../../core/contract/index.js';
-import { Button, Fold, Loading, Markdown, ProblemLine, problemOf, say } from '../../parts';
+import { Button, Fold, jobStatusWords, Loading, Markdown, ProblemLine, problemOf, say } from '../../parts';
 import { type JobLine, linesOfJob } from '../../state';
 import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
-import { argumentsLine, argumentsText, jobTitle, performerName, statusWords } from './words';
+import { argumentsLine, argumentsText, jobTitle, performerName } from './words';
 
 /** The last lines are drawn first; earlier ones on request. */
 const drawn = 300;
@@ -16,7 +16,9 @@ const nearEnd = 40;
 /** What happens in a job, as it happens, and its questions. */
 export function JobStream({ job, onChange }: { job: Job; onChange: () => void }) {
   const { events, loaded, error } = useJobLog(job.jobId);
-  const lines = useMemo(() => linesOfJob(events), [events]);
+  const all = useMemo(() => linesOfJob(events), [events]);
+  // A question that waits for its answer is drawn below, with its buttons.
+  const lines = all.filter(({ requestId }) => job.status !== 'running' || !job.questions.some((question) => question.requestId === requestId));
   const [isAll, setIsAll] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
@@ -100,7 +102,7 @@ function LineView({ line, job }: { line: JobLine; job: Job }) {
     case 'ended':
       return (
         <p className="muted">
-          {statusWords[job.status]}
+          {jobStatusWords[job.status]}
           {line.text && `: ${line.text}`}
         </p>
       );

@@ -1,12 +1,16 @@
-import type { Job, JobStatus, Performer, RunLimits } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import type { Job, Performer, RunLimits } from '../../../core/contract/index.js';
+import { agents, say } from '../../parts';
 
 /** How many minutes and calls a job has if it names no limit. */
 const usual = { calls: 50, minutes: 30 };
 
 /** Who carries a job out. */
 export const performerName = (performer: Performer): string =>
-  'agent' in performer ? performer.agent : performer.model === undefined ? performer.provider : `${performer.provider} · ${performer.model}`;
+  'agent' in performer
+    ? agents[performer.agent].name
+    : performer.model === undefined
+      ? performer.provider
+      : `${performer.provider} · ${performer.model}`;
 
 const taskWords: Readonly<Record<string, string>> = {
   work: 'Work',
@@ -30,16 +34,6 @@ export function jobTitle({ what, title, whoName }: Pick<Job, 'what' | 'title' | 
   const [task = '', ...ticket] = text.split(': ');
   return `${attempt}${taskWords[task] ?? task}${whoName === null ? '' : ` for ${whoName}`}: ${ticket.join(': ')}`;
 }
-
-/** How a job ended or goes, in words. */
-export const statusWords: Readonly<Record<JobStatus, string>> = {
-  running: 'running',
-  success: 'finished',
-  failed: 'failed',
-  stopped: 'stopped',
-  limit: 'stopped at its limit',
-  interrupted: 'interrupted: Stemma was closed',
-};
 
 /** The groups of the list, in their order. */
 export function groupsOf(jobs: readonly Job[]): readonly { readonly name: string; readonly jobs: readonly Job[] }[] {

@@ -1,0 +1,11 @@
+import type { JobStatus } from '../../core/contract/index.js';
+
+/** How a job ended or goes, in words. */
+export const jobStatusWords: Readonly<Record<JobStatus, string>> = {
+  running: 'running',
+  success: 'finished',
+  failed: 'failed',
+  stopped: 'stopped',
+  limit: 'stopped at its limit',
+  interrupted: 'interrupted: Stemma was closed',
+};
