@@ -86,7 +86,10 @@ function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortControlle
       return;
     case 'question':
       diary.ask({ requestId: piece.requestId, toolName: piece.toolName, arguments: JSON.stringify(piece.arguments) }).then(
-        ({ allow, note }) => piece.answer(allow, note),
+        ({ allow, note }) => {
+          piece.answer(allow, note);
+          diary.tell({ kind: 'notice', text: `A person ${allow ? 'allowed' : 'refused'} ${piece.toolName}${allow || !note ? '.' : `: ${note}`}` });
+        },
         (error: unknown) => own.abort(error),
       );
       return;
