@@ -42,7 +42,7 @@ export const diskAreas = ['content', 'search', 'reading', 'requests', 'history',
 export type DiskArea = (typeof diskAreas)[number];
 
 /** Parts of a project whose lists may have changed. */
-export const areas = ['commits', 'tickets', 'cards', 'boxes', 'messages', 'turns'] as const;
+export const areas = ['commits', 'tickets', 'cards', 'boxes', 'messages', 'turns', 'jobs'] as const;
 export type Area = (typeof areas)[number];
 
 export const projectChange = z.object({

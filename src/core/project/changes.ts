@@ -5,7 +5,7 @@ import { type Area, areas, type ProjectChange } from '../contract/index.js';
 const lookMs = 300;
 const mostAtOnce = 200;
 
-/** A number per area that grows with each new row: the last row number of its tables. */
+/** A number per area that changes with each new row and, for turns and jobs, with each change of their state. */
 const latest: Readonly<Record<Area, string>> = {
   commits: 'SELECT seq AS no FROM context WHERE +project = :project ORDER BY seq DESC LIMIT 1',
   tickets: `SELECT COALESCE((SELECT no FROM ticketVersion WHERE project = :project ORDER BY no DESC LIMIT 1), 0)
@@ -13,7 +13,11 @@ const latest: Readonly<Record<Area, string>> = {
   cards: 'SELECT no AS no FROM card WHERE project = :project ORDER BY no DESC LIMIT 1',
   boxes: 'SELECT no AS no FROM box WHERE project = :project ORDER BY no DESC LIMIT 1',
   messages: 'SELECT no AS no FROM spaceMessage WHERE project = :project ORDER BY no DESC LIMIT 1',
-  turns: 'SELECT no AS no FROM agentTurn WHERE project = :project ORDER BY no DESC LIMIT 1',
+  turns: `SELECT 10 * COUNT(*) + TOTAL(CASE status WHEN 'dispatched' THEN 1 WHEN 'running' THEN 2 WHEN 'suspended' THEN 3 ELSE 4 END) AS no
+            FROM agentTurn WHERE project = :project`,
+  jobs: `SELECT COUNT(*) + COUNT(endedAt)
+                + (SELECT COUNT(*) + COUNT(allow) FROM jobQuestion WHERE job IN (SELECT no FROM job WHERE project = :project AND status = 'running'))
+                AS no FROM job WHERE project = :project`,
 };
 type Marks = Readonly<Record<Area, number>>;
 

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import type { ProjectChange } from '../../../src/core/contract/index.js';
+import { beginTurn } from '../../../src/core/handover/index.js';
 import { changes } from '../../../src/core/project/index.js';
 import { acknowledge, createTicket, discuss, events, moveTicket } from '../../../src/core/tickets/index.js';
 import { prompt } from '../../support/claude-lines.js';
+import { door } from '../../support/door.js';
+import { fail, model } from '../../support/model-of-jobs.js';
 import { emptyChain } from '../../support/project.js';
 
 /** The areas that are reported as changed: at the start, and after each piece of work. */
@@ -35,4 +38,29 @@ test('[K5] the stream reports new commits and every change of a ticket', async (
     () => discuss(chain, { ticketId, text: 'Why?' }),
   );
   expect(reported).toEqual([[], ['commits'], ['tickets'], ['tickets'], ['tickets'], ['commits', 'tickets']]);
+});
+
+test('[K5] the stream reports turns and jobs whose state changes', async () => {
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const waiting = model(
+    () =>
+      async function* () {
+        await held;
+        yield* fail('overloaded');
+      },
+  );
+  const { client, chain } = door({ providers: [waiting] });
+  await client.profile.put({ name: 'Writer', card: { content: { kind: 'json', data: { name: 'Writer' } } } } as never);
+  const { agentTurnId = '' } = await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' });
+  const { id } = await client.context.fork({ id: null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Hi.' } }] as never });
+  const reported = await changedAfter(
+    chain,
+    () => beginTurn(chain, { agentTurnId }),
+    () => client.runner.start({ what: { commit: id }, performer: { provider: 'model' } }),
+    () => release(),
+  );
+  expect(reported.map((areas) => areas.filter((area) => area === 'turns' || area === 'jobs'))).toEqual([[], ['turns'], ['jobs'], ['jobs']]);
 });

@@ -41,3 +41,53 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
     server.close();
   }
 });
+
+test('[W66] Handovers and Reviews follow jobs that start by themselves', async ({ page, machine }) => {
+  const met = complaints(page);
+  const server = await modelServer((response, { body }) => {
+    if (!body.stream) return stream(response, []);
+    if (JSON.stringify(body).includes('Count the orders')) return void response.writeHead(400).end('{"error":{"message":"No such model."}}');
+    stream(response, messageEvents({ text: 'Done.' }));
+  });
+  Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
+  try {
+    const { dir, call } = await agentsWindow(page, machine);
+    await call('profile.put', { name: 'Ops', card: { content: { kind: 'json', data: { name: 'Ops' } } } });
+    const before = await call('ticket.create', { title: 'Add a clock', type: 'chore' });
+    const { ticketId } = await call('ticket.create', { title: 'Retry calls', type: 'task', dependsOn: [before.ticketId], by: '@pm' });
+    await call('ticket.transition', { ticketId: before.ticketId, to: 'in_progress', assignee: '@pm' });
+    await openAgents(page, 'Handovers');
+    await call('handover.launchPrincipal', { profileName: 'Ops', instruction: 'Deploy the queue' });
+    await call('handover.launchPrincipal', { profileName: 'Ops', instruction: 'Count the orders' });
+    const turn = (name: string) => page.getByRole('option', { name: new RegExp(name) });
+    await expect(turn('Deploy the queue')).toContainText('dispatched');
+    await turn('Count the orders').click();
+    const pane = page.getByRole('complementary', { name: 'Handover' });
+    await expect(pane.getByRole('button', { name: 'Run here…' })).toBeVisible();
+    const performer = { provider: 'anthropic', model: 'm' };
+    await call('runner.setPolicy', {
+      rules: [
+        { for: { agent: 'Ops' }, performer },
+        { for: { ticketType: 'task' }, performer },
+      ],
+    });
+    await expect(turn('Deploy the queue')).toContainText('success');
+    await expect(turn('Count the orders')).toContainText('failed');
+    await pane.getByRole('button', { name: /, failed$/ }).click();
+    await expect(page.getByRole('region', { name: 'What the job does' })).toContainText('No such model.');
+
+    await page.goto(page.url().replace(/#.*/, `#/reviews?project=${encodeURIComponent(dir)}&ticket=${ticketId}`));
+    const ticket = page.getByRole('region', { name: /Retry calls$/ });
+    await expect(ticket).toBeVisible();
+    await call('ticket.transition', { ticketId: before.ticketId, to: 'closed', resolution: 'Added.' });
+    await ticket.getByRole('button', { name: /, finished$/ }).click();
+    await page
+      .getByRole('complementary', { name: 'Facts of the job' })
+      .getByRole('button', { name: /^The ticket/ })
+      .click();
+    await expect(ticket).toBeVisible();
+    expect(met).toEqual([]);
+  } finally {
+    server.close();
+  }
+});
