@@ -96,8 +96,9 @@ async function step(parts: TurnParts, agentTurnId: string, model: string, left: 
     const { callNo } = recordCall(chain, row, { ...sent, source: 'stemma' });
     return { callNo, call: { messages: request.messages, tools: sent.tools, parameters: sent.parameters, model } };
   });
-  const reply = await callModel(parts, call);
+  const heard = await callModel(parts, call);
   chain.artifacts.transaction(() => {
+    const reply = { ...heard, calls: withOwnIds(chain, heard.calls) };
     recordReply(chain, callNo, { tokens: reply.tokens, ms: reply.ms, cost: reply.cost, stop: reply.stop });
     writeTurn(chain, { agentTurnId, cards: cardsOf(reply) });
     const others = reply.calls.filter(({ name }) => name !== finalTool);
@@ -105,6 +106,28 @@ async function step(parts: TurnParts, agentTurnId: string, model: string, left: 
     if (reply.calls.length === 0) finishTurn(chain, { agentTurnId });
   });
   await answerOpenCalls(parts, agentTurnId, left);
+}
+
+/**
+ * The calls with ids that no other call has whose result is stored or awaited: a result names its call by the id alone. Some models count their
+ * calls from zero again in each reply.
+ */
+function withOwnIds(chain: Chain, calls: readonly CalledTool[]): CalledTool[] {
+  const open = chain.db.all<{ waiting: string }>(
+    "SELECT waiting FROM agentTurn WHERE project = ? AND status = 'suspended' AND waiting IS NOT NULL",
+    chain.project,
+  );
+  const used = new Set<string>();
+  const isUsed = (id: string): boolean =>
+    used.has(id) ||
+    open.some(({ waiting }) => waiting.includes(JSON.stringify(id))) ||
+    chain.db.one("SELECT 1 FROM card WHERE project = ? AND toolCallId = ? AND type = 'tool.result' AND entryKey IS NULL", chain.project, id) !==
+      undefined;
+  return calls.map((call) => {
+    const id = isUsed(call.id) ? `${call.id}-${chain.newId().slice(-8)}` : call.id;
+    used.add(id);
+    return { ...call, id };
+  });
 }
 
 /** The cards of a reply. Without tool calls, its text is what the turn delivers. */
@@ -146,7 +169,7 @@ async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Prom
 const outputOf = (chain: Chain, agentTurnId: string): readonly Card[] =>
   cardsInOrder(chain, idsAt(chain, boxAt(chain, read(chain, agentTurnId).outputBoxId).no));
 
-/** A call by its id. Some models use an id again in a later reply: the last call counts. */
+/** A call by its id. Earlier versions of Stemma stored an id again that a model used again: the last call counts. */
 function calledIn(cards: readonly Card[], id: string): CalledTool {
   const card = cards.findLast((each) => each.type === 'tool.call' && each.toolCallId === id);
   const data = card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};

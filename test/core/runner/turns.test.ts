@@ -99,6 +99,32 @@ describe('a turn carried out by a model', () => {
     expect((await client.runner.list({}))[0]).toMatchObject({ status: 'success', used: { calls: 5, tokens: 60 } });
   });
 
+  test('[U2] a model that counts its calls from zero in each reply gets the result of each', async () => {
+    const search = (text: string): [string, string, object] => ['call_0', 'search', { text }];
+    const { client, start, provider, agentTurnId } = await dispatched((_body, number) => {
+      if (number === 0) return calls(search('one'), search('two'));
+      return number === 1 ? calls(search('three')) : says('Done.');
+    });
+    expect((await start()).result.status).toBe('success');
+    expect(provider.asked.at(-1)?.match(/"type":"tool_result"/g)).toHaveLength(3);
+    expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject({ identical: true, calls: 3 });
+  });
+
+  test('[U1] a chain of delegations ends at the greatest depth, and each turn ends well', async () => {
+    const { client, start, provider } = await dispatched((body) => {
+      if (body.includes('recursion_depth_exceeded')) return says('Too deep.');
+      return body.includes('tool_result') ? says('Done.') : calls(['call_0', 'fork_join', fork('A')]);
+    });
+    expect((await start()).result.status).toBe('success');
+    const { turns } = await client.handover.map({});
+    expect(turns.map(({ status, depth }) => [status, depth]).toSorted(([, a], [, b]) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: 19 }, (_, at) => ['success', at + 1]),
+    );
+    // Each turn calls the model once to delegate, and once with the result.
+    expect(provider.asked).toHaveLength(38);
+    expect((await client.project.check({})).problems).toEqual([]);
+  });
+
   test('[U2] a person answers a tool that Stemma does not have', async () => {
     const { client, agentTurnId } = await dispatched((_body, number) => (number === 0 ? calls(['c1', 'rm', { path: '/' }]) : says('Understood.')));
     const stream = await client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' } });
