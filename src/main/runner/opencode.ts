@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { isObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
+import { isObject, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { readInside } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { runAcp } from './acp.js';
@@ -42,8 +42,19 @@ const permissions = {
 const keysFor = (model = ''): 'anthropic' | 'openai' | 'none' =>
   model.startsWith('anthropic/') ? 'anthropic' : model.startsWith('openai/') ? 'openai' : 'none';
 
+/** The person's own settings, and one more: without it, a refused permission ends the turn without a word of the model. */
+function settingsBeside(own: string | undefined): JsonObject {
+  const given = own === undefined ? undefined : parseJson(own);
+  const settings = isObject(given) ? given : {};
+  return { ...settings, experimental: { ...objectAt(settings, 'experimental'), continue_loop_on_deny: true } };
+}
+
 async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
-  const env = { ...environmentFor(machine, keysFor(order.model)), OPENCODE_PERMISSION: JSON.stringify(permissions[order.permissions]) };
+  const env = {
+    ...environmentFor(machine, keysFor(order.model)),
+    OPENCODE_PERMISSION: JSON.stringify(permissions[order.permissions]),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(settingsBeside(machine.env.OPENCODE_CONFIG_CONTENT)),
+  };
   const command = findProgram(machine, name, variable) ?? name;
   const options = { cwd: order.folder, env, timeout: commandMs };
   let opened: string | undefined;
