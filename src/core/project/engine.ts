@@ -6,7 +6,7 @@ import type { RecentProject } from '../contract/index.js';
 import { absolutePath, fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
-import { type AgentProgram, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
+import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs } from '../sync/index.js';
 import { openTrustedProjects } from '../trust/index.js';
@@ -206,7 +206,12 @@ const pulseMs = 1_000;
 const pulseProjects = (engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout =>
   setInterval(() => {
     for (const project of open.values())
-      if (project.access.mode === 'read-write') unlessBusy(() => pulse(engine.runner(project), engine.policies.get(project.projectId, project.dir)));
+      if (project.access.mode === 'read-write')
+        unlessBusy(() => {
+          const parts = engine.runner(project);
+          pulse(parts, engine.policies.get(project.projectId, project.dir));
+          cleanUp(parts).catch(() => {});
+        });
   }, pulseMs);
 
 /** A pulse never ends the engine: another process may be writing, or the project may be damaged, which the calls of a window report. */

@@ -6,7 +6,7 @@ export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../import/index.js';
 export type { CheckResult, Problem } from '../integrity/index.js';
 export type { Vault } from '../replicas/index.js';
-export type { AgentOrder, AgentPiece, AgentProgram, Workshop } from '../runner/index.js';
+export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from '../runner/index.js';
 export type { HubAddress, ManagedHub } from '../sync/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
 export { type Access, type ReadOnly, requireWrite } from './access.js';

@@ -2,9 +2,10 @@
 // A job is leased: it belongs to one process at a time, and returns when that process dies. It executes nothing of a transcript.
 // The rules are in test/spec/runner.md.
 
+export { cleanUp } from './cleaning.js';
 export { listJobs, logOf } from './jobs.js';
 export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
 export type { LiveJobs, RunnerParts } from './parts.js';
-export type { AgentOrder, AgentPiece, AgentProgram, Workshop } from './programs.js';
+export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from './programs.js';
 export { pulse } from './pulse.js';
 export { removeDiscarded, repeatWork } from './repeat.js';

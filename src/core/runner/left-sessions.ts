@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Chain } from '../chain/index.js';
 import { listInside, removeInside } from '../files/index.js';
+import type { RunnerParts } from './parts.js';
 
 /**
  * Removes the sessions that interrupted jobs for the same work have left in the folder of the agent. An agent would list them, and the chain
@@ -8,14 +9,33 @@ import { listInside, removeInside } from '../files/index.js';
  */
 export function removeLeftSessions(chain: Chain, work: string, root: string | undefined): void {
   if (root === undefined) return;
-  const left = chain.db
-    .all<{ sessionId: string }>(
-      `SELECT s.sessionId FROM jobSession s JOIN job j ON j.no = s.job
-        WHERE j.project = ? AND j.work = ? AND j.status = 'interrupted'`,
+  removeSessions(
+    root,
+    chain.db.all(
+      `SELECT s.sessionId FROM jobSession s JOIN job j ON j.no = s.job WHERE j.project = ? AND j.work = ? AND j.status = 'interrupted'`,
       chain.project,
       work,
-    )
-    .map(({ sessionId }) => `${sessionId}.jsonl`);
+    ),
+  );
+}
+
+/** Removes the sessions of all jobs that were interrupted at this instant or later. */
+export function removeSessionsLeftSince({ chain, agentRoots }: Pick<RunnerParts, 'chain' | 'agentRoots'>, since: number): void {
+  for (const { agent, root } of agentRoots)
+    removeSessions(
+      root,
+      chain.db.all(
+        `SELECT s.sessionId FROM jobSession s JOIN job j ON j.no = s.job
+          WHERE j.project = ? AND j.status = 'interrupted' AND j.endedAt >= ? AND j.performer ->> 'agent' = ?`,
+        chain.project,
+        since,
+        agent,
+      ),
+    );
+}
+
+function removeSessions(root: string, sessions: readonly { readonly sessionId: string }[]): void {
+  const left = sessions.map(({ sessionId }) => `${sessionId}.jsonl`);
   if (left.length === 0) return;
   for (const path of filesIn(root, root)) if (left.some((name) => path.endsWith(name))) removeInside(root, path);
 }

@@ -36,10 +36,18 @@ export interface AgentOrder {
     | undefined;
 }
 
+/** A folder of a try, and whether the process that made it still lives. */
+export interface MadeFolder {
+  readonly folder: string;
+  readonly isHeld: boolean;
+}
+
 /** Folders for tries, and checks that a person typed. Core starts no process, so a process outside of it does both. */
 export interface Workshop {
   /** Makes a folder for one try: a Git worktree of the folder, else a copy of it. Returns its path. */
   make(folder: string, name: string): Promise<string>;
+  /** The folders whose names begin so. */
+  made(beginning: string): Promise<readonly MadeFolder[]>;
   /** Runs a command in the folder of a try. It reads `input`. */
   check(command: string, folder: string | undefined, input: string): Promise<{ readonly passed: boolean; readonly output: string }>;
   /** Removes a folder that `make` made. Other folders stay. */

@@ -1,6 +1,6 @@
 import { type ContextId, StemmaError } from '../base/index.js';
-import { commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
-import { type JobEvent, type Performer, type RunLimits, type Try, usualParallel } from '../contract/index.js';
+import { type Chain, commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
+import { type JobEvent, type JobStatus, type Performer, type RunLimits, type Try, usualParallel } from '../contract/index.js';
 import { allJobs, jobNamed } from './jobs.js';
 import { followJob, startJob } from './live.js';
 import { isAgent, type RunnerParts, type StartInput } from './parts.js';
@@ -27,6 +27,7 @@ export async function* repeatWork(parts: RunnerParts, input: RepeatInput, signal
   commitOf(parts.chain, input.commit, 'commit');
   performerOf(parts, { commit: input.commit }, input.performer);
   if (isAgent(input.performer) || input.check !== undefined) workshopOf(parts);
+  await removeLeftTries(parts);
   const queue: JobEvent[] = [];
   let wake: () => void = () => {};
   const tell = (event: JobEvent): void => {
@@ -64,19 +65,37 @@ function workshopOf({ workshop }: RunnerParts): Workshop {
 async function attempt(parts: RunnerParts, input: RepeatInput, number: number, tell: (event: JobEvent) => void): Promise<Try> {
   const { chain } = parts;
   const { commit, limits, tools, otherTools, check } = input;
-  const own = isAgent(input.performer) ? await workshopOf(parts).make(input.performer.folder, chain.newId()) : undefined;
+  const own = isAgent(input.performer) ? await workshopOf(parts).make(input.performer.folder, `${nameOf(chain)}-${chain.newId()}`) : undefined;
   const performer = own === undefined ? input.performer : { ...input.performer, folder: own };
-  const { jobId } = startJob(parts, { what: { commit }, performer, limits, tools, otherTools, try: number });
+  const jobId = await started(parts, { what: { commit }, performer, limits, tools, otherTools, try: number }, own);
   for await (const event of followJob(parts, jobId)) tell(event);
   const { status, commits } = jobNamed(chain, jobId);
   const tip = commits.at(-1) ?? null;
-  const tried = { number, jobId, status, commit: tip, folder: own ?? null };
+  // Without a commit there is no branch that a person could delete.
+  if (own !== undefined && tip === null) await workshopOf(parts).remove(own);
+  const tried = { number, jobId, status, commit: tip, folder: tip === null ? null : (own ?? null) };
   if (check === undefined || tip === null || status !== 'success') return { ...tried, score: null, output: null };
+  return { ...tried, ...(await scoreOf(parts, tip, check, own)) };
+}
+
+/** Starts the job of a try. If it cannot start, its folder is removed. */
+async function started(parts: RunnerParts, input: StartInput, folder: string | undefined): Promise<string> {
+  try {
+    return startJob(parts, input).jobId;
+  } catch (error) {
+    if (folder !== undefined) await workshopOf(parts).remove(folder);
+    throw error;
+  }
+}
+
+/** Runs the check of a person on a try, and tags its branch with the score. */
+async function scoreOf(parts: RunnerParts, tip: ContextId, check: string, folder: string | undefined): Promise<{ score: 0 | 1; output: string }> {
+  const { chain } = parts;
   const said = contextEntries(chain, { id: tip }).findLast(({ entry }) => entry.role === 'assistant' && entry.kind === 'text')?.entry.text ?? '';
-  const { passed, output } = await workshopOf(parts).check(check, own, said);
+  const { passed, output } = await workshopOf(parts).check(check, folder, said);
   const score = passed ? 1 : 0;
   update(chain, tip, { tags: [...show(chain, tip).tags, `score:${score}`] });
-  return { ...tried, score, output };
+  return { score, output };
 }
 
 /** Removes the folders of tries whose branch was deleted. */
@@ -86,5 +105,22 @@ export async function removeDiscarded({ chain, workshop }: Pick<RunnerParts, 'ch
   for (const { status, performer, commits } of allJobs(chain)) {
     const tip = commits.at(-1);
     if (status !== 'running' && 'agent' in performer && tip && hidden.has(commitOf(chain, tip).seq)) await workshop.remove(performer.folder);
+  }
+}
+
+/** What the folders of a project's tries are called first. */
+const nameOf = (chain: Chain): string =>
+  chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
+
+/** Removes the folders of tries that ended, or whose process died, before a commit was made: no branch leads to them. */
+export async function removeLeftTries({ chain, workshop }: Pick<RunnerParts, 'chain' | 'workshop'>): Promise<void> {
+  for (const { folder, isHeld } of (await workshop?.made(nameOf(chain))) ?? []) {
+    const job = chain.db.one<{ status: JobStatus; commits: string }>(
+      "SELECT status, commits FROM job WHERE project = ? AND performer ->> 'folder' = ? ORDER BY no DESC LIMIT 1",
+      chain.project,
+      folder,
+    );
+    const isLeft = job === undefined ? !isHeld : job.status !== 'running' && job.commits === '[]';
+    if (isLeft) await workshop?.remove(folder);
   }
 }

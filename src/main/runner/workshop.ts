@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Workshop } from '../../core/project/index.js';
@@ -15,7 +15,8 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
   const root = join(dataDir, 'tries');
   return {
     async make(folder, name) {
-      const made = join(root, name);
+      // A folder without a job belongs to the process in its name, as long as that lives.
+      const made = join(root, `${name}.${process.pid}`);
       await mkdir(root, { recursive: true, mode: 0o700 });
       try {
         await run('git', ['-C', folder, 'worktree', 'add', '--detach', made]);
@@ -24,6 +25,13 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
         await cp(folder, made, { recursive: true, verbatimSymlinks: true });
       }
       return made;
+    },
+    async made(beginning) {
+      const names = await readdir(root).catch(() => []);
+      return names.flatMap((name) => {
+        const [, maker] = name.startsWith(beginning) ? (/\.(\d+)$/.exec(name) ?? []) : [];
+        return maker === undefined ? [] : [{ folder: join(root, name), isHeld: lives(Number(maker)) }];
+      });
     },
     check: (command, folder, input) => runCheck(command, folder ?? dataDir, input, environmentFor(machine, 'none')),
     async remove(folder) {
@@ -38,6 +46,16 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether a process of this machine lives. */
+function lives(id: number): boolean {
+  try {
+    process.kill(id, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** Runs a command of a person with the shell. Its exit code 0 is a pass. It ends with everything that it started after ten minutes. */

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
-import type { AgentProgram, Workshop } from '../../../src/core/project/index.js';
+import { expect, test, vi } from 'vitest';
+import type { AgentProgram, MadeFolder, Workshop } from '../../../src/core/project/index.js';
+import { cleanUp } from '../../../src/core/runner/index.js';
 import { answer } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
 import { model, says } from '../../support/model-of-jobs.js';
@@ -12,7 +13,7 @@ const asking = { op: 'append', entry: { role: 'user', kind: 'text', text: 'Fix i
 const prompted = (client: ReturnType<typeof door>['client']) => client.context.fork({ id: null, edits: [asking] as never });
 
 /** A workshop that only notes what it is asked to do. */
-function noted(passes: (input: string) => boolean) {
+function noted(passes: (input: string) => boolean, left: MadeFolder[] = []) {
   const [made, removed, checked]: [string[], string[], string[]] = [[], [], []];
   const place = scratch();
   const workshop: Workshop = {
@@ -21,6 +22,7 @@ function noted(passes: (input: string) => boolean) {
       mkdirSync(own);
       return own;
     },
+    made: async (beginning) => left.filter(({ folder }) => basename(folder).startsWith(beginning)),
     async check(command, folder, input) {
       checked.push(`${command} in ${folder}`);
       return { passed: passes(input), output: `read ${input}` };
@@ -99,6 +101,63 @@ test('[U7] each try of an agent has a folder of its own, which is removed with i
   const discarded = tries.find(({ folder }) => folder?.endsWith('2'));
   await client.branch.delete({ commit: discarded?.commit as never, deleted: true });
   expect(removed).toEqual(['2']);
+});
+
+test('[U7] a try without a commit leaves no folder', async () => {
+  const program: AgentProgram = {
+    ...{ agent: 'claude-code', title: 'Claude Code', resume: true, permissions: true, mcp: true, problem: () => null },
+    // biome-ignore lint/correctness/useYield: it fails before it says anything
+    async *run() {
+      throw new Error('No login.');
+    },
+  };
+  const { workshop, removed } = noted(() => true);
+  const { client } = door({ agents: [program], agentRoots: [{ agent: 'claude-code', root: scratch() }], workshop });
+  const { id } = await prompted(client);
+  const tries = await tried(await client.runner.repeat({ commit: id, times: 2, performer: { agent: 'claude-code', folder: '/' } }));
+  expect(tries.map(({ status, folder }) => [status, folder])).toEqual([
+    ['failed', null],
+    ['failed', null],
+  ]);
+  expect(removed.toSorted()).toEqual(['1', '2']);
+});
+
+test('[U4, U7] what a dead process left is removed: folders of tries without a branch, and sessions', async () => {
+  const [root, left]: [string, MadeFolder[]] = [scratch(), []];
+  const silent: AgentProgram = {
+    ...{ agent: 'claude-code', title: 'Claude Code', resume: true, permissions: true, mcp: true, problem: () => null },
+    async *run(_order, signal) {
+      const path = join(root, 'session-of-a-job.jsonl');
+      writeFileSync(path, '');
+      yield { kind: 'session', sessionId: 'session-of-a-job', path };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+  };
+  const { workshop, removed } = noted(() => true, left);
+  const { client, engine, project, clock } = door({ agents: [silent], agentRoots: [{ agent: 'claude-code', root }], workshop });
+  const { id } = await prompted(client);
+  const start = (folder: string) => client.runner.start({ what: { commit: id }, performer: { agent: 'claude-code', folder } });
+  const made = (name: string, isHeld: boolean): string => {
+    const folder = join(scratch(), `${project.projectId}-${name}`);
+    mkdirSync(folder);
+    left.push({ folder, isHeld });
+    return folder;
+  };
+  made('unfinished', false);
+  made('being-made', true);
+  await start(made('interrupted', false));
+  await vi.waitFor(() => expect(existsSync(join(root, 'session-of-a-job.jsonl'))).toBe(true));
+  const parts = engine.runner(project);
+  await cleanUp(parts);
+  // The job runs, and the folder that a living process makes has no job yet.
+  expect(removed.map((name) => name.split('-').at(-1))).toEqual(['unfinished']);
+  expect(existsSync(join(root, 'session-of-a-job.jsonl'))).toBe(true);
+  for (const job of engine.jobs.jobs.values()) job.interrupt();
+  clock.at += 60_000;
+  left.shift();
+  await cleanUp(parts);
+  expect(removed.map((name) => name.split('-').at(-1))).toEqual(['unfinished', 'interrupted']);
+  expect(existsSync(join(root, 'session-of-a-job.jsonl'))).toBe(false);
 });
 
 test('[U7] a process without a workshop repeats no agent and runs no check', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { environmentFor, mcpServer } from '../../../src/main/runner/machine.js';
@@ -54,6 +54,12 @@ test('[U7] a try has a worktree or a copy, the check gives its score, and the fo
   expect(git('worktree', 'list')).toContain(worktree);
   expect(await workshop.check('cat && pwd && echo "$OPENAI_API_KEY."', worktree, 'said ')).toEqual({ passed: true, output: `said ${worktree}\n.` });
   expect(await workshop.check('exit 3', copy, '')).toEqual({ passed: false, output: '' });
+
+  expect(await workshop.made('on')).toEqual([{ folder: worktree, isHeld: true }]);
+  const died = copy.replace(/\d+$/, '4194305');
+  renameSync(copy, died);
+  expect(await workshop.made('tw')).toEqual([{ folder: died, isHeld: false }]);
+  renameSync(died, copy);
 
   for (const each of [worktree, copy, folder]) await workshop.remove(each);
   expect([worktree, copy, folder].map((each) => existsSync(each))).toEqual([false, false, true]);

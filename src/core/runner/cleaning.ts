@@ -1,0 +1,25 @@
+import { interruptDeadJobs } from './jobs.js';
+import { removeSessionsLeftSince } from './left-sessions.js';
+import type { RunnerParts } from './parts.js';
+import { removeLeftTries } from './repeat.js';
+
+/** How often an engine looks for what dead processes have left, in milliseconds. */
+const cleanMs = 30_000;
+
+const cleanedAt = new WeakMap<RunnerParts['live'], Map<string, number>>();
+
+/**
+ * Removes what the jobs of dead processes have left on this machine: sessions in the folders of agents, and folders of tries without a
+ * branch. Call it regularly: it works at the first call for a project, and then twice a minute.
+ */
+export async function cleanUp(parts: RunnerParts): Promise<void> {
+  const { chain, live, dir } = parts;
+  const times = cleanedAt.get(live) ?? new Map<string, number>();
+  cleanedAt.set(live, times);
+  const [last, now] = [times.get(dir), chain.clock()];
+  if (last !== undefined && now - last < cleanMs) return;
+  times.set(dir, now);
+  interruptDeadJobs(chain);
+  removeSessionsLeftSince(parts, last ?? 0);
+  await removeLeftTries(parts);
+}
