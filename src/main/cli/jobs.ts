@@ -152,15 +152,22 @@ function describeJob({ jobId, what, performer, status, used, error, title }: Job
   return line`${yellow(jobId)}  ${colored(status)}  ${target} by ${by}  ${counts}${error === null ? '' : line`  ${error}`}`;
 }
 
+/** A text as one word of a shell. A model chooses the id of its request, and a person may copy the line. */
+const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 /** Prints an event: the words of the model on standard output, everything else on standard error. */
-function printEvent({ kind, text, toolName }: JobEvent): void {
+function printEvent({ kind, text, toolName, jobId, requestId }: JobEvent): void {
   switch (kind) {
     case 'text':
       printPart(text);
       return;
     case 'call':
+      say(line`\n${yellow(toolName ?? 'tool')} ${dim(firstLine(text, 200))}`);
+      return;
     case 'question':
       say(line`\n${yellow(toolName ?? 'tool')} ${dim(firstLine(text, 200))}`);
+      say('It waits for your answer, under Agents, Jobs in the window, or by:');
+      say(line`stemma call runner.answer --input ${inShell(JSON.stringify({ jobId, requestId, allow: true }))}`);
       return;
     case 'result':
       say(dim(firstLine(text, 200)));

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from '../../support/e2e.js';
 import { kill } from '../../support/machine.js';
@@ -124,4 +125,36 @@ test('[U4] an agent ends when the process of its job is killed', async ({ machin
   await expect.poll(() => existsSync(sign) && existsSync(`${sign}-child`)).toBe(true);
   await kill(job.process);
   await expect.poll(isAlive, { intervals: [400] }).toBe(false);
+});
+
+test('[U2, U3] job start prints how to answer a call, as a line that is safe to copy', async ({ machine }) => {
+  const project = machine.path('work', 'p.stemma');
+  expect((await machine.ask('init', project)).code).toBe(0);
+  const call = { tool: 'deploy', input: {}, id: "toolu_'; echo run >made" };
+  const model = await modelServer((response, { body }) => {
+    const isAnswered = JSON.stringify(body).includes('tool_result');
+    stream(response, messageEvents(isAnswered ? { text: 'Deployed.' } : call));
+  });
+  Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: model.url });
+  try {
+    const json = async (procedure: string, input: object) => {
+      const { code, out, err } = await machine.ask('call', procedure, '--project', project, '--input', JSON.stringify(input));
+      expect([code, err]).toEqual([0, '']);
+      return JSON.parse(out);
+    };
+    await json('profile.put', { name: 'Ops', card: { content: { kind: 'json', data: { name: 'Ops' } } } });
+    const { agentTurnId } = await json('handover.launchPrincipal', { profileName: 'Ops', instruction: 'Deploy it.' });
+    await using job = machine.follow('job', 'start', agentTurnId, '--project', project, '--provider', 'anthropic', '--model', 'm-1');
+    let said = '';
+    job.process.stderr?.on('data', (data: Buffer) => (said += data));
+    await expect.poll(() => said).toContain('runner.answer');
+    // The shell gives the words of the line back, and runs nothing of them.
+    const line = said.split('\n').find((each) => each.startsWith('stemma call runner.answer')) ?? '';
+    const words = execFileSync('/bin/sh', ['-c', line.replace('stemma', "printf '%s\\n'")], { cwd: machine.cwd, encoding: 'utf8' }).split('\n');
+    expect(existsSync(machine.path('work', 'made'))).toBe(false);
+    expect(await machine.ask(...words.slice(0, 4), '--project', project)).toMatchObject({ code: 0 });
+    await expect.poll(() => job.lines().join('\n')).toContain('Deployed.');
+  } finally {
+    model.close();
+  }
 });

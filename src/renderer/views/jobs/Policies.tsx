@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { PolicyRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { policyLimitsForm, ruleForm, ruleKinds, targetOf } from '../../forms';
-import { Answer, Button, Empty, IconButton, notifyProblem } from '../../parts';
+import { Answer, Button, Empty, IconButton, notifyProblem, say } from '../../parts';
 import { ask, notify, useKept, useProject, useQuery } from '../../state';
 import { performerName } from './words';
 
@@ -77,10 +77,10 @@ export function Policies({ project }: { project: string }) {
 
 function limitsText({ limits = {}, parallel }: PolicyRule): string {
   const parts = [
-    limits.calls !== undefined && `${limits.calls} calls`,
-    limits.minutes !== undefined && `${limits.minutes} minutes`,
-    limits.tokens !== undefined && `${limits.tokens} tokens`,
-    limits.cost !== undefined && `$${limits.cost}`,
+    limits.calls !== undefined && say.plural(limits.calls, 'call'),
+    limits.minutes !== undefined && say.plural(limits.minutes, 'minute'),
+    limits.tokens !== undefined && say.plural(limits.tokens, 'token'),
+    limits.cost !== undefined && say.money({ amount: limits.cost, currency: 'USD' }),
     parallel !== undefined && `${parallel} at a time`,
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(', ') : 'usual limits';
