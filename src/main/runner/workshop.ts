@@ -1,7 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { listInside } from '../../core/files/index.js';
 import type { Workshop } from '../../core/project/index.js';
 import { environmentFor, type Machine } from './machine.js';
 
@@ -27,8 +29,8 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
       return made;
     },
     async made(beginning) {
-      const names = await readdir(root).catch(() => []);
-      return names.flatMap((name) => {
+      if (!existsSync(root)) return [];
+      return listInside(root, root).flatMap(({ name }) => {
         const [, maker] = name.startsWith(beginning) ? (/\.(\d+)$/.exec(name) ?? []) : [];
         return maker === undefined ? [] : [{ folder: join(root, name), isHeld: lives(Number(maker)) }];
       });

@@ -122,7 +122,7 @@ test('[U7] a try without a commit leaves no folder', async () => {
   expect(removed.toSorted()).toEqual(['1', '2']);
 });
 
-test('[U4, U7] what a dead process left is removed: folders of tries without a branch, and sessions', async () => {
+test('[U4, U7] what a dead process left is removed: tries without a branch, and sessions', async () => {
   const [root, left]: [string, MadeFolder[]] = [scratch(), []];
   const silent: AgentProgram = {
     ...{ agent: 'claude-code', title: 'Claude Code', resume: true, permissions: true, mcp: true, problem: () => null },

@@ -1,4 +1,4 @@
-import { ChevronDown, Play, SquareTerminal } from 'lucide-react';
+import { Play, SquareTerminal } from 'lucide-react';
 import { useState } from 'react';
 import type { AgentTurn } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -94,9 +94,7 @@ function ModelInput({ project, turn }: { project: string; turn: AgentTurn }) {
   const key = `input ${project} ${turn.agentTurnId} ${revision}`;
   return (
     <details className="turn-input" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <ChevronDown size={12} aria-hidden /> What its model sees
-      </summary>
+      <summary>What its model sees</summary>
       {isOpen && <InputMessages queryKey={key} turn={turn} />}
     </details>
   );
