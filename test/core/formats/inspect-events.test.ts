@@ -113,7 +113,7 @@ test('[F5, F49] a compaction of a sample is what the call after it was sent', ()
   expect(entries(chain, { id: tip?.id as never, stop: 'root' }).entries.some(({ text }) => text === 'Looking')).toBe(true);
 });
 
-test('[F49] a try that failed is a session of its own, with its sample's attachments', () => {
+test('[F49] a try that failed is a session of its own, with the attachments of a sample', () => {
   const hash = 'a'.repeat(32);
   const retried = { message: 'Timeout', events: [model('', [message('u', 'user', `Solve attachment://${hash}!`)], first)] };
   const chain = logOf({ messages: [asked, second], attachments: { [hash]: 'it' }, error_retries: [retried] });
