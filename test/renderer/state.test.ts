@@ -1,8 +1,49 @@
 import './page.js';
 import { describe, expect, test, vi } from 'vitest';
 import { api, type Client, connect, type Line, onNewLine, useConnection } from '../../src/renderer/client/index.js';
+import { Memory } from '../../src/renderer/state/memory.js';
 import { createRanges } from '../../src/renderer/state/ranges.js';
 import { groupSkips } from '../../src/renderer/views/sessions/skips.js';
+
+describe('[W69] what was loaded for a view', () => {
+  const never = new AbortController().signal;
+
+  test('is known at once, and valid until the project changes', async () => {
+    const [byProject, fixed, outside] = [new Memory<string[]>(2), new Memory<string[]>(2, 'always'), new Memory<string[]>(2, 'never')];
+    for (const memory of [byProject, fixed, outside]) await memory.ask('turn', 1, async () => ['answer'], never);
+    expect([byProject, fixed, outside].map((memory) => memory.get('turn'))).toEqual([['answer'], ['answer'], ['answer']]);
+    expect([byProject, fixed, outside].map((memory) => memory.isValid('turn', 1))).toEqual([true, true, false]);
+    expect([byProject, fixed, outside].map((memory) => memory.isValid('turn', 2))).toEqual([false, true, false]);
+  });
+
+  test('stays the same object if the new answer is equal', async () => {
+    const memory = new Memory<string[]>(2);
+    const first = await memory.ask('turn', 1, async () => ['same'], never);
+    expect(await memory.ask('turn', 2, async () => ['same'], never)).toBe(first);
+    expect(await memory.ask('turn', 3, async () => ['new'], never)).toEqual(['new']);
+    expect(memory.isValid('turn', 3)).toBe(true);
+  });
+
+  test('is asked once by two askers, and canceled when neither waits', async () => {
+    const memory = new Memory<string>(2);
+    const ask = vi.fn(
+      (signal: AbortSignal) => new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(new Error('canceled')))),
+    );
+    const [one, two] = [new AbortController(), new AbortController()];
+    const both = Promise.allSettled([memory.ask('turn', 1, ask, one.signal), memory.ask('turn', 1, ask, two.signal)]);
+    expect(ask).toHaveBeenCalledTimes(1);
+    one.abort();
+    expect(ask.mock.calls[0]?.[0].aborted).toBe(false);
+    two.abort();
+    expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+
+  test('keeps the answers used last', async () => {
+    const memory = new Memory<string>(2);
+    for (const key of ['a', 'b', 'a', 'c']) await memory.ask(key, 1, async () => key, never);
+    expect(['a', 'b', 'c'].map((key) => memory.get(key))).toEqual(['a', undefined, 'c']);
+  });
+});
 
 describe('a paged list', () => {
   test('loads each page once and ends at the total', async () => {

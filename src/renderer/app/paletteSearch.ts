@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { ContextId, GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
+import type { GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { chainOf, useKept, useNavigation, useOpenDir, useProject, useQuery, useTickets } from '../state';
+import { chainOf, useCommit, useKept, useNavigation, useOpenDir, useProject, useQuery, useSessionList, useTickets } from '../state';
 
 const mostCommits = 30;
 const mostTickets = 8;
@@ -38,10 +38,7 @@ export function usePaletteSearch(words: string, mostEntries: number, narrowing: 
   const ticketRevision = useTickets((state) => state.revision);
   const rested = useRested(words.trim(), searchAfterMs);
   const recent = useQuery('recent', () => api.library.recent({}));
-  const sessions = useKept(
-    useQuery(dir ? `session list ${dir} ${revision}` : null, () => api.session.list({})),
-    dir,
-  );
+  const sessions = useSessionList(dir);
   const filter = filterOf(narrowing);
   const asked = `${rested} ${JSON.stringify(filter)}`;
   const [round, setRound] = useState(0);
@@ -89,7 +86,7 @@ function useLoadedCommits(needle: string): readonly GraphRow[] {
 /** The commit that the current view shows, in full once it is read. */
 export function useShownCommit() {
   const commit = useNavigation(({ route }) => route.commit);
-  const read = useQuery(commit ? `show ${commit}` : null, () => api.context.show({ id: commit as ContextId }));
+  const read = useCommit(useOpenDir(), commit);
   if (!commit) return undefined;
   return read.status === 'done' ? read.data : { id: commit, parent: null, format: '' };
 }

@@ -1,7 +1,6 @@
 import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/index.js';
-import { api } from '../client';
 import { type MenuEntry, repositoryName, say } from '../parts';
-import { go, isPage, type Route, useKept, useNavigation, useOpenDir, usePlace, useProject, useQuery } from '../state';
+import { go, isPage, type Route, useNavigation, useOpenDir, usePlace, useProject, useSessionList } from '../state';
 import { projectName, useProjectItems } from './Rail';
 import { placeOf, places, viewOf, viewsIn } from './views';
 
@@ -43,12 +42,8 @@ export function useCrumbs(): readonly Crumb[] {
 /** Where the selected commit is. */
 function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
   const dir = useOpenDir();
-  const revision = useProject((state) => state.revision);
   const found = usePlace(dir, commit);
-  const listed = useKept(
-    useQuery(dir ? `session list ${dir} ${revision}` : null, () => api.session.list({})),
-    dir,
-  );
+  const listed = useSessionList(dir);
   if (!commit || found.status !== 'done') return [];
   return crumbsOf(found.data, listed.status === 'done' ? listed.data.sessions : []);
 }

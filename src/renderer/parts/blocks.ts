@@ -13,8 +13,16 @@ export interface Block {
   readonly opens: boolean;
 }
 
-/** Groups the entries of a context into blocks. Each result joins its call. */
+const known = new WeakMap<readonly Outlined[], readonly Block[]>();
+
+/** Groups the entries of a context into blocks. Each result joins its call. The same rows give the same blocks, which takes no time again. */
 export function blocksOf(rows: readonly Outlined[]): readonly Block[] {
+  const blocks = known.get(rows) ?? groupBlocks(rows);
+  known.set(rows, blocks);
+  return blocks;
+}
+
+function groupBlocks(rows: readonly Outlined[]): readonly Block[] {
   const calls = new Map<string, number>();
   const resultOfCall = new Map<number, number>();
   rows.forEach((row, index) => {

@@ -11,8 +11,10 @@ export function compact(n: number): string {
 /** An estimated token count. */
 export const tokens = (n: number): string => `≈ ${compact(n)} tok`;
 
+const thousands = new Intl.NumberFormat('en-US');
+
 /** A number with thousands separators. */
-export const exact = (n: number): string => n.toLocaleString('en-US');
+export const exact = (n: number): string => thousands.format(n);
 
 /** A number with its noun: "1 turn", "2 turns". */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
@@ -23,7 +25,18 @@ export const percent = (share: number): string => (share > 0 && share < 0.005 ? 
 /** A price with its currency: $9.38, and more digits below a cent. `≥` marks a lower bound. */
 export function money({ amount, currency, atLeast }: { readonly amount: number; readonly currency: string; readonly atLeast?: true }): string {
   const digits = amount <= 0 || amount >= 0.1 ? 2 : amount >= 0.01 ? 3 : 4;
-  return `${atLeast ? '≥ ' : ''}${amount.toLocaleString('en-US', { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+  return `${atLeast ? '≥ ' : ''}${priceFormat(currency, digits).format(amount)}`;
+}
+
+/** Making a format takes longer than a hundred uses of it, and a list shows many prices. */
+const priceFormats = new Map<string, Intl.NumberFormat>();
+function priceFormat(currency: string, digits: number): Intl.NumberFormat {
+  const key = `${currency} ${digits}`;
+  const format =
+    priceFormats.get(key) ??
+    new Intl.NumberFormat('en-US', { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  priceFormats.set(key, format);
+  return format;
 }
 
 /** A size in bytes as kB, MB or GB. */

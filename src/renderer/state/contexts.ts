@@ -1,5 +1,7 @@
-import { type Commit, type ContextId, type Entry, type OutlineRow, type Stop, unpackOutline } from '../../core/contract/index.js';
+import { type Commit, type ContextId, type Entry, type OutlineRow, type Stop, type TimelineRow, unpackOutline } from '../../core/contract/index.js';
 import { api } from '../client';
+import { Memory } from './memory';
+import { type Query, useQuery } from './query';
 import { createRanges, type Ranges } from './ranges';
 
 /** Every entry of a context without its content; `tokens` is their sum. */
@@ -10,6 +12,12 @@ export interface Outline {
 }
 
 export type ShownCommit = Commit & { readonly children: readonly ContextId[]; readonly depth: number };
+
+const commits = new Memory<ShownCommit>(60, 'never');
+
+/** A commit with its children and tags; `undefined` asks nothing. */
+export const useCommit = (project: string | undefined, id: ContextId | undefined): Query<ShownCommit> =>
+  useQuery(project && id ? `${project} ${id}` : null, (signal) => api.context.show({ id: id as ContextId }, { signal }), commits);
 
 const pageSize = 60;
 
@@ -34,6 +42,7 @@ class Latest<T> {
 
 const outlines = new Latest<Promise<Outline>>(12);
 const entryLists = new Latest<Ranges<Entry>>(8);
+const timelines = new Latest<Ranges<TimelineRow>>(4);
 
 /** Every entry of a context without its content. `unsent` adds entries that were never sent to the model. A failure is not cached. */
 export async function outlineOf(project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> {
@@ -64,5 +73,18 @@ export const stepEntriesOf = (project: string, id: ContextId): Ranges<Entry> =>
     createRanges<Entry>(pageSize, async (offset, limit) => {
       const { total, entries } = await api.turn.entries({ id, offset, limit });
       return { total, items: entries };
+    }),
+  );
+
+/** Messages of a page of a timeline, and the most characters of a text in it. */
+const timelinePage = 50;
+const longestText = 4_000;
+
+/** The messages of a context as a timeline, in pages. Long texts are cut. */
+export const timelineOf = (project: string, id: ContextId): Ranges<TimelineRow> =>
+  timelines.get(`${project}\n${id}`, () =>
+    createRanges(timelinePage, async (offset, limit) => {
+      const { total, rows } = await api.timeline.rows({ id, offset, limit, longest: longestText });
+      return { total, items: rows };
     }),
   );

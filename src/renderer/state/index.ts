@@ -2,7 +2,7 @@
 // Commits never change, so their outlines and entries can be cached; lists reload when a revision goes up.
 // Views use this folder; nothing here imports a component.
 export { chainOf, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
-export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } from './contexts';
+export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf, timelineOf, useCommit } from './contexts';
 export { choosePaths, isDesktop, onDesktopCommand, setNotifyTurns, useNotifyTurns } from './desktop';
 export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useForkDraft } from './drafts';
 export { draftOf, editPrompt } from './editing';
@@ -31,6 +31,7 @@ export {
 export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
+export { Memory } from './memory';
 export { addressOf, go, move, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
@@ -42,6 +43,7 @@ export { jumpTo, useHit, useReading } from './reading';
 export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
+export { type SessionList, useSessionList } from './sessions';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export {
   applyTheme,

@@ -1,17 +1,20 @@
 import { useMemo } from 'react';
 import type { CommitPlace, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
+import { Memory } from './memory';
 import { useNavigation } from './navigation';
-import { useProject } from './project';
 import { type Query, useKept, useQuery } from './query';
+
+const places = new Memory<CommitPlace>(30);
 
 /** Where a commit is in the session that was chosen: its session, its branch and its turn. The place of the commit before is kept until it arrives. */
 export function usePlace(project: string | undefined, commit: ContextId | undefined): Query<CommitPlace> {
-  const revision = useProject((state) => state.revision);
   const session = useNavigation(({ route }) => route.session);
   return useKept(
-    useQuery(project && commit ? `place ${project} ${commit} ${session} ${revision}` : null, (signal) =>
-      api.session.place({ id: commit as ContextId, session }, { signal }),
+    useQuery(
+      project && commit ? `${project} ${commit} ${session}` : null,
+      (signal) => api.session.place({ id: commit as ContextId, session }, { signal }),
+      places,
     ),
     project,
   );

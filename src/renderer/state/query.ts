@@ -1,4 +1,6 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Memory } from './memory';
+import { useProject } from './project';
 
 /** The state of one question to the engine. */
 export type Query<T> =
@@ -10,11 +12,13 @@ export type Query<T> =
 
 /**
  * Asks the engine once per `key`; a `null` key asks nothing. `ask` receives a signal that aborts when the key changes,
- * the component unmounts or the person cancels; a late answer is dropped.
+ * the component unmounts or the person cancels; a late answer is dropped. An answer in the `memory` shows at once: it is loaded again,
+ * behind what is shown, only if the project has changed since.
  */
-export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Query<T> {
+export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>, memory?: Memory<T>): Query<T> {
   const [state, setState] = useState<{ key: string | null; query: Query<T> }>({ key: null, query: { status: 'idle' } });
   const [round, setRound] = useState(0);
+  const changes = useProject(({ revision }) => (memory ? revision : 0));
   const latest = useRef(ask);
   latest.current = ask;
   const retry = useCallback(() => setRound((n) => n + 1), []);
@@ -24,23 +28,35 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
     if (key === null) return setState({ key, query: { status: 'idle' } });
     const controller = new AbortController();
     const settle = (query: Query<T>) => {
-      if (!controller.signal.aborted) setState({ key, query });
+      if (!controller.signal.aborted) setState((old) => (isSame(old, key, query) ? old : { key, query }));
     };
     const cancel = () => {
       settle({ status: 'canceled', retry });
       controller.abort();
     };
-    setState({ key, query: { status: 'loading', since: Date.now(), cancel } });
-    latest.current(controller.signal).then(
+    const known = memory?.get(key);
+    settle(known === undefined ? { status: 'loading', since: Date.now(), cancel } : { status: 'done', data: known });
+    if (memory?.isValid(key, changes)) return;
+    const answer = memory ? memory.ask(key, changes, (signal) => latest.current(signal), controller.signal) : latest.current(controller.signal);
+    answer.then(
       (data) => settle({ status: 'done', data }),
       (error: unknown) => settle({ status: 'failed', error, retry }),
     );
     return () => controller.abort();
-  }, [key, round, retry]);
+  }, [key, round, retry, memory, changes]);
 
   // The answer to the previous key must not show before the effect has run for the new one.
-  return state.key === key ? state.query : { status: 'loading', since: Date.now(), cancel: () => {} };
+  const known = state.key === key || key === null ? undefined : memory?.get(key);
+  const early = useMemo(
+    (): Query<T> => (known === undefined ? { status: 'loading', since: Date.now(), cancel: () => {} } : { status: 'done', data: known }),
+    [known],
+  );
+  return state.key === key ? state.query : early;
 }
+
+/** Whether the state shows this answer already. */
+const isSame = <T>(state: { readonly key: string | null; readonly query: Query<T> }, key: string, query: Query<T>): boolean =>
+  state.key === key && state.query.status === 'done' && query.status === 'done' && state.query.data === query.data;
 
 /**
  * Keeps the last answer while the next one is loading, so that a reload does not blink. An answer is kept only while

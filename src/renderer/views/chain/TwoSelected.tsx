@@ -1,7 +1,6 @@
 import type { ContextId } from '../../../core/contract/index.js';
-import { api } from '../../client';
 import { Button, say } from '../../parts';
-import { go, move, useOpenDir, useQuery } from '../../state';
+import { go, move, useCommit, useOpenDir } from '../../state';
 
 /** The bar above the list while two commits are selected. */
 export function TwoSelected({ commit, against }: { commit: ContextId; against: ContextId }) {
@@ -23,7 +22,7 @@ export function TwoSelected({ commit, against }: { commit: ContextId; against: C
 
 /** The title of a commit, or its id while it loads. */
 function Title({ commit }: { commit: ContextId }) {
-  const query = useQuery(`${useOpenDir()} ${commit} title`, () => api.context.show({ id: commit }));
+  const query = useCommit(useOpenDir(), commit);
   const summary = query.status === 'done' ? query.data.summary : undefined;
   return summary ? <span title={commit}>“{say.firstLine(summary, 50)}”</span> : <span className="mono">{say.shortId(commit)}</span>;
 }

@@ -1,9 +1,8 @@
 import { BookOpen } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { api } from '../../client';
 import { Answer, Damaged, Empty, SomeUnread, say } from '../../parts';
-import { loadDrafts, outlineOf, useHit, useNavigation, useProject, useQuery } from '../../state';
+import { loadDrafts, outlineOf, useCommit, useHit, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
 import { useCalls } from './CallSeam';
@@ -51,8 +50,7 @@ export function ContextView({ project }: { project: string }) {
 
 /** The notice of a damaged commit. */
 function IfDamaged({ project, commit }: Pick<Shown, 'project' | 'commit'>) {
-  const revision = useProject((state) => state.revision);
-  const query = useQuery(`${project} ${commit} ${revision}`, () => api.context.show({ id: commit }));
+  const query = useCommit(project, commit);
   return query.status === 'done' && query.data.damaged ? <Damaged /> : null;
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { Commit, ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agentOf, agents, Button, Copyable, ProblemLine, problemOf } from '../../parts';
-import { type ForkDraft, go, keepForkDraft, notify, refreshProject, useQuery } from '../../state';
+import { type ForkDraft, go, keepForkDraft, notify, refreshProject, useCommit } from '../../state';
 
 interface EditPromptProps {
   readonly project: string;
@@ -23,7 +23,7 @@ type Step =
 /** A prompt as an editor in its place. The agent that wrote the context continues the fork. */
 export function EditPrompt({ project, draft, below }: EditPromptProps) {
   const { commit, text, original } = draft;
-  const shown = useQuery(`${project} ${commit} shown`, () => api.context.show({ id: commit }));
+  const shown = useCommit(project, commit);
   const agent = agentOf(shown.status === 'done' ? shown.data.format : '');
   const [folder, setFolder] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);

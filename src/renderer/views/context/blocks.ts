@@ -17,6 +17,8 @@ export interface Turn {
   readonly summary: boolean;
 }
 
+const known = new WeakMap<readonly Block[], readonly Turn[]>();
+
 /** The turns of a context, one per commit, titled as in the chain, else by the first prompt of a person. */
 export function turnsOf(
   rows: readonly OutlineRow[],
@@ -24,6 +26,18 @@ export function turnsOf(
   names: ReadonlyMap<ContextId, string> = new Map(),
   numbers: ReadonlyMap<ContextId, number> = new Map(),
 ): readonly Turn[] {
+  // Names and numbers arrive later than the rows; two parts of the window show the turns.
+  const turns = known.get(blocks) ?? countTurns(rows, blocks);
+  known.set(blocks, turns);
+  return turns.map((turn) => ({
+    ...turn,
+    number: numbers.get(turn.commit),
+    head: turn.summary ? turn.head : names.get(turn.commit) || turn.head,
+  }));
+}
+
+/** The turns of a context without their numbers, titled by their prompts. */
+function countTurns(rows: readonly OutlineRow[], blocks: readonly Block[]): readonly Turn[] {
   const sums = new Map<ContextId, { tokens: number; errors: number; prompt: number | undefined; summary: boolean }>();
   rows.forEach((row, place) => {
     const sum = sums.get(row.commit) ?? { tokens: 0, errors: 0, prompt: undefined, summary: false };
@@ -41,12 +55,12 @@ export function turnsOf(
     return [
       {
         commit: block.commit,
-        number: numbers.get(block.commit),
+        number: undefined,
         firstBlock,
         firstEntry: block.first,
         promptBlock: blockAt.get(promptEntry) ?? firstBlock,
         promptEntry,
-        head: (sum?.summary && 'Compaction summary') || names.get(block.commit) || promptOf(rows[promptEntry]?.head) || nameless(rows[promptEntry]),
+        head: (sum?.summary && 'Compaction summary') || promptOf(rows[promptEntry]?.head) || nameless(rows[promptEntry]),
         tokens: sum?.tokens ?? 0,
         errors: sum?.errors ?? 0,
         summary: sum?.summary ?? false,

@@ -50,11 +50,13 @@ export function useReader(shown: Shown, onFind: () => void) {
   const seams = useMemo(() => seamsOf(rows), [rows]);
   const selected = useNavigation(({ route }) => route.entry);
   const scroller = useRef<HTMLDivElement>(null);
+  // Another function would make the list measure all blocks again.
+  const getItemKey = useCallback((n: number) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
   const list = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
-    getItemKey: (n) => rows[blocks[n]?.first ?? 0]?.key ?? n,
+    getItemKey,
     overscan: 6,
   });
   const items = list.getVirtualItems();

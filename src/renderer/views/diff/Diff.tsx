@@ -1,25 +1,33 @@
 import { GitCompare, GitCompareArrows } from 'lucide-react';
-import type { ContextId } from '../../../core/contract/index.js';
+import type { ContextDiff, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, notifyProblem, say } from '../../parts';
-import { go, move, notify, useNavigation, useQuery } from '../../state';
+import { go, Memory, move, notify, type ShownCommit, useNavigation, useQuery } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { Comparison } from './Comparison';
 import { Head } from './Head';
 import { Samples } from './Samples';
 
+type Compared = Readonly<Record<'left' | 'right', ShownCommit>> & { readonly diff: ContextDiff };
+
+const comparisons = new Memory<Compared>(6);
+
 /** Two contexts compared, or several samples side by side. */
 export function DiffView({ project }: { project: string }) {
   const { commit, against, others, stop = 'compaction' } = useNavigation(({ route }) => route);
-  const query = useQuery(commit && against && !others ? `${project} ${against} ${commit} ${stop}` : null, async (signal) => {
-    const [a, b] = [against as ContextId, commit as ContextId];
-    const [diff, left, right] = await Promise.all([
-      api.context.diff({ a, b, stop }, { signal }),
-      api.context.show({ id: a }),
-      api.context.show({ id: b }),
-    ]);
-    return { diff, left, right };
-  });
+  const query = useQuery(
+    commit && against && !others ? `${project} ${against} ${commit} ${stop}` : null,
+    async (signal) => {
+      const [a, b] = [against as ContextId, commit as ContextId];
+      const [diff, left, right] = await Promise.all([
+        api.context.diff({ a, b, stop }, { signal }),
+        api.context.show({ id: a }),
+        api.context.show({ id: b }),
+      ]);
+      return { diff, left, right };
+    },
+    comparisons,
+  );
   if (!commit || !against) {
     return (
       <Empty

@@ -1,8 +1,6 @@
 import { MousePointerClick } from 'lucide-react';
-import type { ContextId } from '../../../core/contract/index.js';
-import { api } from '../../client';
 import { Answer, Empty, say } from '../../parts';
-import { useKept, useNavigation, useProject, useQuery } from '../../state';
+import { useCommit, useNavigation } from '../../state';
 import { CommitFacts } from './CommitFacts';
 import { EntryFacts } from './EntryFacts';
 import { TurnList } from './TurnList';
@@ -10,11 +8,7 @@ import { TurnList } from './TurnList';
 /** Details of the selected commit; in the Context view also the list of turns and the selected entry. */
 export function Inspector({ project }: { project: string }) {
   const { commit, view, entry, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
-  const revision = useProject((state) => state.revision);
-  const query = useKept(
-    useQuery(commit ? `${project} ${commit} ${revision}` : null, () => api.context.show({ id: commit as ContextId })),
-    `${project} ${commit}`,
-  );
+  const query = useCommit(project, commit);
   if (!commit) {
     return (
       <Empty title="Nothing selected" picture={<MousePointerClick size={36} strokeWidth={1} />}>

@@ -1,8 +1,12 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import { blocksOf, Estimate, say } from '../../parts';
 import { jumpTo, move, outlineOf, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
-import { turnsOf } from '../context';
+import { type Turn, turnsOf } from '../context';
 import type { Shown } from './shown';
+
+/** The height of a turn, as the style sheet has it. */
+const rowHeight = 24;
 
 /** The turns of the open context. Choosing one scrolls to it. */
 export function TurnList({ project, commit, stop, unsent }: Shown) {
@@ -18,10 +22,9 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
     turns.findLastIndex((turn) => turn.firstEntry <= from),
   );
   const list = useRef<HTMLOListElement>(null);
+  const virtual = useVirtualizer({ count: turns.length, getScrollElement: () => list.current, estimateSize: () => rowHeight, overscan: 20 });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows the reading position
-  useEffect(() => {
-    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
-  }, [current, turns]);
+  useEffect(() => virtual.scrollToIndex(current, { align: 'auto' }), [current, turns]);
   if (turns.length === 0) return null;
   const numbered = turns.filter(({ number }) => number !== undefined).length;
   return (
@@ -30,27 +33,31 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
         Turns <span className="muted">{numbered === of ? of : `${numbered} of ${of}`}</span>
       </h3>
       <ol ref={list}>
-        {turns.map((turn, n) => (
-          <li key={turn.commit}>
-            <button
-              type="button"
-              className="turn"
-              aria-current={n === current || undefined}
-              title={turn.head}
-              onClick={() => {
-                jumpTo(turn.promptEntry);
-                move({ entry: rows?.[turn.promptEntry]?.key });
-              }}
-            >
-              <span className="turn-number muted">{turn.number}</span>
-              <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
-              {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
-              <span className="muted turn-tokens">
-                <Estimate of={turn.tokens} bare />
-              </span>
-            </button>
-          </li>
-        ))}
+        <li role="presentation" style={{ height: virtual.getTotalSize() }} />
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const turn = turns[index] as Turn;
+          return (
+            <li key={turn.commit} className="turn-row" style={{ top: start }} aria-setsize={turns.length} aria-posinset={index + 1}>
+              <button
+                type="button"
+                className="turn"
+                aria-current={index === current || undefined}
+                title={turn.head}
+                onClick={() => {
+                  jumpTo(turn.promptEntry);
+                  move({ entry: rows?.[turn.promptEntry]?.key });
+                }}
+              >
+                <span className="turn-number muted">{turn.number}</span>
+                <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
+                {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
+                <span className="muted turn-tokens">
+                  <Estimate of={turn.tokens} bare />
+                </span>
+              </button>
+            </li>
+          );
+        })}
       </ol>
     </nav>
   );

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
 import { type Block, blockOfEntry, blocksOf, EntryView, Estimate, guessHeight, SomeUnread, say, ToolView } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
@@ -22,11 +22,13 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
   const shown = useMemo(() => blocksUpTo(blocks, place), [blocks, place]);
   const reset = useMemo(() => steps.findLastIndex((step, at) => at <= place && step.dropped), [steps, place]);
 
+  // Another function would make the list measure all blocks again.
+  const getItemKey = useCallback((n: number) => steps[blocks[n]?.first ?? 0]?.key ?? n, [steps, blocks]);
   const list = useVirtualizer({
     count: shown,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(steps, blocks[n] as Block),
-    getItemKey: (n) => steps[blocks[n]?.first ?? 0]?.key ?? n,
+    getItemKey,
     overscan: 4,
   });
   const items = list.getVirtualItems();

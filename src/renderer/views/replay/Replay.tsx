@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, say } from '../../parts';
-import { move, useNavigation, useQuery } from '../../state';
+import { Memory, move, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { axisOf, nextSpeed } from './axis';
 import { Controls } from './Controls';
@@ -14,14 +14,20 @@ import { Track } from './Track';
 import { placeOfTurn, turnAt } from './turns';
 import { usePlayer } from './usePlayer';
 
+const replays = new Memory<Pick<PlayerProps, 'steps' | 'turns'>>(3, 'always');
+
 /** Plays a chain from its first prompt to the selected commit. */
 export function ReplayView({ project }: { project: string }) {
   const commit = useNavigation(({ route }) => route.commit);
-  const query = useQuery(commit ? `${project} ${commit} replay` : null, async (signal) => {
-    const id = commit as ContextId;
-    const [{ steps }, turns] = await Promise.all([api.turn.steps({ id }, { signal }), api.turn.list({ id }, { signal })]);
-    return { steps, turns };
-  });
+  const query = useQuery(
+    commit ? `${project} ${commit} replay` : null,
+    async (signal) => {
+      const id = commit as ContextId;
+      const [{ steps }, turns] = await Promise.all([api.turn.steps({ id }, { signal }), api.turn.list({ id }, { signal })]);
+      return { steps, turns };
+    },
+    replays,
+  );
   if (!commit) {
     return (
       <NoCommit title="No commit selected" icon={CirclePlay}>

@@ -9,6 +9,8 @@ import { layers, type Stack, stackOf, unrecorded } from './fill';
 const height = 168;
 /** The greatest width of a column in pixels. */
 const widestColumn = 48;
+/** The share of its room that a column takes. */
+const columnShare = 0.92;
 
 /** The context window by call, stacked by kind of content up to the counted total. Pointing shows the figures of a call; a click opens it. */
 export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen: string; onChoose: (requestId: string) => void }) {
@@ -69,7 +71,10 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
     if (!element) return;
     const made = new UPlot(optionsFor(element, now), dataOf(stack), element);
     plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    const observer = new ResizeObserver(() => {
+      // The observer also calls at its start, when the chart has its size.
+      if (element.clientWidth !== made.width) made.setSize({ width: element.clientWidth, height });
+    });
     observer.observe(element);
     const choose = () => {
       const at = made.cursor.idx;
@@ -82,8 +87,11 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
       made.destroy();
     };
   }, [stack, theme]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the mark of the selected call moves
-  useEffect(() => plot.current?.redraw(false), [chosen]);
+  const marked = useRef(chosen);
+  useEffect(() => {
+    if (marked.current !== chosen) plot.current?.redraw(false);
+    marked.current = chosen;
+  }, [chosen]);
 
   const last = stack.counted.at(-1);
   return (
@@ -126,6 +134,32 @@ function hatch(ground: string, stripe: string): CanvasPattern | string {
   return context.createPattern(tile, 'repeat') ?? ground;
 }
 
+/**
+ * Draws the columns of the calls, each rectangle on whole pixels. As paths, which is what the chart library makes of columns, those of a
+ * long session take 0.2 s.
+ */
+function drawColumns(plot: UPlot, { tokens, heights }: Stack, fills: readonly (CanvasPattern | string)[]): void {
+  const { ctx } = plot;
+  const most = (widestColumn * devicePixelRatio) / 2;
+  const edges = tokens.map((_, at) => {
+    const middle = plot.valToPos(at + 1, 'x', true);
+    const half = Math.min(most, plot.valToPos(at + 1 + columnShare / 2, 'x', true) - middle);
+    return [Math.round(middle - half), Math.max(1, Math.round(middle + half) - Math.round(middle - half))] as const;
+  });
+  ctx.save();
+  fills.forEach((fill, layer) => {
+    ctx.fillStyle = fill;
+    edges.forEach(([left, width], at) => {
+      const size = tokens[at]?.[layer] ?? 0;
+      if (size === 0) return;
+      const height = heights[layer]?.[at] ?? 0;
+      const [top, foot] = [Math.round(plot.valToPos(height, 'y', true)), Math.round(plot.valToPos(height - size, 'y', true))];
+      ctx.fillRect(left, top, width, foot - top);
+    });
+  });
+  ctx.restore();
+}
+
 function optionsFor(element: HTMLElement, now: { readonly current: ChartProps }): UPlot.Options {
   const styles = getComputedStyle(element);
   const color = (name: string): string => styles.getPropertyValue(name).trim();
@@ -140,7 +174,8 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
     const { ids } = now.current.stack;
     return tick >= 1 && tick <= ids.length ? String(tick) : '';
   };
-  const bars = UPlot.paths.bars?.({ size: [0.92, widestColumn], gap: 0 });
+  const ground = color(layers.at(-1)?.color ?? '--line');
+  const stripes = hatch(ground, color('--hatch'));
   return {
     width: element.clientWidth,
     height,
@@ -163,17 +198,17 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
     ],
     series: [
       {},
-      ...layers.toReversed().map(
-        ({ color: name }, at): UPlot.Series => ({
-          fill: at === 0 ? () => hatch(color(name), color('--hatch')) : color(name),
-          width: 0,
-          points: { show: false },
-          ...(bars && { paths: bars }),
-        }),
-      ),
+      // The columns are drawn by `drawColumns`; the layers are series for the scale.
+      ...layers.map((): UPlot.Series => ({ paths: () => null, points: { show: false } })),
       { stroke: color('--text'), width: 1.5, points: { show: now.current.stack.ids.length < 40, size: 4, fill: color('--text') } },
     ],
     hooks: {
+      drawSeries: [
+        (plot, series) => {
+          const fills = layers.map(({ color: name }, layer) => (layer === unrecorded ? stripes : color(name)));
+          if (series === 1) drawColumns(plot, now.current.stack, fills);
+        },
+      ],
       setCursor: [
         (plot) => {
           const at = plot.cursor.idx;

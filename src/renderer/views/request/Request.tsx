@@ -3,7 +3,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, ProblemLine, problemOf, Switch } from '../../parts';
-import { go, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
+import { go, Memory, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
 import { costliestMiss, isJump, isMiss, nextPlace, placesOf, type Shown } from './calls';
@@ -44,8 +44,11 @@ export function RequestView({ project }: { project: string }) {
   );
 }
 
+const callLists = new Memory<Awaited<ReturnType<typeof api.usage.calls>>>(4);
+const charts = new Memory<Awaited<ReturnType<typeof api.usage.series>>>(4);
+
 function CallsOfCommit({ project, commit }: { project: string; commit: ContextId }) {
-  const calls = useQuery(`${project} ${commit} usage`, (signal) => api.usage.calls({ id: commit }, { signal }));
+  const calls = useQuery(`${project} ${commit}`, (signal) => api.usage.calls({ id: commit }, { signal }), callLists);
   return (
     <Answer
       query={calls}
@@ -77,7 +80,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
   const turns = useTurnNumbers(project, commit);
   const where = usePlace(project, commit);
   const folder = where.status === 'done' ? where.data.repository : null;
-  const series = useQuery(`${project} ${commit} usage series`, (signal) => api.usage.series({ id: commit }, { signal }));
+  const series = useQuery(`${project} ${commit}`, (signal) => api.usage.series({ id: commit }, { signal }), charts);
   // A link to a call asks for its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
   const [shown, setShown] = useState<Shown>('all');

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { basis, inFolder, ProblemLine, problemOf, say, shortPaths } from '../../parts';
-import { go, usePlace, useQuery } from '../../state';
+import { go, Memory, usePlace, useQuery } from '../../state';
 import { culpritsOf, isMiss, missTitle } from './calls';
 import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
@@ -126,11 +126,13 @@ const Bar = ({ name, share, text }: { name: number; share: number; text: string 
 
 const shownFillers = 8;
 
+const fillers = new Memory<Awaited<ReturnType<typeof api.usage.fillers>>>(4);
+
 /** The files, results and messages that took most of the window, with a way to each. */
 function Fillers({ project, commit }: { project: string; commit: ContextId }) {
   const place = usePlace(project, commit);
   const folder = place.status === 'done' ? place.data.repository : null;
-  const query = useQuery(`${project} ${commit} fillers`, (signal) => api.usage.fillers({ id: commit }, { signal }));
+  const query = useQuery(`${project} ${commit}`, (signal) => api.usage.fillers({ id: commit }, { signal }), fillers);
   if (query.status === 'failed') return <ProblemLine>Cannot list what filled the window: {problemOf(query.error).message}</ProblemLine>;
   if (query.status !== 'done') return null;
   const culprits = culpritsOf(query.data, shownFillers);

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Switch, say } from '../../parts';
-import { move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
+import { Memory, move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { useProviders } from './providers';
 import { RecordedReply } from './RecordedReply';
@@ -24,15 +24,23 @@ export function RunView({ project }: { project: string }) {
   return <TurnRun key={`${project} ${commit}`} project={project} turnId={commit} />;
 }
 
+type Loaded = Pick<Parameters<typeof RequestForm>[0], 'turn' | 'request' | 'outline'>;
+
+const requests = new Memory<Loaded>(6);
+
 function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
-  const query = useQuery(`${project} ${turnId} run`, async (signal) => {
-    const [turn, request, outline] = await Promise.all([
-      api.turn.get({ turnId }, { signal }),
-      api.turn.request({ turnId }, { signal }),
-      outlineOf(project, turnId, 'compaction'),
-    ]);
-    return { turn, request, outline };
-  });
+  const query = useQuery(
+    `${project} ${turnId} run`,
+    async (signal) => {
+      const [turn, request, outline] = await Promise.all([
+        api.turn.get({ turnId }, { signal }),
+        api.turn.request({ turnId }, { signal }),
+        outlineOf(project, turnId, 'compaction'),
+      ]);
+      return { turn, request, outline };
+    },
+    requests,
+  );
   const providerQuery = useProviders();
   const providers = providerQuery.status === 'done' ? providerQuery.data : undefined;
   const jobs = useRuns(({ jobs: all }) => all);

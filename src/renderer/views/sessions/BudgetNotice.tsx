@@ -1,15 +1,15 @@
 import { api } from '../../client';
 import { say } from '../../parts';
-import { useProject, useQuery } from '../../state';
+import { Memory, useQuery } from '../../state';
 import type { Listed } from './rows';
 
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 const shownNotices = 3;
+const spending = new Memory<Awaited<ReturnType<typeof api.usage.sessions>>>(2, 'never');
 
 /** Says which days and sessions cost more than the budgets of this machine. Nothing where there is no budget, or none was exceeded. */
 export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Listed[] }) {
-  const revision = useProject((state) => state.revision);
-  const query = useQuery(`${dir} ${revision} over budget`, (signal) => api.usage.sessions({ groupBy: null, timeZone }, { signal }));
+  const query = useQuery(dir, (signal) => api.usage.sessions({ groupBy: null, timeZone }, { signal }), spending);
   const over = query.status === 'done' ? query.data.overBudget : [];
   if (over.length === 0) return null;
   const titleOf = (id: string): string => listed.find(({ session }) => session?.sessionId === id)?.session?.title ?? id;

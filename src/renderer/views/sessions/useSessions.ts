@@ -1,14 +1,20 @@
 import { useMemo } from 'react';
+import type { FoundSource } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { useKept, useLive, useOpenDir, useProject, useQuery } from '../../state';
+import { Memory, type SessionList, useKept, useLive, useOpenDir, useProject, useQuery, useSessionList } from '../../state';
 import { type Found, joinSessions } from './rows';
+
+const histories = new Memory<{ readonly places: readonly FoundSource[]; readonly all: readonly Found[]; readonly fresh: readonly Found[] }>(
+  2,
+  'never',
+);
 
 /** The histories on this machine that the open project does not contain, or only in part. */
 export function useFound() {
   const dir = useOpenDir();
-  const revision = useProject((state) => state.revision);
-  return useKept(
-    useQuery(`found ${dir ?? ''} ${revision}`, async () => {
+  return useQuery(
+    dir ?? '',
+    async () => {
       const places = await api.library.sources({});
       const lists = await Promise.all(
         places.map(({ root, agent, sessions }) =>
@@ -16,21 +22,17 @@ export function useFound() {
         ),
       );
       return { places, all: lists.flat(), fresh: lists.flat().filter(({ imported }) => !imported) };
-    }),
-    dir,
+    },
+    histories,
   );
 }
 
 /** The sessions of the open project. */
 export function useProjectSessions() {
   const dir = useOpenDir();
-  const revision = useProject((state) => state.revision);
   // A session becomes live, or rests, without a new commit.
   const liveFiles = useLive(({ capture }) => (capture?.watching ? capture.files.map(({ path, open }) => `${path} ${open}`).join('\n') : ''));
-  return useKept(
-    useQuery(dir ? `sessions ${dir} ${revision} ${liveFiles}` : null, () => api.session.list({})),
-    dir,
-  );
+  return useKept(useSessionList(dir, liveFiles), dir);
 }
 
 /** Everything that the list can show: both of the above, joined. */
@@ -40,7 +42,7 @@ export function useSessions() {
   const found = useFound();
   const own = useProjectSessions();
   const sessions = own.status === 'done' ? own.data.sessions : undefined;
-  const archived = useKept(useArchived(), dir);
+  const archived = useArchived(dir);
   const shelved = archived.status === 'done' ? archived.data.sessions : undefined;
   const fresh = found.status === 'done' ? found.data.fresh : undefined;
   const listed = useMemo(() => joinSessions([...(sessions ?? []), ...(shelved ?? [])], fresh ?? []), [sessions, shelved, fresh]);
@@ -49,8 +51,5 @@ export function useSessions() {
 }
 
 /** Archived sessions are few; the list shows them on request. */
-function useArchived() {
-  const dir = useOpenDir();
-  const revision = useProject((state) => state.revision);
-  return useQuery(dir ? `archived ${dir} ${revision}` : null, () => api.session.list({ filter: { archived: true } }));
-}
+const useArchived = (dir: string | undefined) => useQuery(dir ?? null, () => api.session.list({ filter: { archived: true } }), shelves);
+const shelves = new Memory<SessionList>(2, 'never');

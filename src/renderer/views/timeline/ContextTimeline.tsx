@@ -2,16 +2,20 @@ import { useMemo, useState } from 'react';
 import type { ContextId, TimelineRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, SomeUnread } from '../../parts';
-import { createRanges, go, useQuery, useRanges } from '../../state';
+import { go, Memory, timelineOf, useQuery, useRanges } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { Chat } from './Chat';
 import { type ChatItem, type MessageList, shownSilence } from './lines';
 import { Reader } from './Reader';
 
+type TranscriptData = Awaited<ReturnType<typeof api.timeline.transcript>>;
+
+const transcripts = new Memory<TranscriptData>(3, 'always');
+
 /** The selected context as chat and as timeline. */
 export function ContextTimeline({ project, commit }: { project: string; commit: ContextId }) {
   const [pointed, setPointed] = useState<string>();
-  const query = useQuery(`${project} ${commit} transcript`, (signal) => api.timeline.transcript({ id: commit, window: true }, { signal }));
+  const query = useQuery(`${project} ${commit}`, (signal) => api.timeline.transcript({ id: commit, window: true }, { signal }), transcripts);
   return (
     <Answer
       query={query}
@@ -20,20 +24,10 @@ export function ContextTimeline({ project, commit }: { project: string; commit: 
       stillWorks="The chain and other commits still work."
       actions={<ToCommit />}
     >
-      {(data) => <Transcript {...data} commit={commit} pointed={pointed} onPoint={setPointed} />}
+      {(data) => <Transcript {...data} project={project} commit={commit} pointed={pointed} onPoint={setPointed} />}
     </Answer>
   );
 }
-
-/** Messages of a page, and the most characters of a text in it. */
-const pageSize = 50;
-const longestText = 4_000;
-
-const messagesOf = (id: ContextId) =>
-  createRanges(pageSize, async (offset, limit) => {
-    const { total, rows } = await api.timeline.rows({ id, offset, limit, longest: longestText });
-    return { total, items: rows };
-  });
 
 /** The whole text of a message. */
 async function wholeText(id: ContextId, place: number): Promise<string> {
@@ -41,17 +35,15 @@ async function wholeText(id: ContextId, place: number): Promise<string> {
   return rows[0]?.text ?? '';
 }
 
-type TranscriptData = Awaited<ReturnType<typeof api.timeline.transcript>>;
-
 interface TranscriptProps extends TranscriptData {
+  readonly project: string;
   readonly commit: ContextId;
   readonly pointed: string | undefined;
   readonly onPoint: (id: string | undefined) => void;
 }
 
-function Transcript({ commit, input, rendered, total, pointed, onPoint }: TranscriptProps) {
-  const [made] = useState(() => messagesOf(commit));
-  const ranges = useRanges(made);
+function Transcript({ project, commit, input, rendered, total, pointed, onPoint }: TranscriptProps) {
+  const ranges = useRanges(timelineOf(project, commit));
   const version = ranges.version();
   // Only messages of the window can be pointed at from the text, and these have their position.
   const places = useMemo(() => new Map((input.history?.messages ?? []).map(({ id, seq = 0 }) => [id, seq - 1])), [input]);

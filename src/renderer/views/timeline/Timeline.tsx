@@ -2,12 +2,16 @@ import { MessageSquare, Plus } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { api } from '../../client';
 import { Answer, Button, Empty } from '../../parts';
-import { move, useKept, useNavigation, useQuery } from '../../state';
+import { Memory, move, useKept, useNavigation, useQuery } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { ContextTimeline } from './ContextTimeline';
 import { NewSpace } from './NewSpace';
 import { SpaceList } from './SpaceList';
 import { SpacePage } from './SpacePage';
+
+type Listed = Pick<Parameters<typeof SpaceList>[0], 'spaces'> & { readonly entities: Parameters<typeof NewSpace>[0]['known'] };
+
+const spaceLists = new Memory<Listed>(2, 'never');
 
 /** The spaces of the project, and the selected space or context as chat and timeline. */
 export function TimelineView({ project }: { project: string }) {
@@ -16,13 +20,17 @@ export function TimelineView({ project }: { project: string }) {
   const [isCreating, setIsCreating] = useState(false);
   const reload = useCallback(() => setRound((n) => n + 1), []);
   // What is open stays open while the list loads again.
-  const loaded = useQuery(`${project} spaces ${round}`, async () => {
-    const [spaces, entities] = await Promise.all([api.space.list({}), api.space.entities({})]);
-    const me = entities.find((entity) => entity.type === 'human');
-    const mine = me ? await api.space.list({ entityId: me.entityId }) : [];
-    const unread = new Map(mine.map((one) => [one.spaceId, one.unread]));
-    return { spaces: spaces.map((one) => ({ ...one, unread: unread.get(one.spaceId) ?? 0 })), entities };
-  });
+  const loaded = useQuery(
+    `${project} spaces ${round}`,
+    async () => {
+      const [spaces, entities] = await Promise.all([api.space.list({}), api.space.entities({})]);
+      const me = entities.find((entity) => entity.type === 'human');
+      const mine = me ? await api.space.list({ entityId: me.entityId }) : [];
+      const unread = new Map(mine.map((one) => [one.spaceId, one.unread]));
+      return { spaces: spaces.map((one) => ({ ...one, unread: unread.get(one.spaceId) ?? 0 })), entities };
+    },
+    spaceLists,
+  );
   const query = useKept(loaded, project);
   return (
     <Answer query={query} what="Cannot load the spaces of this project" loading="Loading the spaces">

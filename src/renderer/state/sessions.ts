@@ -1,0 +1,12 @@
+import { api } from '../client';
+import { Memory } from './memory';
+import { type Query, useQuery } from './query';
+
+/** The sessions of a project. */
+export type SessionList = Awaited<ReturnType<typeof api.session.list>>;
+
+const lists = new Memory<SessionList>(4, 'never');
+
+/** The sessions of a project that are not archived. Another `moment` loads them again. */
+export const useSessionList = (project: string | undefined, moment = ''): Query<SessionList> =>
+  useQuery(project ? `${project} ${moment}` : null, () => api.session.list({}), lists);
