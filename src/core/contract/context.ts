@@ -116,7 +116,15 @@ export const rowFacts = z.object({
   /** Files that its tools read or changed. */
   files: count,
   /** The first of these files: those that it wrote or changed before those that it only read. */
-  touched: z.array(z.object({ path: z.string(), how: z.enum(['read', 'written', 'changed']) })),
+  touched: z.array(
+    z.object({
+      path: z.string(),
+      how: z.enum(['read', 'written', 'changed']),
+      /** Lines that its edits added and removed. A file that was written completely has no removed lines: its earlier content is not in the call. */
+      added: count.optional(),
+      removed: count.optional(),
+    }),
+  ),
   model: z.string().nullable(),
   /** The price of the calls whose replies it was the first to contain; null is "no price". */
   cost: money.nullable(),

@@ -1,5 +1,6 @@
 import { isObject, stringAt } from '../base/index.js';
 import type { KnownFile, ToolClass } from '../contract/index.js';
+import { changedLines } from '../diff/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 
 /** How much of a file's content is known, and the content if it is known. */
@@ -12,6 +13,14 @@ export interface Touch {
   /** True if the result does not depend on earlier knowledge. */
   readonly isFresh: boolean;
   readonly apply: (before: Knowledge) => Knowledge;
+  /** The lines that the call adds and removes, as far as it says. */
+  readonly lines?: () => Lines;
+}
+
+/** Lines that a call adds to a file and removes from it. */
+export interface Lines {
+  readonly added?: number;
+  readonly removed?: number;
 }
 
 type Said = Pick<ParsedEntry, 'toolName' | 'arguments'>;
@@ -29,14 +38,36 @@ const effects: Readonly<Partial<Record<ToolClass, (call: Said, result: Answered)
   write: (call) => ({
     how: 'written',
     isFresh: true,
-    apply: () => ({ known: 'whole', content: stringAt(call.arguments, 'content') ?? stringAt(call.arguments, 'file_text') ?? null }),
+    apply: () => ({ known: 'whole', content: writtenBy(call) ?? null }),
+    lines: () => ({ added: linesIn(writtenBy(call) ?? '') }),
   }),
   edit: ({ arguments: given }) => ({
     how: 'changed',
     isFresh: false,
-    apply: (before) => changed(before, isObject(given) && Array.isArray(given.edits) ? given.edits : [given]),
+    apply: (before) => changed(before, editsIn(given)),
+    lines: () => linesOf(editsIn(given)),
   }),
 };
+
+const writtenBy = (call: Said): string | undefined => stringAt(call.arguments, 'content') ?? stringAt(call.arguments, 'file_text');
+const editsIn = (given: unknown): readonly unknown[] => (isObject(given) && Array.isArray(given.edits) ? given.edits : [given]);
+
+/** The number of lines of a text. A line break at its end begins no further line. */
+const linesIn = (text: string): number => (text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0));
+
+/** The lines that edits add and remove. An edit that replaces all occurrences counts once, since their number is not recorded. */
+function linesOf(edits: readonly unknown[]): Lines {
+  let [added, removed] = [0, 0];
+  for (const edit of edits) {
+    const [from, to] = [oldTextOf(edit), newTextOf(edit)];
+    if (from === undefined || to === undefined) return {};
+    for (const { op } of changedLines(from || undefined, to || undefined)) {
+      if (op === 'added') added++;
+      if (op === 'removed') removed++;
+    }
+  }
+  return { added, removed };
+}
 
 /** The file that a call of a format and its result touched; undefined for other tools and for failed calls. */
 export function touchOf(format: string, call: Said, result: Answered & Pick<ParsedEntry, 'isError'>): Touch | undefined {
@@ -61,7 +92,7 @@ function readPart(before: Knowledge, result: Answered, isPart: boolean): Knowled
 function changed(before: Knowledge, edits: readonly unknown[]): Knowledge {
   let { content } = before;
   for (const edit of edits) {
-    const [from, to] = [textIn(edit, 'old_string', 'oldString', 'oldText', 'old_str'), textIn(edit, 'new_string', 'newString', 'newText', 'new_str')];
+    const [from, to] = [oldTextOf(edit), newTextOf(edit)];
     if (from === undefined || to === undefined) return { known: before.known, content };
     if (content === null || (from !== '' && !content.includes(from))) return nothingKnown;
     const isAll = isObject(edit) && (edit.replace_all === true || edit.replaceAll === true);
@@ -72,6 +103,9 @@ function changed(before: Knowledge, edits: readonly unknown[]): Knowledge {
 
 const textIn = (value: unknown, ...names: string[]): string | undefined =>
   names.map((name) => stringAt(value, name)).find((text) => text !== undefined);
+
+const oldTextOf = (edit: unknown): string | undefined => textIn(edit, 'old_string', 'oldString', 'oldText', 'old_str');
+const newTextOf = (edit: unknown): string | undefined => textIn(edit, 'new_string', 'newString', 'newText', 'new_str');
 
 /** The complete to-do list that a call writes; undefined for other calls. */
 export function todosOf(call: Pick<ParsedEntry, 'arguments'>): { text: string; status: string }[] | undefined {

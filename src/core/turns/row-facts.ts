@@ -4,7 +4,7 @@ import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { ownSpans } from '../requests/index.js';
 import { callsIn, costsAt } from '../usage/index.js';
-import { touchOf } from './files.js';
+import { type Lines, touchOf } from './files.js';
 import { deltaEntries } from './turns.js';
 
 /** What a list shows of commits beside their rows. It reads their content, so ask for those in view. */
@@ -51,14 +51,22 @@ const mostTouched = 20;
 /** The files that calls touched, those that they wrote or changed first. */
 function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[]): RowFacts['touched'] {
   const results = new Map(own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
-  const touched = new Map<string, RowFacts['touched'][number]['how']>();
+  const touched = new Map<string, Omit<RowFacts['touched'][number], 'path'>>();
   for (const call of calls) {
     const result = results.get(call.toolCallId ?? '');
     const touch = result && touchOf(format, call, result);
-    if (touch && !(touch.how === 'read' && touched.has(touch.path))) touched.set(touch.path, touch.how);
+    const before = touched.get(touch?.path ?? '');
+    if (touch && !(touch.how === 'read' && before)) touched.set(touch.path, { how: touch.how, ...sum(before, touch.lines?.()) });
   }
-  const files = [...touched].map(([path, how]) => ({ path, how }));
+  const files = [...touched].map(([path, facts]) => ({ path, ...facts }));
   return [...files.filter(({ how }) => how !== 'read'), ...files.filter(({ how }) => how === 'read')];
+}
+
+/** Lines added and removed by two calls; a number that neither gives stays unknown. */
+function sum(a: Lines | undefined, b: Lines | undefined): Lines {
+  const added = a?.added === undefined && b?.added === undefined ? undefined : (a?.added ?? 0) + (b?.added ?? 0);
+  const removed = a?.removed === undefined && b?.removed === undefined ? undefined : (a?.removed ?? 0) + (b?.removed ?? 0);
+  return { ...(added !== undefined && { added }), ...(removed !== undefined && { removed }) };
 }
 
 /** The last model that answered; null if none is recorded. */

@@ -66,8 +66,8 @@ export function Palette() {
                   : 'Nothing found. To search inside an open context, press /.'}
               </Command.Empty>
               {needle === '' && <Sessions name="Recent sessions" sessions={found.sessions.slice(0, recentSessions)} />}
-              <CommitActions matches={matches} />
-              <Places words={words.trim()} matches={matches} />
+              {found.isReady && <CommitActions matches={matches} />}
+              {found.isReady && <Places words={words.trim()} matches={matches} />}
               {needle !== '' && (
                 <Sessions
                   name="Sessions"
@@ -143,7 +143,7 @@ function CommitActions({ matches }: { matches: Matches }) {
   if (!shown) return null;
   const actions = commitActions(shown, against).flatMap((item) => (item !== 'line' && !item.disabled && matches(item.name) ? [item] : []));
   return (
-    <Group name={`Commit ${say.shortId(shown.id)}`}>
+    <Group name={'summary' in shown && shown.summary ? `Selected: ${say.firstLine(shown.summary, 80)}` : 'Selected commit'}>
       {actions.map(({ name, icon, keys, act }) => (
         <Item key={name} name={name} {...(icon && { icon })} {...(keys && { keys })} act={act} />
       ))}

@@ -24,10 +24,14 @@ function filterOf({ agent, days }: Narrowing) {
   return { ...(agent && { agent }), ...(days !== undefined && { from: new Date(minute - days * dayMs).toISOString() }) };
 }
 
-/** Hits by session, in the order of the best hit of each. */
+/** Hits by session, in the order of the best hit of each. An entry that a compaction or a fork kept is in several commits, and is listed once. */
 export function hitsBySession(hits: readonly SearchHit[]): readonly (readonly [sessionId: string, hits: readonly SearchHit[]])[] {
   const groups = new Map<string, SearchHit[]>();
-  for (const hit of hits) groups.set(hit.sessionId ?? '', [...(groups.get(hit.sessionId ?? '') ?? []), hit]);
+  for (const hit of hits) {
+    const own = groups.get(hit.sessionId ?? '') ?? [];
+    if (!own.some(({ entryKey }) => entryKey === hit.entryKey)) own.push(hit);
+    groups.set(hit.sessionId ?? '', own);
+  }
   return [...groups];
 }
 
@@ -62,6 +66,8 @@ export function usePaletteSearch(words: string, mostEntries: number, narrowing: 
     entries: entries.status === 'done' ? entries.data : undefined,
     tickets: tickets.status === 'done' ? tickets.data.rows : [],
     sessions: sessions.status === 'done' ? sessions.data.sessions : noSessions,
+    /** The sessions are known, so that the first row stays the first. */
+    isReady: sessions.status !== 'loading',
     projects: recent.status === 'done' ? recent.data.filter((project) => !project.missing) : [],
   };
 }

@@ -41,13 +41,18 @@ test('[W42] the facts name the files of a commit, those that it changed first', 
       call('c3', 't3', 'Edit', { file_path: '/changed.js', old_string: 'a', new_string: 'b' }, { parent: 'r2' }) +
       result('r3', 't3', 'done', { parent: 'c3' }) +
       call('c4', 't4', 'Read', { file_path: '/changed.js' }, { parent: 'r3' }) +
-      result('r4', 't4', '1\tb', { parent: 'c4' }),
+      result('r4', 't4', '1\tb', { parent: 'c4' }) +
+      call('c5', 't5', 'Edit', { file_path: '/changed.js', old_string: 'one\ntwo\nthree', new_string: 'one\n2\nthree\nfour' }, { parent: 'r4' }) +
+      result('r5', 't5', 'done', { parent: 'c5' }) +
+      call('c6', 't6', 'Write', { file_path: '/new.js', content: 'a\nb\n' }, { parent: 'r5' }) +
+      result('r6', 't6', 'done', { parent: 'c6' }),
   });
   expect(rowFacts(chain, [id])).toMatchObject([
     {
-      files: 2,
+      files: 3,
       touched: [
-        { path: '/changed.js', how: 'changed' },
+        { path: '/changed.js', how: 'changed', added: 3, removed: 2 },
+        { path: '/new.js', how: 'written', added: 2 },
         { path: '/read.js', how: 'read' },
       ],
     },

@@ -58,7 +58,8 @@ test('[W43] the palette lists recent sessions, groups hits and highlights the on
   await expect(commits(page).first()).toBeVisible();
   await page.keyboard.press('Control+k');
   await expect(sheet(page).getByRole('group').first()).toHaveAccessibleName('Recent sessions');
-  await expect(sheet(page).getByRole('group').nth(1)).toHaveAccessibleName(/^Commit ctx-/);
+  await expect(sheet(page).getByRole('group').nth(1)).toHaveAccessibleName(/^Selected: \w/);
+  await expect(sheet(page).getByRole('group').first().getByRole('option').first()).toHaveAttribute('aria-selected', 'true');
   await sheet(page).getByRole('combobox').fill('damson midnight');
   const hits = sheet(page).getByRole('group', { name: /^Jam that is gone on its last day · Claude Code/ });
   await expect(hits.getByRole('option').first()).toContainText(/damson/i);

@@ -22,14 +22,21 @@ export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
         Files touched <span className="muted">{say.exact(files)}</span>
       </h3>
       <ul>
-        {touched.map(({ path, how }) => {
+        {touched.map(({ path, how, added, removed }) => {
           const [name, within] = split(inFolder(path, folder));
           return (
             <li key={path} title={path}>
               <FileText size={12} aria-hidden />
               <span className="ellipsis">{name}</span>
               <span className="muted ellipsis grow">{within}</span>
-              <span className="muted">{how}</span>
+              {added === undefined && removed === undefined ? (
+                <span className="muted">{how}</span>
+              ) : (
+                <span className="lines-changed" title={`${how}: ${linesWords(added, removed)}`}>
+                  {added !== undefined && <span className="lines-added">+{say.exact(added)}</span>}
+                  {removed !== undefined && <span className="lines-removed">−{say.exact(removed)}</span>}
+                </span>
+              )}
             </li>
           );
         })}
@@ -38,6 +45,11 @@ export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
     </section>
   );
 }
+
+const linesWords = (added: number | undefined, removed: number | undefined): string =>
+  [added === undefined ? [] : `${say.plural(added, 'line')} added`, removed === undefined ? [] : `${say.plural(removed, 'line')} removed`]
+    .flat()
+    .join(', ');
 
 /** A path as its name and its folder. */
 function split(path: string): readonly [name: string, folder: string] {

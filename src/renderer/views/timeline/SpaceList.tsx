@@ -3,6 +3,9 @@ import type { Space } from '../../../core/contract/index.js';
 import { IconButton, say } from '../../parts';
 import { move } from '../../state';
 
+/** The address of the selected context, in place of a space. */
+const selectedContext = 'context';
+
 /** The spaces of the project with their unread messages, and the selected context. */
 export function SpaceList(props: {
   spaces: readonly (Space & { unread: number })[];
@@ -38,7 +41,7 @@ export function SpaceList(props: {
         ))}
         {hasContext && (
           <li>
-            <button type="button" aria-current={chosen === undefined ? 'true' : undefined} onClick={() => move({ space: undefined })}>
+            <button type="button" aria-current={chosen === undefined ? 'true' : undefined} onClick={() => move({ space: selectedContext })}>
               <span className="ellipsis">This context</span>
               <span className="muted ellipsis">as a timeline</span>
             </button>

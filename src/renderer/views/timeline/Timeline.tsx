@@ -13,7 +13,7 @@ type Listed = Pick<Parameters<typeof SpaceList>[0], 'spaces'> & { readonly entit
 
 const spaceLists = new Memory<Listed>(2, 'never');
 
-/** The spaces of the project, and the selected space or context as chat and timeline. */
+/** The spaces of the project, and the selected space or context as chat and timeline. Without a choice, the first space is shown. */
 export function TimelineView({ project }: { project: string }) {
   const { commit, space: spaceInAddress } = useNavigation(({ route }) => route);
   const [round, setRound] = useState(0);
@@ -35,7 +35,7 @@ export function TimelineView({ project }: { project: string }) {
   return (
     <Answer query={query} what="Cannot load the spaces of this project" loading="Loading the spaces">
       {({ spaces, entities }) => {
-        const chosen = spaces.find(({ spaceId }) => spaceId === spaceInAddress);
+        const chosen = spaceInAddress === undefined ? spaces[0] : spaces.find(({ spaceId }) => spaceId === spaceInAddress);
         return (
           <section className="timeline" aria-label="Timeline">
             <SpaceList spaces={spaces} chosen={chosen} hasContext={commit !== undefined} onNew={() => setIsCreating(true)} />
