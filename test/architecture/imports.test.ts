@@ -123,7 +123,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   experiments: ['lucide-react', 'react'],
   replay: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   export: ['lucide-react', 'react'],
-  inspector: ['lucide-react', 'react'],
+  inspector: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   compose: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   timeline: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   jobs: ['lucide-react', 'react'],

@@ -50,13 +50,11 @@ export function useReader(shown: Shown, onFind: () => void) {
   const seams = useMemo(() => seamsOf(rows), [rows]);
   const selected = useNavigation(({ route }) => route.entry);
   const scroller = useRef<HTMLDivElement>(null);
-  // Another function would make the list measure all blocks again.
-  const getItemKey = useCallback((n: number) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
   const list = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
-    getItemKey,
+    getItemKey: useKeys(rows, blocks),
     overscan: 6,
   });
   const items = list.getVirtualItems();
@@ -118,6 +116,10 @@ export function useReader(shown: Shown, onFind: () => void) {
     atEnd: offset + visible >= list.getTotalSize() - nearEnd,
   };
 }
+
+/** The key of each block. Another function would make the list measure all blocks again. */
+const useKeys = (rows: Outline['rows'], blocks: readonly Block[]): ((n: number) => string | number) =>
+  useCallback((n) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
 
 /** Room below the last turn, so that its prompt can be at the top too. */
 function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly Turn[], visible: number): number {
