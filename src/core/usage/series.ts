@@ -49,7 +49,11 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
     basis: last.parts[0]?.basis ?? 'estimated',
     calls: points.map(({ call, sums: own }, at) => {
       const counted = windowOf(call);
-      const sizes = partKinds.map((kind) => (own.get(kind) ?? 0) * (scales.get(kind) ?? 1));
+      // The last call has exactly the parts that its context has.
+      const isLast = at === points.length - 1 && idOf(call) === last.requestId;
+      const sizes = partKinds.map((kind) =>
+        isLast ? (last.parts.find((part) => part.kind === kind)?.tokens ?? 0) : (own.get(kind) ?? 0) * (scales.get(kind) ?? 1),
+      );
       const total = sizes.reduce((sum, size) => sum + size, 0);
       const scale = counted !== null && total > counted ? counted / total : 1;
       const parts = sizes.map((size) => Math.floor(size * scale));

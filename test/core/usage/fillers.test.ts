@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
-import { loadTokenizer, usageFillers, usageSeries } from '../../../src/core/usage/index.js';
+import { loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -46,6 +46,17 @@ test('[N8] the series divides the counted total of each call', () => {
   expect(calls.map(({ counted }) => counted)).toEqual([1_000, 1_500, 2_000]);
   for (const { counted, parts } of calls) expect(parts.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(counted ?? 0);
   expect(calls.map(({ parts }) => parts[kinds.indexOf('tool_result')])).toEqual([0, 600, 1_200]);
+});
+
+test('[N1] the last call of the series has the parts of its context', () => {
+  const { chain, tip } = chainWithReads();
+  const { parts, notRecorded } = usageOfContext(chain, tip);
+  const { calls, kinds } = usageSeries(chain, tip);
+  const last = calls.at(-1);
+  expect(kinds.map((kind, at) => ({ kind, tokens: last?.parts[at] ?? 0 })).filter(({ tokens }) => tokens > 0)).toEqual(
+    parts.map(({ kind, tokens }) => ({ kind, tokens })),
+  );
+  expect(last?.notRecorded).toBe(notRecorded);
 });
 
 test('[N9] results of an MCP server count together, and so do reminders of the agent', () => {

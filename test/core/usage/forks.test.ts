@@ -51,7 +51,7 @@ function take(chain: Chain, branches: ContextId[], { branch, entry, act }: { bra
   else branches.push(fork(chain, { id, edits: [act === 'drop' ? { op: 'drop', key } : { op: 'replace', key, entry: text }] }).id);
 }
 
-test('[N2, N12] forks of forks add nothing to any sum, and no branch counts a call twice', () => {
+test('[N2, N12] forks of forks add nothing to a sum, and no branch counts a call twice', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 4 }), fc.array(step, { minLength: 1, maxLength: 6 }), (turns, steps) => {
       const chain = twoSessions(turns);
