@@ -11,6 +11,8 @@ const height = 168;
 const widestColumn = 48;
 /** The share of its room that a column takes. */
 const columnShare = 0.92;
+/** Columns below this width in pixels have no gap. */
+const narrowColumn = 8;
 
 /** The context window by call, stacked by kind of content up to the counted total. Pointing shows the figures of a call; a click opens it. */
 export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen: string; onChoose: (requestId: string) => void }) {
@@ -141,9 +143,11 @@ function hatch(ground: string, stripe: string): CanvasPattern | string {
 function drawColumns(plot: UPlot, { tokens, heights }: Stack, fills: readonly (CanvasPattern | string)[]): void {
   const { ctx } = plot;
   const most = (widestColumn * devicePixelRatio) / 2;
+  const room = plot.valToPos(2, 'x', true) - plot.valToPos(1, 'x', true);
+  // Narrow columns touch: a gap that is rounded to whole pixels would show between some of them only.
+  const half = Math.min(most, (room * (room < narrowColumn ? 1 : columnShare)) / 2);
   const edges = tokens.map((_, at) => {
     const middle = plot.valToPos(at + 1, 'x', true);
-    const half = Math.min(most, plot.valToPos(at + 1 + columnShare / 2, 'x', true) - middle);
     return [Math.round(middle - half), Math.max(1, Math.round(middle + half) - Math.round(middle - half))] as const;
   });
   ctx.save();
