@@ -154,7 +154,7 @@ export function contextEntries(
   return withContent(chain, placedOf(chain, query));
 }
 
-/** The same entries in pieces, so that a caller can let others work between them. */
+/** The same entries in pieces, so that a long context is never in memory as a whole. */
 export function* contextEntriesInPieces(chain: Chain, query: ContextQuery, size: number): Generator<ReturnType<typeof contextEntries>> {
   const { places, toolNames } = placedOf(chain, query);
   for (let at = 0; at < places.length; at += size) yield withContent(chain, { places: places.slice(at, at + size), toolNames });

@@ -74,8 +74,8 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     worker === undefined
       ? undefined
       : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal, folder.db));
-  // The thread stores what it derives, so a project that is only read has none.
-  const usageThread = worker !== undefined && access.mode === 'read-write' ? openUsageThread(worker, { dir: folder.dir, projectId }) : undefined;
+  const readOnly = access.mode === 'read-only' ? access : undefined;
+  const usageThread = worker === undefined ? undefined : openUsageThread(worker, { dir: folder.dir, projectId, readOnly, copies: machine.copies });
   const upkeep = openUpkeep(chain, undefined, inThread);
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? off(), machine.providers ?? (() => []));

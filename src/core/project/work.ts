@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type ContextId, StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
 import { loadTokenizer, readSettingsFrom, usageOfContext, usageSeries } from '../usage/index.js';
-import { requireWrite } from './access.js';
+import { type ReadOnly, requireWrite } from './access.js';
 import { openFolder, type ProjectFolder } from './folder.js';
 import { tidyUp } from './upkeep.js';
 
@@ -27,6 +27,10 @@ export interface WorkOrder {
   /** Another project may lie in the folder by the time that the thread opens it. */
   readonly projectId: string;
   readonly work: Work;
+  /** Why the project is only read. The thread then reads a copy of its database, too. */
+  readonly readOnly?: ReadOnly | undefined;
+  /** The folder of such copies. */
+  readonly copies?: string | undefined;
 }
 
 /** The answer to a question, or why it is refused. */
@@ -47,14 +51,14 @@ export type WorkMessage =
  * closed before the last message. @throws any error that is a bug.
  */
 export async function doWork(
-  { dir, projectId, work }: WorkOrder,
+  { dir, projectId, work, readOnly, copies }: WorkOrder,
   say: (message: WorkMessage) => void,
   isStopped: () => boolean,
   questions: AsyncIterable<Question> = none(),
 ): Promise<void> {
   say({ kind: 'begun' });
   try {
-    const folder = openFolder(dir, systemClock);
+    const folder = openFolder(dir, systemClock, { copies, ...(readOnly && { restrict: () => readOnly }) });
     let result: unknown;
     try {
       result = await inFolder(folder);
@@ -69,8 +73,8 @@ export async function doWork(
   async function inFolder(folder: ProjectFolder): Promise<unknown> {
     if (folder.projectId !== projectId)
       throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
-    requireWrite(folder.access);
     if (work.kind === 'usage') return await answerAll(folder, questions, say);
+    requireWrite(folder.access);
     const steps = stepsOf(folder, work);
     for (;;) {
       const step = steps.next();

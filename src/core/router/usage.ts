@@ -6,7 +6,6 @@ import { WorkerFailed } from '../project/index.js';
 import {
   loadPrices,
   loadTokenizer,
-  measureContext,
   usageCalls,
   usageCompaction,
   usageFillers,
@@ -32,7 +31,6 @@ async function inThread<Result>(
       if (!(error instanceof WorkerFailed)) throw error;
     }
   await loadTokenizer();
-  await measureContext(chain, id);
   return ask(chain, id);
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, statfsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ function keptCopy(file: string, kept: string): DatabaseCopy {
   const folder = join(kept, `${hash(realpathSync(file))}-${state}`);
   const isNew = !existsSync(join(folder, nameInCopy));
   if (isNew) makeKeptCopy(file, state, folder);
-  const user = join(folder, `${processName}.${uses++}.user`);
+  const user = join(folder, `${processName}.${randomUUID()}.user`);
   writeFileSync(user, '', { mode: 0o600 });
   const now = systemClock() / 1000;
   utimesSync(folder, now, now);
@@ -113,9 +113,6 @@ function keptCopy(file: string, kept: string): DatabaseCopy {
     discard: isNew ? undefined : () => removeQuietly(folder),
   };
 }
-
-/** How often this process used kept copies. */
-let uses = 0;
 
 /** @throws UNAVAILABLE if the database changes faster than it can be copied. */
 function makeKeptCopy(file: string, state: string, folder: string): void {

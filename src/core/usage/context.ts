@@ -48,48 +48,32 @@ interface Measured {
 /** The latest sums of each project. Commits never change, so a sum holds as long as its factors. */
 const kept = new WeakMap<Chain, Map<string, readonly Size[]>>();
 const mostKept = 64;
-/** Entries that are measured before others are answered. */
+/** Entries whose content is in memory at a time. */
 const pieceSize = 100;
 
 const nameOf = ({ call, tip, factors }: Measured): string =>
   JSON.stringify([call?.commitId ?? tip, call?.key ?? null, factors ?? null, hasTokenizer()]);
 
-/** Measures a context before `usageOfContext` is asked for it. A long context takes seconds, in which other questions are answered. */
-export async function measureContext(chain: Chain, id: ContextId): Promise<void> {
-  readPending(chain);
-  const tip = commitOf(chain, id);
-  const call = lastCallOf(chain, tip);
-  const measured = { call, tip: tip.id, factors: factorsOf(chain, call?.model ?? null) };
-  if (kept.get(chain)?.has(nameOf(measured))) return;
-  for (const _ of measuring(chain, measured)) await new Promise<void>((resume) => void setImmediate(resume));
-}
-
+/** Measures entries, and keeps the sums by kind. */
 function entrySizes(chain: Chain, measured: Measured): readonly Size[] {
   const name = nameOf(measured);
-  if (!kept.get(chain)?.has(name)) for (const _ of measuring(chain, measured));
-  return kept.get(chain)?.get(name) ?? [];
-}
-
-/** Measures entries piece by piece, and keeps the sums by kind at the end. */
-function* measuring(chain: Chain, measured: Measured): Generator<void> {
+  const known = kept.get(chain) ?? new Map<string, readonly Size[]>();
+  const before = known.get(name);
+  if (before) return before;
   const { call, tip, factors } = measured;
   const sums = new Map<PartKind, number>();
   const sizeOf = sizerOf(factors);
-  measure: for (const piece of contextEntriesInPieces(chain, { id: call?.commitId ?? tip }, pieceSize)) {
+  measure: for (const piece of contextEntriesInPieces(chain, { id: call?.commitId ?? tip }, pieceSize))
     for (const { key, entry } of piece) {
       if (key === call?.key) break measure;
       const { kind, tokens } = sizeOf(entry);
       sums.set(kind, (sums.get(kind) ?? 0) + tokens);
     }
-    yield;
-  }
-  const known = kept.get(chain) ?? new Map<string, readonly Size[]>();
+  const sizes = [...sums].map(([kind, tokens]) => ({ kind, tokens }));
   if (known.size >= mostKept) known.clear();
-  known.set(
-    nameOf(measured),
-    [...sums].map(([kind, tokens]) => ({ kind, tokens })),
-  );
+  known.set(name, sizes);
   kept.set(chain, known);
+  return sizes;
 }
 
 interface Size {

@@ -7,7 +7,7 @@ export { growthsOf } from './calibrate.js';
 export { usageCalls } from './calls.js';
 export { type CommitCalls, callsByCommit, compactedAt, costsAt, countedGraph } from './commits.js';
 export { usageCompaction } from './compaction.js';
-export { countedInput, measureContext, usageOfContext } from './context.js';
+export { countedInput, usageOfContext } from './context.js';
 export { type CountedCommit, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { type Accuracy, fitFactors, type Growth, holdOut, isUsable, sizeBy } from './fit.js';

@@ -34,7 +34,7 @@ function engineWith(script: string | undefined) {
   onTestFinished(() => engine.close());
   const session = createSession(engine);
   const project = session.use(engine.create({ dir: join(folder, 'test') }));
-  return { client: createRouterClient(router, { context: { session } }), project };
+  return { client: createRouterClient(router, { context: { session } }), project, engine };
 }
 
 async function importWith(client: ReturnType<typeof engineWith>['client'], path: string) {
@@ -204,6 +204,21 @@ describe('a thread that works in a project', () => {
     expect(project.chain.db.one<{ n: number }>('SELECT freelist_count AS n FROM pragma_freelist_count')?.n).toBeLessThan(50);
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
+});
+
+test('[N8] a thread counts tokens of a project that is only read, too', async () => {
+  const { client, project, engine } = engineWith(worker);
+  importInto(project.chain, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));
+  const id = (await client.context.tips({}))[0]?.id ?? '';
+  const counted = await client.usage.context({ id });
+  engine.close();
+  // Another machine does not trust the project.
+  const again = createEngine({ ...engine.options, dataDir: scratch() });
+  onTestFinished(() => again.close());
+  const session = createSession(again);
+  expect(session.use(again.open(project.dir)).access).toMatchObject({ mode: 'read-only', reason: 'restricted' });
+  expect(await createRouterClient(router, { context: { session } }).usage.context({ id })).toEqual(counted);
+  expect(hasTokenizer()).toBe(false);
 });
 
 test('[N8] a thread counts tokens, and the engine never loads the tokenizer', async () => {
