@@ -42,7 +42,7 @@ test('[W8] a match across two parts of a large file is found', () => {
   expect(atOnce(searchOutside([{ agent: 'claude-code', root }], () => false, 'needle')).hits.map((hit) => hit.path)).toEqual([path]);
 });
 
-test('[F41] a document that is too large to be read as one value is refused with its size and the limit', () => {
+test('[F41] a document too large to be read as one value is refused with its size and limit', () => {
   const path = join(scratch(), 'trajectory.json');
   writeFileSync(path, '{"schema_version":"ATIF-v1.6","agent":{"name":"a","version":"1"},"steps":[');
   truncateSync(path, 128 * 1024 ** 2 + 1);
