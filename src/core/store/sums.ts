@@ -231,10 +231,16 @@ const storageClasses: Readonly<Record<string, readonly string[]>> = {
   REAL: ['integer', 'real'],
 };
 
+/** Columns of text that is stored compressed where it is long. */
+const compressed: Readonly<Record<string, string>> = { outline: 'data' };
+
 /** SQL that is true for a row whose values have the types of their columns. */
-export const fitsSql = ({ columns, types }: TableShape, value = quoted): string =>
+export const fitsSql = ({ name: table, columns, types }: TableShape, value = quoted): string =>
   columns
-    .map((name, at) => `typeof(${value(name)}) IN (${['null', ...(storageClasses[types[at] ?? ''] ?? [])].map((kind) => `'${kind}'`).join(', ')})`)
+    .map((name, at) => {
+      const kinds = ['null', ...(storageClasses[types[at] ?? ''] ?? []), ...(compressed[table] === name ? ['blob'] : [])];
+      return `typeof(${value(name)}) IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
+    })
     .join(' AND ');
 
 /** SQL that is true for a row that matches its checksum. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { builtRoot } from '../built.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
 import type { Part, Row } from '../measure.js';
@@ -16,6 +17,27 @@ function peak(...words: readonly string[]): number {
   return Number(stdout.trim()) / megabyte;
 }
 
+/** Prints the peak memory of a process in kB at its end. Its `maxRSS` would include its parent's memory at the fork. */
+const report = `import { readFileSync } from 'node:fs';
+process.on('exit', () => process.stderr.write('peak=' + /VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] + ';'));`;
+
+/** Peak memory in MB of `stemma import` into a new project, all threads included. */
+function peakOfImport(root: string, at: string, path: string): number {
+  mkdirSync(at);
+  const stemma = join(root, 'out', 'cli', 'stemma.js');
+  const env = { ...process.env, STEMMA_HOME: join(at, 'home') };
+  const run = (...words: readonly string[]) => {
+    const { status, stderr } = spawnSync(process.execPath, words, { cwd: at, env, encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+    return stderr;
+  };
+  const project = join(at, 'p.stemma');
+  run(stemma, 'init', project);
+  const said = run('--import', `data:text/javascript,${encodeURIComponent(report)}`, stemma, 'import', '--project', project, path);
+  // Threads end before the process, which prints last.
+  return Number([...said.matchAll(/peak=(\d+);/g)].at(-1)?.[1]) / 1_024;
+}
+
 /** Session files of a size in MB, in their own folder. */
 function files(folder: string, count: number, megabytes: number): string {
   mkdirSync(folder);
@@ -26,17 +48,12 @@ function files(folder: string, count: number, megabytes: number): string {
   return folder;
 }
 
-const emptyProject = (folder: string): string => {
-  const project = openEngine(folder);
-  project.close();
-  return project.dir;
-};
-
 function memory(folder: string): Row[] {
   const at = mkdtempSync(join(folder, 'memory-'));
-  const small = peak('import', emptyProject(join(at, 'small')), files(join(at, 'one-20'), 1, 20));
-  const large = peak('import', emptyProject(join(at, 'large')), files(join(at, 'one-200'), 1, 200));
-  const many = peak('import', emptyProject(join(at, 'many')), files(join(at, 'many-700'), 35, 20));
+  const root = builtRoot(folder);
+  const small = peakOfImport(root, join(at, 'small'), files(join(at, 'one-20'), 1, 20));
+  const large = peakOfImport(root, join(at, 'large'), files(join(at, 'one-200'), 1, 200));
+  const many = peakOfImport(root, join(at, 'many'), files(join(at, 'many-700'), 35, 20));
   const stored = openEngine(join(at, 'stored'));
   const tip = importAll(stored.chain, [files(join(at, 'one-100'), 1, 100)]).tips.at(-1) ?? '';
   stored.close();

@@ -67,7 +67,9 @@ export async function openSample(): Promise<void> {
     showProject(dir);
     await followAddress();
     const commit = await endOfLongest();
-    if (commit && route().project === dir && route().view === 'chain') move({ commit });
+    // A person may have chosen something else in the meantime.
+    const now = route();
+    if (commit && now.project === dir && now.view === 'chain' && now.commit === undefined) move({ commit });
   } catch (error) {
     notifyProblem(error);
   }
