@@ -21,7 +21,7 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
     0,
     turns.findLastIndex((turn) => turn.firstEntry <= from),
   );
-  const list = useRef<HTMLOListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: turns.length, getScrollElement: () => list.current, estimateSize: () => rowHeight, overscan: 20 });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows the reading position
   useEffect(() => virtual.scrollToIndex(current, { align: 'auto' }), [current, turns]);
@@ -32,33 +32,34 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
       <h3>
         Turns <span className="muted">{numbered === of ? of : `${numbered} of ${of}`}</span>
       </h3>
-      <ol ref={list}>
-        <li role="presentation" style={{ height: virtual.getTotalSize() }} />
-        {virtual.getVirtualItems().map(({ index, start }) => {
-          const turn = turns[index] as Turn;
-          return (
-            <li key={turn.commit} className="turn-row" style={{ top: start }} aria-setsize={turns.length} aria-posinset={index + 1}>
-              <button
-                type="button"
-                className="turn"
-                aria-current={index === current || undefined}
-                title={turn.head}
-                onClick={() => {
-                  jumpTo(turn.promptEntry);
-                  move({ entry: rows?.[turn.promptEntry]?.key });
-                }}
-              >
-                <span className="turn-number muted">{turn.number}</span>
-                <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
-                {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
-                <span className="muted turn-tokens">
-                  <Estimate of={turn.tokens} bare />
-                </span>
-              </button>
-            </li>
-          );
-        })}
-      </ol>
+      <div ref={list} className="turns-scroll">
+        <ol style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const turn = turns[index] as Turn;
+            return (
+              <li key={turn.commit} className="turn-row" style={{ top: start }} aria-setsize={turns.length} aria-posinset={index + 1}>
+                <button
+                  type="button"
+                  className="turn"
+                  aria-current={index === current || undefined}
+                  title={turn.head}
+                  onClick={() => {
+                    jumpTo(turn.promptEntry);
+                    move({ entry: rows?.[turn.promptEntry]?.key });
+                  }}
+                >
+                  <span className="turn-number muted">{turn.number}</span>
+                  <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
+                  {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
+                  <span className="muted turn-tokens">
+                    <Estimate of={turn.tokens} bare />
+                  </span>
+                </button>
+              </li>
+            );
+          })}
+        </ol>
+      </div>
     </nav>
   );
 }
