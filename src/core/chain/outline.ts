@@ -17,23 +17,34 @@ export const outlineVersion = 2;
 
 /** The outline of a stored delta. It is built from the content and stored at the first read. */
 export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): Outline {
-  const name = `${artifact}:${format}`;
-  const recent = chain.outlines.get(name);
-  if (recent) return recent;
-  const stored = readableOutline(chain, artifact, format);
-  const outline = stored ?? outlineOfParsed(parsedOf(chain, artifact, format));
-  if (!stored && !chain.db.readonly && chain.db.isFree()) saveOutline(chain, artifact, format, encodeOutline(outline));
-  chain.outlines.set(name, outline, outline.entries.length + 1);
-  return outline;
+  const known = knownOutline(chain, artifact, format);
+  if (known) return known;
+  const outline = outlineOfParsed(parsedOf(chain, artifact, format));
+  if (!chain.db.readonly && chain.db.isFree()) saveOutline(chain, artifact, format, encodeOutline(outline));
+  return remembered(chain, artifact, format, outline);
 }
 
 /** Outlines of many deltas. Missing ones are stored in one transaction, because one sync for each would be slow. */
 export function outlinesOf(chain: Chain, deltas: readonly { readonly artifact: ArtifactNo; readonly format: string }[]): Outline[] {
-  const isStored = ({ artifact, format }: (typeof deltas)[number]): boolean =>
-    chain.outlines.get(`${artifact}:${format}`) !== undefined || readableOutline(chain, artifact, format) !== undefined;
-  const all = (): Outline[] => deltas.map(({ artifact, format }) => outlineOf(chain, artifact, format));
-  return chain.db.readonly || deltas.every(isStored) || !chain.db.isFree() ? all() : chain.db.transaction(all);
+  const known = deltas.map(({ artifact, format }) => knownOutline(chain, artifact, format));
+  const all = (): Outline[] => deltas.map(({ artifact, format }, at) => known[at] ?? outlineOf(chain, artifact, format));
+  return chain.db.readonly || !known.includes(undefined) || !chain.db.isFree() ? all() : chain.db.transaction(all);
 }
+
+/** An outline that was read before or is stored. */
+function knownOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
+  const recent = chain.outlines.get(nameOf(artifact, format));
+  if (recent) return recent;
+  const stored = readableOutline(chain, artifact, format);
+  return stored && remembered(chain, artifact, format, stored);
+}
+
+function remembered(chain: Chain, artifact: ArtifactNo, format: string, outline: Outline): Outline {
+  chain.outlines.set(nameOf(artifact, format), outline, outline.entries.length + 1);
+  return outline;
+}
+
+const nameOf = (artifact: ArtifactNo, format: string): string => `${artifact}:${format}`;
 
 /** The stored outline. An unreadable one counts as missing, so that it is rebuilt. */
 function readableOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
