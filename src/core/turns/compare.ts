@@ -108,8 +108,14 @@ export function sideOf(chain: Chain, id: ContextId): ComparedSide {
     usage,
     cost,
     ...(costAtLeast && { costAtLeast }),
-    ms: startedAt && endedAt && isWork ? Date.parse(endedAt) - Date.parse(startedAt) : null,
+    ms: isWork ? timeBetween(startedAt, endedAt) : null,
   };
+}
+
+/** The time between two records in milliseconds; null if the clock ran backwards. */
+function timeBetween(start: string | null, end: string | null): number | null {
+  const ms = start && end ? Date.parse(end) - Date.parse(start) : -1;
+  return ms >= 0 ? ms : null;
 }
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */

@@ -54,6 +54,17 @@ async function run<T extends { commits: ContextId[]; base: ContextId }>(generato
 const texts = (chain: Chain, id: ContextId) => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName);
 
 describe('a turn', () => {
+  test('the time of a turn is not recorded where its clock ran backwards', () => {
+    const chain = emptyChain();
+    const { first, second } = working(chain);
+    const back = commit(
+      chain,
+      second,
+      prompt('u3', 'go on', { parent: 'a2', at: '2026-01-01T00:00:20.000Z' }) + answer('a3', 'ok', { parent: 'u3', at: '2026-01-01T00:00:19.000Z' }),
+    );
+    expect(compareTurns(chain, first.id, back.id)).toMatchObject({ a: { ms: 1_000 }, b: { ms: null } });
+  });
+
   test('the turns of a chain are in order, each with its trigger', () => {
     const chain = emptyChain();
     const { first, second } = working(chain);
