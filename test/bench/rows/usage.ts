@@ -51,7 +51,7 @@ function factsOfImport(folder: string): Row[] {
     {
       with: timed({ prepare: open, run: ({ chain }) => importAll(chain, files), clean: discarded }),
       without: timed({ prepare: openWithout, run: ({ chain }) => importAll(chain, files), clean: discarded }),
-      reading: plain(() => joinCalls(records.flatMap(({ record, entries }) => callPartOf(record, entries) ?? []))),
+      reading: plain(() => joinCalls(records.map(({ record, entries }) => callPartOf(record, entries)))),
     },
     5,
   );

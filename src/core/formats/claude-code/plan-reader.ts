@@ -35,7 +35,7 @@ export function openReader(file: FileBytes, resumeAt: number): Reader {
     },
     outline: (lines) => {
       const parts = lines.flatMap((line) => outlineOf(line, file, resumeAt) ?? []);
-      return { ...outlineOfParts(parts), calls: joinCalls(parts.flatMap(({ call }) => call ?? [])) };
+      return { ...outlineOfParts(parts), calls: joinCalls(parts.map(({ call }) => call)) };
     },
   };
 }

@@ -59,13 +59,15 @@ export interface CallPart {
 
 /**
  * Joins the records of a delta to calls. A reply can have several records. The last final one has the right output count. Without one, the
- * count is only the beginning of a stream, unless it rose from one record to the next.
+ * count is only the beginning of a stream, unless it rose from one record to the next. Records that say nothing are left out.
  */
-export function joinCalls(parts: Iterable<CallPart>): CallCount[] {
+export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
   const calls = new Map<string, Joining>();
   let askedAt: Timestamp | undefined;
   let prompt: string | undefined;
-  for (const { at, reply, prompt: text } of parts) {
+  for (const part of parts) {
+    if (!part) continue;
+    const { at, reply, prompt: text } = part;
     if (!reply) {
       askedAt = at ?? askedAt;
       prompt = text ?? prompt;
