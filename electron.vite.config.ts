@@ -48,6 +48,13 @@ export default defineConfig({
   renderer: {
     root: 'src/renderer',
     plugins: [react()],
-    build: { outDir: 'out/renderer', minify: true, reportCompressedSize: false, rollupOptions: { input: 'src/renderer/index.html' } },
+    build: {
+      outDir: 'out/renderer',
+      minify: true,
+      // In kB. Files come from the disk or from this machine; grammars of the code colors are the largest.
+      chunkSizeWarningLimit: 1_000,
+      reportCompressedSize: false,
+      rollupOptions: { input: 'src/renderer/index.html' },
+    },
   },
 });
