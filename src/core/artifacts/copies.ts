@@ -50,8 +50,8 @@ export interface Copies {
   /** Whether objects were ever expected here. */
   expects(): boolean;
   /**
-   * Evicted objects from this one on: the neighbors of an object that is read are usually read next. With `bytes`, they have at most as many bytes, unless
-   * the first alone has more.
+   * Evicted objects from this one on, because the neighbors of an object that is read are usually read next. `bytes` limits their size
+   * together. The first one is returned even if it is larger.
    */
   evictedFrom(no: ArtifactNo, limit: number, bytes?: number): Held[];
   /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */

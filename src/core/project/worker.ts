@@ -21,7 +21,7 @@ const youngMb = 24;
  * Has a thread do work in a project, so that this one never waits for it. Yields its events and returns its result. If the signal aborts or
  * the caller stops early, the thread ends after its current step.
  * @param script the built `main/engine/work.ts`.
- * @param db the connection of this thread to the project, which leaves the database's log to the other one meanwhile.
+ * @param db the connection of this thread to the project. While the other thread works, it does not copy the log into the database.
  * @throws StemmaError as the work does; WorkerFailed; what the signal was aborted with.
  */
 export async function* runInWorker<Event, Result>(

@@ -46,7 +46,7 @@ export interface MadeFolder {
 export interface Workshop {
   /** Makes a folder for one try: a Git worktree of the folder, else a copy of it. Returns its path. */
   make(folder: string, name: string): Promise<string>;
-  /** The folders whose names begin so. */
+  /** The folders of tries whose names begin with this text. */
   made(beginning: string): Promise<readonly MadeFolder[]>;
   /** Runs a command in the folder of a try. It reads `input`. */
   check(command: string, folder: string | undefined, input: string): Promise<{ readonly passed: boolean; readonly output: string }>;

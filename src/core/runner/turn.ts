@@ -169,7 +169,7 @@ async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Prom
 const outputOf = (chain: Chain, agentTurnId: string): readonly Card[] =>
   cardsInOrder(chain, idsAt(chain, boxAt(chain, read(chain, agentTurnId).outputBoxId).no));
 
-/** A call by its id. Earlier versions of Stemma stored an id again that a model used again: the last call counts. */
+/** A call by its id. Projects of earlier versions can hold an id twice; then the last call counts. */
 function calledIn(cards: readonly Card[], id: string): CalledTool {
   const card = cards.findLast((each) => each.type === 'tool.call' && each.toolCallId === id);
   const data = card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};

@@ -38,8 +38,8 @@ export interface WritableDb extends ReadableDb {
    */
   isFree(): boolean;
   /**
-   * Leaves the copying of the log into the database to another connection that writes much meanwhile, because each copy costs two syncs.
-   * Returns a function that ends this.
+   * Stops copying the log into the database while another connection writes much and copies it: each copy costs two syncs.
+   * Returns a function that starts it again.
    */
   leaveLog(): () => void;
   /**
@@ -225,7 +225,7 @@ function transactions(current: () => Connection, listeners: Listeners): <T>(work
   };
 }
 
-/** Creates `WritableDb.leaveLog`. */
+/** Makes the function `leaveLog` of a database. */
 function logLeaver(current: () => Connection): () => () => void {
   let others = 0;
   const copyAfter = (pages: number): void => {

@@ -13,7 +13,7 @@ export interface Touch {
   /** True if the result does not depend on earlier knowledge. */
   readonly isFresh: boolean;
   readonly apply: (before: Knowledge) => Knowledge;
-  /** The lines that the call adds and removes, as far as it says. */
+  /** The lines that the call adds and removes, if its arguments tell them. */
   readonly lines?: () => Lines;
 }
 

@@ -1,5 +1,6 @@
 import { type Commit, type ContextId, type Entry, type OutlineRow, type Stop, type TimelineRow, unpackOutline } from '../../core/contract/index.js';
 import { api } from '../client';
+import { Latest } from './latest';
 import { Memory } from './memory';
 import { type Query, useQuery } from './query';
 import { createRanges, type Ranges } from './ranges';
@@ -21,25 +22,7 @@ export const useCommit = (project: string | undefined, id: ContextId | undefined
 
 const pageSize = 60;
 
-/** A cache of the most recently used values. Commits never change, so their values never become wrong. */
-class Latest<T> {
-  readonly #kept = new Map<string, T>();
-  constructor(private readonly limit: number) {}
-
-  get(key: string, make: () => T): T {
-    const value = this.#kept.get(key) ?? make();
-    this.#kept.delete(key);
-    this.#kept.set(key, value);
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size > this.limit && !oldest.done) this.#kept.delete(oldest.value);
-    return value;
-  }
-
-  forget(key: string): void {
-    this.#kept.delete(key);
-  }
-}
-
+// Commits never change, so these answers stay right.
 const outlines = new Latest<Promise<Outline>>(12);
 const entryLists = new Latest<Ranges<Entry>>(8);
 const timelines = new Latest<Ranges<TimelineRow>>(4);

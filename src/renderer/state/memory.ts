@@ -1,3 +1,5 @@
+import { Latest } from './latest';
+
 /** What a memory keeps of one question. */
 interface Known<T> {
   readonly data: T;
@@ -22,27 +24,29 @@ interface Running<T> {
  * ask the same at the same time share one call, which is canceled when nobody waits for it.
  */
 export class Memory<T> {
-  readonly #known = new Map<string, Known<T>>();
+  readonly #known: Latest<Known<T>>;
   readonly #running = new Map<string, Running<T>>();
 
   /** `most` answers are kept, those used last. */
   constructor(
-    private readonly most: number,
+    most: number,
     private readonly valid: Validity = 'untilChange',
-  ) {}
+  ) {
+    this.#known = new Latest(most);
+  }
 
-  /** The answer that is known, valid or not. */
+  /** The latest answer, even if it is no longer valid. */
   get(key: string): T | undefined {
-    return this.#known.get(key)?.data;
+    return this.#known.peek(key)?.data;
   }
 
   /** Whether the answer is known and need not be loaded again. */
   isValid(key: string, revision: number): boolean {
-    const known = this.#known.get(key);
+    const known = this.#known.peek(key);
     return known !== undefined && (this.valid === 'always' || (this.valid === 'untilChange' && known.revision === revision));
   }
 
-  /** Asks, or joins the same question that is being answered, and keeps the answer. */
+  /** Asks and keeps the answer. If the same question is being answered, it waits for that answer. */
   async ask(key: string, revision: number, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const name = `${revision}\n${key}`;
     const running = this.#running.get(name) ?? this.#start(name, ask);
@@ -54,10 +58,10 @@ export class Memory<T> {
       running.controller.abort();
     });
     const loaded = await running.answer;
-    const old = this.#known.get(key)?.data;
+    const old = this.#known.peek(key)?.data;
     // An equal answer stays the same object, so that nothing is computed or drawn again.
     const data = old !== undefined && JSON.stringify(old) === JSON.stringify(loaded) ? old : loaded;
-    this.#keep(key, { data, revision });
+    this.#known.set(key, { data, revision });
     return data;
   }
 
@@ -70,12 +74,5 @@ export class Memory<T> {
     running.answer.then(done, done);
     this.#running.set(name, running);
     return running;
-  }
-
-  #keep(key: string, known: Known<T>): void {
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > this.most && !oldest.done) this.#known.delete(oldest.value);
   }
 }

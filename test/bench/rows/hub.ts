@@ -140,7 +140,7 @@ async function firstScreens(folder: string): Promise<Row[]> {
   return rows;
 }
 
-/** W16: the usage facts of a million calls, over a year and 5,000 sessions, as Parquet in a folder. They are priced already, as they are after the first question. The limit is in milliseconds. */
+/** W16: milliseconds to write a million calls of 5,000 sessions and one year as Parquet. Their prices are known, as after a first question. */
 async function parquet(folder: string, { quick }: { readonly quick: boolean }): Promise<Row[]> {
   const at = mkdtempSync(join(folder, 'parquet-'));
   const calls = quick ? 50_000 : 1_000_000;

@@ -9,7 +9,7 @@ import { layers, type Stack, stackOf, unrecorded } from './fill';
 const height = 168;
 /** The greatest width of a column in pixels. */
 const widestColumn = 48;
-/** The share of its room that a column takes. */
+/** The width of a column, as a share of the distance between two columns. */
 const columnShare = 0.92;
 /** Columns below this width in pixels have no gap. */
 const narrowColumn = 8;
@@ -137,8 +137,7 @@ function hatch(ground: string, stripe: string): CanvasPattern | string {
 }
 
 /**
- * Draws the columns of the calls, each rectangle on whole pixels. As paths, which is what the chart library makes of columns, those of a
- * long session take 0.2 s.
+ * Draws the columns of the calls as rectangles on whole pixels. The chart library draws paths, which takes 0.2 s in a long session.
  */
 function drawColumns(plot: UPlot, { tokens, heights }: Stack, fills: readonly (CanvasPattern | string)[]): void {
   const { ctx } = plot;
