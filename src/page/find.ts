@@ -73,16 +73,16 @@ function clearMarks(): void {
   if ('highlights' in CSS) CSS.highlights.delete('found');
 }
 
-const mostMarks = 1_000;
+const maxMarks = 1_000;
 
 function markWords(article: HTMLElement): void {
   if (!('highlights' in CSS)) return;
   const wanted = search.words.toLowerCase();
   const ranges: Range[] = [];
   const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node && ranges.length < mostMarks; node = walker.nextNode()) {
+  for (let node = walker.nextNode(); node && ranges.length < maxMarks; node = walker.nextNode()) {
     const text = (node.nodeValue ?? '').toLowerCase();
-    for (let at = text.indexOf(wanted); at !== -1 && ranges.length < mostMarks; at = text.indexOf(wanted, at + wanted.length)) {
+    for (let at = text.indexOf(wanted); at !== -1 && ranges.length < maxMarks; at = text.indexOf(wanted, at + wanted.length)) {
       const range = new Range();
       range.setStart(node, at);
       range.setEnd(node, at + wanted.length);

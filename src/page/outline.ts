@@ -4,7 +4,7 @@ import { jump } from './player.js';
 import { onChange, state } from './state.js';
 import { numberText } from './words.js';
 
-const mostLinks = 5_000;
+const maxLinks = 5_000;
 
 /** The outline of prompts and compactions, and the button that opens it. */
 export function makeOutline() {
@@ -17,7 +17,7 @@ export function makeOutline() {
     ...index.prompts.map(([at, text]) => ({ at, text, className: '' })),
     ...[...index.kinds].flatMap((kind, at) => (kind === 'c' ? [{ at, text: 'Compaction', className: 'compaction' }] : [])),
   ].sort((a, b) => a.at - b.at);
-  const links = stops.slice(0, mostLinks).map(({ at, text, className }) => {
+  const links = stops.slice(0, maxLinks).map(({ at, text, className }) => {
     const link = make('a', { href: '#', class: className, title: text }, text || '(no text)');
     link.addEventListener('click', (event) => {
       event.preventDefault();

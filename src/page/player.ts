@@ -29,7 +29,7 @@ export function setReplay(isReplay: boolean): void {
   select(state.at, 'nearest');
 }
 
-const longestWait = 2_500;
+const maxWaitMs = 2_500;
 
 /** Plays entry by entry from the selected one, or pauses. */
 export function playOrPause(): void {
@@ -49,7 +49,7 @@ function scheduleNext(): void {
     return;
   }
   // Idle times are cut short, and entries of one moment follow each other.
-  const wait = Math.max(250, Math.min(longestWait, gapBefore(state.at + 1) || 500));
+  const wait = Math.max(250, Math.min(maxWaitMs, gapBefore(state.at + 1) || 500));
   state.timer = window.setTimeout(() => {
     select(state.at + 1);
     scheduleNext();

@@ -4,8 +4,8 @@ import { filesBelow, isSource, nodesOf, parseSource } from '../support/source.js
 import { testNames } from '../support/test-names.js';
 
 /** Matching lines in 1,000 lines of prose. */
-const most = 1.5;
-const mostOfTitle = 90;
+const maxShare = 1.5;
+const maxTitleLength = 90;
 
 describe('prose', () => {
   const lines = proseLines();
@@ -14,7 +14,7 @@ describe('prose', () => {
     const hard = lines.filter(({ text }) => hardPhrases.test(text));
     const share = (hard.length * 1000) / lines.length;
     console.log(`${hard.length} of ${lines.length} lines of prose match: ${share.toFixed(2)} in 1,000`);
-    expect(share <= most ? [] : hard.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
+    expect(share <= maxShare ? [] : hard.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
   });
 
   test('a test title has at most 90 characters', () => {
@@ -23,7 +23,7 @@ describe('prose', () => {
         .flatMap(testNames)
         .map((title) => ({ path, title })),
     );
-    expect(titles.filter(({ title }) => title.length > mostOfTitle).map(({ path, title }) => `${path}: ${title}`)).toEqual([]);
+    expect(titles.filter(({ title }) => title.length > maxTitleLength).map(({ path, title }) => `${path}: ${title}`)).toEqual([]);
   });
 
   test('no source refers to a document that is not in the repository', () => {

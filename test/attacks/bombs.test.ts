@@ -14,7 +14,7 @@ import { built, type Machine, machine, node } from '../support/machine.js';
 
 const mebibyte = 1024 ** 2;
 /** An import of a small file takes about 200 MiB. */
-const mostMemory = 1_000 * mebibyte;
+const maxMemory = 1_000 * mebibyte;
 const patience = 120_000;
 
 let own: Machine;
@@ -49,7 +49,7 @@ async function expectHarmless(path: string, reason: RegExp): Promise<void> {
   expect(code).toBe(0);
   const { skipped } = JSON.parse(out) as ImportResult;
   expect(skipped.map((one) => one.reason).join('\n')).toMatch(reason);
-  expect(peak).toBeLessThan(mostMemory);
+  expect(peak).toBeLessThan(maxMemory);
 }
 
 const historyFolder = (): string => {
@@ -118,7 +118,7 @@ test('[T15] a side file that nests deep, and many problems, change nothing', asy
   const { skipped, commits } = JSON.parse(out) as ImportResult;
   expect(commits).toBe(1);
   expect(skipped.length).toBeLessThan(1_010);
-  expect(peak).toBeLessThan(mostMemory);
+  expect(peak).toBeLessThan(maxMemory);
 });
 
 test('[T15] a recorded reply that is packed again and again is not unpacked', async () => {

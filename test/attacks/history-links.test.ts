@@ -131,7 +131,7 @@ describe('in the engine', () => {
     const { chain } = emptyProject();
     const folder = join(scratch(), 'history');
     const attacks = hostileHistory(folder, scratch());
-    const times = { settle: 5, most: 20, rest: 10, quiet: 50, patience: 50 };
+    const times = { settle: 5, maxWait: 20, rest: 10, quiet: 50, patience: 50 };
     const live = await follow(chain, { places: [{ path: folder }], from: 'beginning', granularity: 'turn_boundary', times });
     onTestFinished(() => live.close());
     live.flush(true);

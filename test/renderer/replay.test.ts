@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../src/core/contract/index.js';
-import { axisOf, longestPause, nextSpeed, placeAt } from '../../src/renderer/views/replay/axis.js';
+import { axisOf, maxPauseMs, nextSpeed, placeAt } from '../../src/renderer/views/replay/axis.js';
 import { blocksUpTo, placeOfTurn, turnAt } from '../../src/renderer/views/replay/turns.js';
 
 const at = (...seconds: (number | undefined)[]) =>
@@ -9,8 +9,8 @@ const at = (...seconds: (number | undefined)[]) =>
 describe('the axis of a replay', () => {
   test('short pauses are real, long ones shortened, very long ones also marked', () => {
     expect(axisOf(at(0, 3, 3 + 3_600, 3_604))).toEqual({
-      times: [0, 3_000, 3_000 + longestPause, 4_000 + longestPause],
-      length: 4_000 + longestPause,
+      times: [0, 3_000, 3_000 + maxPauseMs, 4_000 + maxPauseMs],
+      length: 4_000 + maxPauseMs,
       gaps: [{ step: 2, ms: 3_600_000 }],
     });
   });

@@ -1,13 +1,13 @@
 import type { ByteRange } from '../base/index.js';
 
-/** Chunk sizes in bytes: only the last chunk may be shorter than `least`, and none is longer than `most`. */
+/** Chunk sizes in bytes: only the last chunk may be shorter than `min`, and none is longer than `max`. */
 export interface ChunkSizes {
-  readonly least: number;
-  readonly usual: number;
-  readonly most: number;
+  readonly min: number;
+  readonly average: number;
+  readonly max: number;
 }
 
-export const chunkSizes: ChunkSizes = { least: 16 * 1024, usual: 64 * 1024, most: 256 * 1024 };
+export const chunkSizes: ChunkSizes = { min: 16 * 1024, average: 64 * 1024, max: 256 * 1024 };
 
 /** One random number for each byte value. They decide where cuts fall, so changing them ends sharing with stored chunks. */
 const gear = Uint32Array.from({ length: 256 }, (_, byte) => spread(byte + 1));
@@ -27,7 +27,7 @@ const highBits = (bits: number): number => (0xffffffff << (32 - bits)) >>> 0;
  * chunks.
  */
 export function chunksOf(bytes: Uint8Array, sizes: ChunkSizes = chunkSizes): ByteRange[] {
-  const bits = Math.round(Math.log2(sizes.usual));
+  const bits = Math.round(Math.log2(sizes.average));
   const [strict, easy] = [highBits(bits + 2), highBits(bits - 2)];
   const ranges: ByteRange[] = [];
   for (let start = 0; start < bytes.length; ) {
@@ -38,10 +38,10 @@ export function chunksOf(bytes: Uint8Array, sizes: ChunkSizes = chunkSizes): Byt
   return ranges;
 }
 
-function cutAfter(bytes: Uint8Array, start: number, { least, usual, most }: ChunkSizes, strict: number, easy: number): number {
-  const end = Math.min(start + most, bytes.length);
-  const middle = Math.min(start + usual, end);
-  let at = Math.min(start + least, end);
+function cutAfter(bytes: Uint8Array, start: number, { min, average, max }: ChunkSizes, strict: number, easy: number): number {
+  const end = Math.min(start + max, bytes.length);
+  const middle = Math.min(start + average, end);
+  let at = Math.min(start + min, end);
   let hash = 0;
   for (; at < middle; at++) {
     hash = ((hash << 1) + (gear[bytes[at] as number] as number)) | 0;

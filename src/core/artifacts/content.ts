@@ -195,11 +195,11 @@ function forgetBlock(shelf: Shelf, no: number): void {
 }
 
 /** Maximum plain size of a block. Stemma writes much smaller ones. */
-const largestBlock = 16 * 1024 ** 2;
+const maxBlockBytes = 16 * 1024 ** 2;
 
 /** Decompresses with a limit, so that damaged bytes cannot exhaust memory. @throws CORRUPT if they are not zstd or have another size. */
 function unpacked(stored: Uint8Array, size: number): Uint8Array {
-  if (size > largestBlock) throw corrupt('objects', `a block claims to have ${size} bytes; the limit is ${largestBlock}`);
+  if (size > maxBlockBytes) throw corrupt('objects', `a block claims to have ${size} bytes; the limit is ${maxBlockBytes}`);
   try {
     return zstdDecompressSync(stored, { maxOutputLength: Math.max(size, 1) });
   } catch (error) {

@@ -13,7 +13,7 @@ const packName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.pack$/;
 /** Appended bytes after which writing to the disk starts in the background, so that the final sync is short. */
 const broughtAtOnce = 2 * 1024 * 1024;
 /** Packs that are open for reading at a time. */
-const mostReaders = 64;
+const maxReaders = 64;
 
 export interface PackPlace {
   readonly pack: number;
@@ -117,7 +117,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     if (file === undefined) throw corrupt(`pack ${no}`, `pack ${no} is named by an object but not known`);
     const open = readers.get(file);
     if (open !== undefined) return open;
-    const oldest = readers.size >= mostReaders ? [...readers.keys()].at(0) : undefined;
+    const oldest = readers.size >= maxReaders ? [...readers.keys()].at(0) : undefined;
     if (oldest !== undefined) closeReader(oldest);
     try {
       const { fd } = openFile(file);

@@ -5,15 +5,15 @@ import { restore } from './put.js';
 import type { Shelf } from './shelf.js';
 
 /** The longest life that can be given to an ephemeral object: a hundred years, in seconds. */
-const longestTtl = 3_155_760_000;
+const maxTtlSeconds = 3_155_760_000;
 
 /**
  * Sets how long an object stays: `ephemeral` for some seconds from now, `pin` for ever, `replicate` with a copy in every replica.
  * @throws BAD_REQUEST if the seconds do not fit the policy, NOT_FOUND for an object that is gone.
  */
 export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSeconds: number | undefined): void {
-  if (policy === 'ephemeral' && (ttlSeconds === undefined || ttlSeconds <= 0 || ttlSeconds > longestTtl))
-    throw badRequest('ttlSeconds', `an ephemeral object needs ttlSeconds between 1 and ${longestTtl}`);
+  if (policy === 'ephemeral' && (ttlSeconds === undefined || ttlSeconds <= 0 || ttlSeconds > maxTtlSeconds))
+    throw badRequest('ttlSeconds', `an ephemeral object needs ttlSeconds between 1 and ${maxTtlSeconds}`);
   if (policy !== 'ephemeral' && ttlSeconds !== undefined) throw badRequest('ttlSeconds', `only ephemeral objects expire; the policy is ${policy}`);
   keep(shelf, no);
   shelf.db.run(

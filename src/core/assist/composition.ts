@@ -26,7 +26,7 @@ interface Composition {
 /** The latest composition of each project: the pages after the first one come from it. */
 const latest = new WeakMap<Chain, Composition>();
 
-const most = 200;
+const maxRows = 200;
 
 /**
  * A composition in pages, compared with the recorded one. The first page composes again; later pages belong to the same composition.
@@ -37,7 +37,7 @@ export function composedRows(
   request: Request,
   {
     offset = 0,
-    limit = most,
+    limit = maxRows,
     longest = Number.MAX_SAFE_INTEGER,
   }: { offset?: number | undefined; limit?: number | undefined; longest?: number | undefined },
 ): ComposedRows {

@@ -9,10 +9,10 @@ export { listInstantiations, listSummaries, versionsOfCommit } from './missing.j
 export { projectServices } from './retrievers.js';
 export { extractive, type SummarizeInput, summarizeCommits } from './summaries.js';
 export {
+  defaultSummarizer,
   openSummarizer,
   type Summarizer,
   type SummarizerPlan,
   type SummarizerSettings,
   type SummarizerStatus,
-  usualSummarizer,
 } from './summarizer.js';

@@ -7,8 +7,8 @@ import { usageCompaction } from '../usage/index.js';
 import { askFor } from './ask.js';
 
 /** More losses would make the question long and the answer careless. */
-const mostJudged = 60;
-const longestSummary = 60_000;
+const defaultLimit = 60;
+const maxSummaryLength = 60_000;
 
 const task = [
   'An agent’s conversation was replaced by a summary. You get the summary and a numbered list of things that it may have left out.',
@@ -24,7 +24,7 @@ const task = [
  */
 export async function judgeCompaction(
   chain: Chain,
-  { id, limit = mostJudged, provider, model }: { id: ContextId; limit?: number | undefined; provider: string; model?: string | undefined },
+  { id, limit = defaultLimit, provider, model }: { id: ContextId; limit?: number | undefined; provider: string; model?: string | undefined },
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
 ): Promise<UsageCompaction> {
@@ -34,7 +34,7 @@ export async function judgeCompaction(
   const summary = contextEntries(chain, { id: found.commit })
     .map(({ entry }) => entry.text ?? '')
     .join('\n')
-    .slice(0, longestSummary);
+    .slice(0, maxSummaryLength);
   const list = found.lost.map(({ kind, text, missing }, at) => `${at + 1}. ${kind}: ${text} [not mentioned: ${missing.join(', ')}]`).join('\n');
   const content = `<summary>\n${summary}\n</summary>\n\n<left-out>\n${list}\n</left-out>`;
   const reply = await askFor(

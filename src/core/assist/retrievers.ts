@@ -8,8 +8,8 @@ import { query as search } from '../search/index.js';
 
 /** The folder with notes for agents: Markdown and text files. */
 const notesFolder = 'notes';
-const largestNote = 1_000_000;
-const mostNotes = 1_000;
+const maxNoteBytes = 1_000_000;
+const maxNotes = 1_000;
 
 /**
  * Retrievers for the context of a commit: knowledge from the notes in the project folder, and experience from other sessions by full-text
@@ -63,9 +63,9 @@ function notesOf(dir: string): { name: string; text: string }[] {
     .filter((entry) => entry.isFile() && /\.(md|txt)$/i.test(entry.name))
     .map(({ name }) => name)
     .sort()
-    .slice(0, mostNotes)
+    .slice(0, maxNotes)
     .flatMap((name) => {
-      const bytes = unlessRefused(() => readInside(dir, join(folder, name), { limit: largestNote }));
+      const bytes = unlessRefused(() => readInside(dir, join(folder, name), { limit: maxNoteBytes }));
       return bytes ? [{ name, text: bytes.toString('utf8') }] : [];
     });
 }

@@ -19,10 +19,10 @@ export interface SummarizeInput {
 
 /** Commits per query, and per transaction if no model is used. */
 const batchSize = 64;
-const usualPerMinute = 30;
-const longestSummary = 400;
+const defaultPerMinute = 30;
+const maxSummaryLength = 400;
 /** Maximum characters of a delta for the model. */
-const longestPassage = 24_000;
+const maxPassageLength = 24_000;
 
 /**
  * Writes summaries of commits: extracted from their text, or by a model if a provider is given. Each summary is stored at
@@ -48,7 +48,7 @@ export async function* summarizeCommits(
       if (summary !== undefined) {
         update(chain, id, { summary, author: `summarizer ${input.provider ?? 'extractive'}` });
         summarized += 1;
-        if (input.provider !== undefined) await pause(60_000 / (input.perMinute ?? usualPerMinute), signal);
+        if (input.provider !== undefined) await pause(60_000 / (input.perMinute ?? defaultPerMinute), signal);
       }
       done += 1;
       if (input.provider !== undefined || done % batchSize === 0) yield { done, total, id };
@@ -90,7 +90,7 @@ async function summaryOf(
     return own;
   }
   const text = await askFor({ provider: input.provider, model: input.model }, (wire, model) => bodyFor(entries, wire, model), providers, signal);
-  return text.slice(0, longestSummary * 4);
+  return text.slice(0, maxSummaryLength * 4);
 }
 
 /** What is known about a commit in a format that Stemma does not read: its shape and its size. */
@@ -98,7 +98,7 @@ function rawSummary(chain: Chain, id: ContextId): string | undefined {
   const { artifact, format, messageCount } = commitOf(chain, id);
   if (findFormat(format)) return undefined;
   const messages = messageCount === 1 ? '1 message' : `${messageCount} messages`;
-  return `${describeRaw(format, chain.artifacts.read(artifact))} It was stored with ${messages}.`.slice(0, longestSummary);
+  return `${describeRaw(format, chain.artifacts.read(artifact))} It was stored with ${messages}.`.slice(0, maxSummaryLength);
 }
 
 function readable(chain: Chain, id: ContextId, skip: (reason: string) => void): readonly ParsedEntry[] | undefined {
@@ -120,8 +120,8 @@ export function extractive(entries: readonly ParsedEntry[]): string | undefined 
   const tools = new Map<string, number>();
   for (const { kind, toolName } of entries) if (kind === 'tool_call' && toolName !== undefined) tools.set(toolName, (tools.get(toolName) ?? 0) + 1);
   const used = [...tools].map(([tool, times]) => (times === 1 ? tool : `${tool} ×${times}`)).join(', ');
-  const parts = [stands ?? asked, used, answered].map((part) => firstWords(part ?? '', longestSummary / 3)).filter((part) => part !== '');
-  return parts.length ? parts.join(' · ').slice(0, longestSummary) : undefined;
+  const parts = [stands ?? asked, used, answered].map((part) => firstWords(part ?? '', maxSummaryLength / 3)).filter((part) => part !== '');
+  return parts.length ? parts.join(' · ').slice(0, maxSummaryLength) : undefined;
 }
 
 /** The first sentence, or as many whole words as fit. */
@@ -144,7 +144,7 @@ function bodyFor(entries: readonly ParsedEntry[], wire: ModelProvider['wire'], m
     .filter(({ marks }) => !marks?.includes('hidden'))
     .map(({ role, toolName, text, arguments: given }) => `${toolName ?? role}: ${text ?? (given === undefined ? '' : JSON.stringify(given))}`)
     .join('\n')
-    .slice(0, longestPassage)
+    .slice(0, maxPassageLength)
     .toWellFormed();
   const content = `${instruction}\n\n---\n${passage}\n---`;
   if (wire === 'anthropic') return { model, max_tokens: 300, messages: [{ role: 'user', content }] };

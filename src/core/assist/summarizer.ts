@@ -49,7 +49,8 @@ export interface Summarizer {
   close(): void;
 }
 
-const usual = { provider: null, model: null, callsPerDay: 200, perMinute: 10 };
+/** The plan of a project where a person chose nothing. */
+export const defaultSummarizer: SummarizerPlan = { provider: null, model: null, callsPerDay: 200, perMinute: 10 };
 const quietMs = 30_000;
 const batchSize = 16;
 
@@ -101,7 +102,7 @@ export function openSummarizer(chain: Chain, settings: SummarizerSettings, provi
   };
   const status = (): SummarizerStatus => {
     const plan = settings.get();
-    const { provider, model, callsPerDay, perMinute } = plan ?? usual;
+    const { provider, model, callsPerDay, perMinute } = plan ?? defaultSummarizer;
     const counts = { callsToday: callsToday(plan), running: running !== undefined, summarized, missing: countMissing(chain), problem };
     return { enabled: plan !== undefined, provider, model, callsPerDay, perMinute, ...counts };
   };
@@ -127,9 +128,6 @@ export function openSummarizer(chain: Chain, settings: SummarizerSettings, provi
     },
   };
 }
-
-/** The values that a plan has where a person names none. */
-export const usualSummarizer: SummarizerPlan = usual;
 
 async function finished<T>(steps: AsyncGenerator<unknown, T>): Promise<T> {
   for (;;) {

@@ -126,7 +126,7 @@ export interface CardFilter {
   readonly limit?: number | undefined;
 }
 
-const usualLimit = 200;
+const defaultLimit = 200;
 
 /** Lists cards of the project, newest first. */
 export function listCards(chain: Chain, filter: CardFilter): { total: number; cards: Card[] } {
@@ -147,7 +147,7 @@ export function listCards(chain: Chain, filter: CardFilter): { total: number; ca
   const rows = chain.db.all<CardRow>(
     `${selectCard} WHERE ${where} ORDER BY createdAt DESC, no DESC LIMIT ? OFFSET ?`,
     ...values,
-    filter.limit ?? usualLimit,
+    filter.limit ?? defaultLimit,
     filter.offset ?? 0,
   );
   return { total, cards: rows.map((row) => toCard(row, projectId, now)) };
@@ -175,7 +175,7 @@ export function listBoxes(chain: Chain, page: { offset?: number | undefined; lim
     `SELECT b.no, b.boxId, b.createdAt, b.updatedAt, b.readers, o.boxId AS replaces FROM box b LEFT JOIN box o ON o.no = b.replaces
       WHERE b.project = ? ORDER BY b.updatedAt DESC, b.no DESC LIMIT ? OFFSET ?`,
     chain.project,
-    page.limit ?? usualLimit,
+    page.limit ?? defaultLimit,
     page.offset ?? 0,
   );
   const boxes = rows.map((row): BoxRow => {

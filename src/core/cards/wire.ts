@@ -25,12 +25,12 @@ interface WireBox {
   card_ids: string[];
 }
 
-const mostIds = 100;
-const mostCards = 500;
-const usualCards = 200;
+const maxIds = 100;
+const maxCards = 500;
+const defaultCards = 200;
 
 /** Clamps a limit, as the public system does. */
-const clamped = (limit: number): number => (Number.isFinite(limit) ? Math.max(1, Math.min(mostCards, Math.trunc(limit))) : usualCards);
+const clamped = (limit: number): number => (Number.isFinite(limit) ? Math.max(1, Math.min(maxCards, Math.trunc(limit))) : defaultCards);
 
 /** Reads a box in the form of the public system. @throws NOT_FOUND */
 export function wireBox(chain: Chain, boxId: string): WireBox {
@@ -71,6 +71,6 @@ export function wireBoxes(
 
 function limited(ids: readonly string[], field: string): string[] {
   const each = [...new Set(ids)];
-  if (each.length > mostIds) throw badRequest(field, `${field} exceeds limit ${mostIds}`);
+  if (each.length > maxIds) throw badRequest(field, `${field} exceeds limit ${maxIds}`);
   return each;
 }

@@ -203,12 +203,12 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
   return { ...row, intact: 1, seq: rowId as CommitSeq, parentId: parent?.id ?? null, hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex') };
 }
 
-const shortestId = 8;
+const minIdLength = 8;
 
 /** C1: `ctx-` and eight digits of the digest, more if another commit has the same prefix. */
 function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readonly known?: CommitSeq } {
   const hex = digest.toString('hex');
-  const first = hex.slice(0, shortestId);
+  const first = hex.slice(0, minIdLength);
   const near = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>(
     'SELECT seq, id, digest FROM context WHERE project = ? AND id >= ? AND id < ?',
     chain.project,
@@ -218,7 +218,7 @@ function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readon
   const same = near.find((row) => row.digest.equals(digest));
   if (same) return { id: same.id, known: same.seq };
   const taken = new Set<string>(near.map((row) => row.id));
-  for (let digits = shortestId; digits <= hex.length; digits++) {
+  for (let digits = minIdLength; digits <= hex.length; digits++) {
     const id = `ctx-${hex.slice(0, digits)}` as ContextId;
     if (!taken.has(id)) return { id };
   }

@@ -6,7 +6,7 @@ import { headlineOf, type ParsedEntry } from '../formats/index.js';
 /** Longest part of a text in a title, in characters. */
 const longest = 90;
 /** Longer texts are not compared word by word. */
-const mostWords = 600;
+const maxWords = 600;
 
 /** The title of a commit with these edits; undefined if none of them touches it. `kept` are its entries before the edits. */
 export function titleOfEdits(kept: readonly ParsedEntry[], edits: readonly Edit[]): string | undefined {
@@ -52,7 +52,7 @@ function nameOf({ kind, toolName, text, arguments: input }: ParsedEntry): string
 function titleOfText(before: string, after: string): string | undefined {
   const [old, now] = [wordsOf(before), wordsOf(after)];
   if (now.length === 0) return 'Edited: empty';
-  if (old.length > mostWords || now.length > mostWords) return `Edited: ${clipped(headlineOf(after) ?? '')}`;
+  if (old.length > maxWords || now.length > maxWords) return `Edited: ${clipped(headlineOf(after) ?? '')}`;
   const { added, removed, same } = changes(old, now);
   // A text that is new for the most part is its own title.
   if (same * 2 < now.length) return headlineOf(after);

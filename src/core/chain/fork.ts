@@ -123,7 +123,7 @@ const hasMoreAfter = (chain: Chain, { commit, index }: Found): boolean =>
   outlineOf(chain, commit.artifact, commit.format).entries.some((entry, at) => at > index && !entry.hidden);
 
 /** Maximum number of commits in a group while searching for an entry. */
-const largestGroup = 512;
+const maxGroupSize = 512;
 
 /** Groups items, each group twice as large as the last: near items are found fast, far items in few groups. */
 function* growing<T>(items: Iterable<T>): Generator<T[]> {
@@ -133,7 +133,7 @@ function* growing<T>(items: Iterable<T>): Generator<T[]> {
     if (group.push(item) < size) continue;
     yield group;
     group = [];
-    size = Math.min(size * 2, largestGroup);
+    size = Math.min(size * 2, maxGroupSize);
   }
   if (group.length) yield group;
 }
@@ -308,7 +308,7 @@ function cutCommit(
 }
 
 /** Longer content is cheaper as a file with its own sync than written twice through the database's log. */
-const longestInDatabase = 64 * 1024;
+const maxBytesInDatabase = 64 * 1024;
 
 interface Signed {
   readonly forked: boolean;
@@ -328,7 +328,7 @@ function write(
   parsed: ParsedDelta,
   signed: Signed,
 ): ContextRow {
-  const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType, bulk: bytes.length > longestInDatabase });
+  const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType, bulk: bytes.length > maxBytesInDatabase });
   const { data, counts } = outlined(parsed);
   saveOutline(chain, no, format.id, data);
   const row = addCommit(chain, {

@@ -206,7 +206,7 @@ function* oneThen<T>(one: T, others: Iterable<T>): Generator<T> {
 /** Building a shorter walk is faster than finding an earlier result. */
 const longWalk = 64;
 /** Number of earlier results to try. After that, building the whole walk is faster. */
-const mostTried = 4;
+const maxTried = 4;
 
 interface Earlier {
   readonly artifact: ArtifactNo;
@@ -235,7 +235,7 @@ function earlierResults(chain: Chain, way: Walk, format: string): Earlier[] {
     format,
   )) {
     const place = placeIn(steps, context);
-    if (place !== undefined && found.push({ artifact, rest: steps.slice(place + 1) }) === mostTried) break;
+    if (place !== undefined && found.push({ artifact, rest: steps.slice(place + 1) }) === maxTried) break;
   }
   return found;
 }

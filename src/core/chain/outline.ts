@@ -76,9 +76,9 @@ const compressedFrom = 2_048;
 /** Outlines shrink to a third. Higher levels take longer and save 1 % more. Small chunks of output leave less garbage. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 2_048 };
 /** Limits what damaged bytes can expand to. */
-const longestOutline = 256 * 1024 ** 2;
+const maxOutlineBytes = 256 * 1024 ** 2;
 
-const expanded = (stored: Uint8Array): string => textOf(zstdDecompressSync(stored, { maxOutputLength: longestOutline }));
+const expanded = (stored: Uint8Array): string => textOf(zstdDecompressSync(stored, { maxOutputLength: maxOutlineBytes }));
 
 /** A checksum in front of the outline, over what it belongs to as well. */
 const sumLength = 8;

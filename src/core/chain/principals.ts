@@ -5,7 +5,7 @@ import type { Chain } from './chain.js';
 const progress = 'principals';
 
 /** Number of unlisted commits that a query scans before it updates the list. */
-const longestScan = 512;
+const maxScan = 512;
 
 export interface Newest {
   readonly seq: CommitSeq;
@@ -25,7 +25,7 @@ const isOwnWork = 'c.forked = 0';
  * The list by principal is updated here and not at each commit, because few callers need it.
  */
 export function newestOf(chain: Chain, principal: string, at: number, condition = 'TRUE'): Newest | undefined {
-  if (!chain.db.readonly && lastCommit(chain) - listed(chain) > longestScan && chain.db.isFree()) chain.db.transaction(() => list(chain));
+  if (!chain.db.readonly && lastCommit(chain) - listed(chain) > maxScan && chain.db.isFree()) chain.db.transaction(() => list(chain));
   const old = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM principalCommit m JOIN context c ON c.seq = m.context
       WHERE m.project = ? AND m.principal = ? AND m.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY m.createdAt DESC, m.context DESC LIMIT 1`,

@@ -10,7 +10,7 @@ export interface RestLimits {
   readonly commits: number;
   readonly tokens: number;
 }
-const usual: RestLimits = { commits: 1_024, tokens: 4 * 1024 * 1024 };
+const defaultLimits: RestLimits = { commits: 1_024, tokens: 4 * 1024 * 1024 };
 
 /** The number of new commits that makes a scan worthwhile. */
 const scanAfter = 64;
@@ -25,7 +25,7 @@ export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - looked(c
  * Caches walk results at intervals along long chains (C23), so that reading a later commit or a fork starts from there.
  * It yields between steps, so that other work can run. Returns the number of results that it cached.
  */
-export function* keepRestPoints(chain: Chain, limits = usual): Generator<undefined, number> {
+export function* keepRestPoints(chain: Chain, limits = defaultLimits): Generator<undefined, number> {
   let kept = 0;
   const until = lastCommit(chain);
   for (const seq of placesToRest(chain, limits)) {

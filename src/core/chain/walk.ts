@@ -53,7 +53,7 @@ function collect(chain: Chain, tip: Step, isLast: (row: Step) => boolean): Step[
 
 /** Rows per query while walking. The range grows, so short walks read little and long walks need few queries. */
 const firstRange = 64;
-const longestRange = 4_096;
+const maxRange = 4_096;
 
 type Place = Pick<Step, 'run' | 'depth'>;
 
@@ -75,7 +75,7 @@ export function* backwards(chain: Chain, tip: Place): Generator<Step> {
       yield row;
     }
     from = rows.length === range ? { run, depth: depth - range } : originOf(chain, run);
-    range = Math.min(range * 4, longestRange);
+    range = Math.min(range * 4, maxRange);
   }
   if (child && child.parent !== null) throw lostParent(child);
 }

@@ -44,7 +44,7 @@ export function compareMessages(before: readonly ComposedMessage[], after: reado
   return rows;
 }
 
-const longestArguments = 400;
+const maxArgumentsLength = 400;
 
 /** A compared message as a window shows it, with its text cut to `longest` characters. */
 export function rowOf({ change, message, place }: Compared, now: Preview, longest: number): ComposedRow {
@@ -59,7 +59,7 @@ export function rowOf({ change, message, place }: Compared, now: Preview, longes
     ...(name !== undefined && { name }),
     text: content.slice(0, longest),
     length: content.length,
-    calls: calls.map((call) => ({ name: String(call.name ?? 'tool'), arguments: JSON.stringify(call.args ?? {}).slice(0, longestArguments) })),
+    calls: calls.map((call) => ({ name: String(call.name ?? 'tool'), arguments: JSON.stringify(call.args ?? {}).slice(0, maxArgumentsLength) })),
     ...(entryKey !== undefined && { entryKey }),
   };
 }

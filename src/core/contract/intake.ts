@@ -35,12 +35,12 @@ export const importProgress = z.object({
 export type ImportProgress = z.output<typeof importProgress>;
 
 /** The number of entries that a preview shows. */
-const mostPreviewed = 200;
+const maxPreviewed = 200;
 
 export const mappingPreview = z.object({
   sessions: z.array(z.object({ id: z.string(), title: z.string().optional(), records: count, entries: count })),
   /** The first entries of the first session. */
-  entries: z.array(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count })).max(mostPreviewed),
+  entries: z.array(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count })).max(maxPreviewed),
   /** The number of records of which the mapping makes no entry. They are kept. */
   unread: count,
   /** Why the file cannot be read by the mapping. */

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { kinds } from './kinds.js';
 
-const longestPath = 1_000;
+const maxPathLength = 1_000;
 const path = z
   .string()
-  .max(longestPath)
+  .max(maxPathLength)
   .regex(/^\$/, 'a path begins with $')
   .describe('A JSONPath (RFC 9535), such as `$.message.content[*]`. `$` is the value at hand.');
 const test = z
   .string()
   .min(1)
-  .max(longestPath)
+  .max(maxPathLength)
   .describe("A filter of JSONPath without its brackets, such as `@.type == 'text'`. `@` is the value at hand.");
 
 /** Where a value comes from. */
 const selector = z.union([
-  z.string().max(longestPath).describe('A path of the value at hand, `^` and a path of the whole record, or any other text as it stands.'),
+  z.string().max(maxPathLength).describe('A path of the value at hand, `^` and a path of the whole record, or any other text as it stands.'),
   z
     .strictObject({
-      path: z.string().max(longestPath).describe('A path of the value at hand, or `^` and a path of the record.'),
+      path: z.string().max(maxPathLength).describe('A path of the value at hand, or `^` and a path of the record.'),
       json: z.boolean().optional().describe('The value is a text that contains JSON.'),
       texts: z.boolean().optional().describe('Takes texts only: the value itself, or the texts in a list.'),
       map: z.record(z.string().max(200), z.string().max(200)).optional().describe('Texts to replace, such as `{"human": "user"}`.'),

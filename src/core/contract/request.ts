@@ -136,7 +136,7 @@ export const partDiff = z.object({
 export type PartDiff = z.output<typeof partDiff>;
 
 /** Far more than any provider accepts. */
-const longestBody = 64 * 1024 * 1024;
+const maxBodyBytes = 64 * 1024 * 1024;
 
 /** A call as recorded on the wire. Its credentials are never stored. */
 export const capturedCall = z.strictObject({
@@ -144,11 +144,11 @@ export const capturedCall = z.strictObject({
   path: z.string().max(2_000).describe('The path of the request, without the query, which may contain a key.'),
   at: timestamp.describe('When the call was sent.'),
   headers: z.record(z.string(), z.string()).describe('The headers by lower-case name. Only those that shape the reply are stored.'),
-  body: z.string().max(longestBody).describe('The body as it was sent: JSON.'),
+  body: z.string().max(maxBodyBytes).describe('The body as it was sent: JSON.'),
   status: count.nullable().describe('The HTTP status of the reply; null if the connection broke before it.'),
   reply: z
     .string()
-    .max(longestBody)
+    .max(maxBodyBytes)
     .describe('The reply as far as it came: JSON or server-sent events. Stemma reads its ids and usage, and does not store it.'),
   sessionId: name.optional().describe('The session that made the call.'),
   withheld: z.array(z.string()).optional().describe('Parts that the recorder removed from the body because they were secret.'),

@@ -68,9 +68,9 @@ export const runLimits = z
 export type RunLimits = z.output<typeof runLimits>;
 
 /** The limits of a job and a policy that name none. */
-export const usualLimits = { calls: 50, minutes: 30 } as const;
+export const defaultLimits = { calls: 50, minutes: 30 } as const;
 /** The most jobs that policies run at the same time, if they name no number. */
-export const usualParallel = 4;
+export const defaultParallel = 4;
 
 const parallel = z.number().int().min(1).max(1_000).optional();
 const rule = z

@@ -56,7 +56,7 @@ function failureOf(reply: readonly Entry[], text: string, check: ReplyCheck): st
     }
     case 'matches': {
       const found = matches(check.pattern, check.flags ?? '', text);
-      return found === undefined ? `the pattern took longer than ${longestMatchMs} ms` : expected(found, check.absent);
+      return found === undefined ? `the pattern took longer than ${maxMatchMs} ms` : expected(found, check.absent);
     }
     case 'json': {
       const value = jsonIn(text);
@@ -85,7 +85,7 @@ const expected = (found: boolean, absent: boolean | undefined): string | undefin
 };
 
 /** A pattern can take exponential time on some texts, so it gets a limit. */
-const longestMatchMs = 500;
+const maxMatchMs = 500;
 const matcher = new Script('new RegExp(pattern, flags).test(text)');
 const world = createContext(Object.create(null) as object, { codeGeneration: { strings: false, wasm: false } });
 
@@ -93,7 +93,7 @@ const world = createContext(Object.create(null) as object, { codeGeneration: { s
 function matches(pattern: string, flags: string, text: string): boolean | undefined {
   Object.assign(world, { pattern, flags, text });
   try {
-    return matcher.runInContext(world, { timeout: longestMatchMs }) === true;
+    return matcher.runInContext(world, { timeout: maxMatchMs }) === true;
   } catch {
     return undefined;
   }

@@ -287,14 +287,14 @@ export function sessionOf(
 }
 
 /** A command line holds no longer prompt on every system. */
-const longestPrompt = 30_000;
+const maxPromptLength = 30_000;
 
 /** The content without the prompt at its end. Undefined if it ends with something else, or if nothing precedes the prompt. */
 function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
   const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
   const last = entries.at(-1);
   const before = entries.at(-2);
-  if (!last || !before || before.role === 'user' || !last.text || last.text.length > longestPrompt) return undefined;
+  if (!last || !before || before.role === 'user' || !last.text || last.text.length > maxPromptLength) return undefined;
   if (promptAt([{ ...last, head: last.text }]) === undefined || last.kind !== 'text') return undefined;
   return { bytes: format.cut(bytes, before.key), prompt: last.text };
 }

@@ -167,14 +167,14 @@ export function checkFolder(cwd: string, field = 'cwd'): void {
 export const folderName = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
 
 const ownerFile = '.project_root';
-const longestPath = 64 * 1024;
+const maxPathLength = 64 * 1024;
 
 /** The folder that Gemini CLI has for a working directory, or would make: its name, with a number if that name is taken. */
 function projectFolder({ root, cwd }: Place): string {
   const all = join(root, 'tmp');
   const ownerOf = (folder: string): string | undefined => {
     try {
-      return readInside(all, join(folder, ownerFile), { limit: longestPath }).toString('utf8').trim();
+      return readInside(all, join(folder, ownerFile), { limit: maxPathLength }).toString('utf8').trim();
     } catch (error) {
       if (fileErrorCode(error) === undefined) throw error;
       return undefined;

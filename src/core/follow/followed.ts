@@ -57,12 +57,12 @@ export function noteRecording(chain: Chain, following: Following): NotedRecordin
 }
 
 /** A process that was killed leaves its row. Rows as old as this are of no use to anybody. */
-const longestMs = 7 * 86_400_000;
+const maxMs = 7 * 86_400_000;
 
 const insert = (chain: Chain, { places, cwd, granularity, signed, since }: Following): number | undefined =>
   attempt(() =>
     chain.db.transaction(() => {
-      chain.db.run('DELETE FROM followed WHERE project = ? AND since < ?', chain.project, since - longestMs);
+      chain.db.run('DELETE FROM followed WHERE project = ? AND since < ?', chain.project, since - maxMs);
       return chain.db.run(
         'INSERT INTO followed (project, places, cwd, granularity, principal, ticketId, machine, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
         chain.project,

@@ -35,7 +35,7 @@ export interface LiveOptions {
 export interface LiveTimes {
   /** The delay between a change and the import, and the longest delay while changes continue. */
   readonly settle: number;
-  readonly most: number;
+  readonly maxWait: number;
   /** Idle time after which a turn that looks finished counts as finished. */
   readonly rest: number;
   /** Idle time after which it checks whether the agent still runs, and how long it assumes so where that cannot be known. */
@@ -43,8 +43,8 @@ export interface LiveTimes {
   readonly patience: number;
 }
 
-const usual: LiveTimes = { settle: 150, most: 700, rest: 1_200, quiet: 20_000, patience: 5 * 60_000 };
-const longestPause = 2 * 60_000;
+const defaultTimes: LiveTimes = { settle: 150, maxWait: 700, rest: 1_200, quiet: 20_000, patience: 5 * 60_000 };
+const maxPauseMs = 2 * 60_000;
 
 /** Transcripts that are imported while their agents write them. */
 export interface Live {
@@ -88,7 +88,7 @@ const problemsKept = 100;
  * Long because its functions share the table of followed files and its timers.
  */
 export async function follow(chain: Chain, options: LiveOptions): Promise<Live> {
-  const { granularity, times = usual, signed } = options;
+  const { granularity, times = defaultTimes, signed } = options;
   const startedAt = chain.clock();
   const files = new Map<string, Followed>();
   const due = new Set<Followed>();
@@ -132,7 +132,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     file.changedAt = when;
     file.pause = times.quiet;
     if (file.since === 0) file.since = when;
-    at(file, Math.min(when + times.settle, file.since + times.most));
+    at(file, Math.min(when + times.settle, file.since + times.maxWait));
   };
 
   const look = (file: Followed, what: 'settled' | 'end'): void => {
@@ -189,7 +189,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       taken(file, { ...result, pending: 0 });
     } else if (running) {
       at(file, now + file.pause);
-      file.pause = Math.min(file.pause * 2, longestPause);
+      file.pause = Math.min(file.pause * 2, maxPauseMs);
     } else if (file.open) at(file, file.changedAt + times.patience);
   };
 

@@ -13,7 +13,7 @@ export interface BatchOptions {
   readonly defaultDeadlineSeconds?: number;
 }
 
-const usualMaxTasks = 8;
+const defaultMaxTasks = 8;
 
 /**
  * Dispatches several turns as a batch (H12). All tasks are checked first; one invalid task refuses the batch.
@@ -24,8 +24,8 @@ export function forkJoin(
   input: { sourceAgentId: string; tasks: readonly Task[]; failFast?: boolean | undefined; deadlineSeconds?: number | null | undefined },
   options: BatchOptions = {},
 ): Dispatched & { batchId?: string; taskCount: number } {
-  const most = options.maxTasks && options.maxTasks > 0 ? options.maxTasks : usualMaxTasks;
-  if (input.tasks.length > most) throw badRequest('tasks', `fork_join: ${input.tasks.length} tasks were given, and at most ${most} are allowed`);
+  const max = options.maxTasks && options.maxTasks > 0 ? options.maxTasks : defaultMaxTasks;
+  if (input.tasks.length > max) throw badRequest('tasks', `fork_join: ${input.tasks.length} tasks were given, and at most ${max} are allowed`);
   const taskCount = input.tasks.length;
   const caller = { agentId: input.sourceAgentId, row: callerOf(chain, input.sourceAgentId) };
   return chain.artifacts.transaction(() => {

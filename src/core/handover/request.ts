@@ -86,7 +86,7 @@ function resultText(card: Card): string {
   return typeof result === 'string' ? result : result === null ? '' : spacedJson(cutStreams(result));
 }
 
-const longestStream = 4_000;
+const maxStreamLength = 4_000;
 
 /** Shortens command output in a message. The card keeps the full output. */
 const cutStreams = (result: unknown): unknown =>
@@ -94,7 +94,7 @@ const cutStreams = (result: unknown): unknown =>
     ? Object.fromEntries(
         Object.entries(result).map(([key, value]) => [
           key,
-          (key === 'stdout' || key === 'stderr') && typeof value === 'string' ? value.slice(0, longestStream) : value,
+          (key === 'stdout' || key === 'stderr') && typeof value === 'string' ? value.slice(0, maxStreamLength) : value,
         ]),
       )
     : result;

@@ -78,11 +78,11 @@ function sessionsHeld(file: Located): number | undefined {
 }
 
 /** A document up to this size is read for its title. */
-const longestRead = 4 * 1024 * 1024;
+const maxReadBytes = 4 * 1024 * 1024;
 
 /** The session in a document; undefined for one that holds several, or is large. */
 function documentIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
-  if (file.bytes > longestRead) return undefined;
+  if (file.bytes > maxReadBytes) return undefined;
   const [session, other] = sessionsIn(file, imported) ?? [];
   const { path, bytes, modifiedAt } = file;
   return session && !other

@@ -46,8 +46,8 @@ export const eventFile = /^event-\d{5,}-[\w-]+\.json$/;
 const sideFolders = new Set(['tool-results', 'session_diff', 'rewind-file-snapshots']);
 const deepestFolder = 32;
 /** Limits of one walk. No history of an agent comes near them. */
-const mostEntries = 1_000_000;
-const mostSkipped = 1_000;
+const maxEntries = 1_000_000;
+const maxSkipped = 1_000;
 /** Whether a format reads files of this ending that are no databases, such as archives. */
 export const hasDocumentEnding = (path: string): boolean =>
   importableFormats.some(({ exports }) => exports?.endings?.some((ending) => path.endsWith(ending)));
@@ -84,11 +84,11 @@ export function filesUnder(
     const entries = depth > deepestFolder ? [] : listInside(root, folder);
     seen += entries.length;
     if (depth > deepestFolder) skip(folder, `the folder lies more than ${deepestFolder} folders deep`);
-    else if (seen > mostEntries) skip(folder, `more than ${mostEntries} files and folders were found up to here: import the folders one by one`);
+    else if (seen > maxEntries) skip(folder, `more than ${maxEntries} files and folders were found up to here: import the folders one by one`);
     else for (const { name } of entries) visit({ root, path: join(folder, name) }, depth + 1);
   };
   const skip = (path: string, reason: string): void => {
-    if (skipped.length < mostSkipped) skipped.push({ path, line: 0, reason });
+    if (skipped.length < maxSkipped) skipped.push({ path, line: 0, reason });
   };
   for (const path of paths.map(absolutePath)) visit(namedFile(path), 0);
   return { files: [...files.values()].sort((a, b) => a.modifiedAt - b.modifiedAt || (a.path < b.path ? -1 : 1)), skipped };
@@ -249,7 +249,7 @@ function inParts(fd: number, length: number, pass: (part: Uint8Array, start: num
       return room.subarray(start - held.start, end - held.start);
     },
     close() {
-      if (room.length <= largestSpare) spare = room;
+      if (room.length <= maxSpareBytes) spare = room;
     },
   };
 }
@@ -261,7 +261,7 @@ interface FileParts extends FileBytes {
 
 /** The buffer of the last closed file. New buffers for each file would cost memory and garbage collections. */
 let spare: Buffer | undefined;
-const largestSpare = 8 * 1024 * 1024;
+const maxSpareBytes = 8 * 1024 * 1024;
 
 function roomFor(length: number): Buffer {
   if (!spare || spare.length < length) return Buffer.allocUnsafeSlow(length);

@@ -17,7 +17,7 @@ export function byMapping(mapping: Mapping): ImportableFormat {
 }
 
 /** The number of entries that a preview shows. */
-const mostShown = 200;
+const maxShown = 200;
 
 /** What a mapping makes of a file, without importing it. @throws BAD_REQUEST for a path that is no JSONPath. */
 export function previewMapping(path: string, mapping: Mapping): MappingPreview {
@@ -46,7 +46,7 @@ export function previewMapping(path: string, mapping: Mapping): MappingPreview {
       entries: entries.length,
     })),
     entries: (read[0]?.entries ?? [])
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map(({ key: _, raw: __, media: ___, messageId: ____, marks: _____, usage: ______, ...entry }) => entry),
     unread: read.reduce((sum, { records, made }) => sum + Math.max(0, records - made), 0),
   };

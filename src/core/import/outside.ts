@@ -5,9 +5,9 @@ import { type AgentRoot, type SessionFile, sessionFiles } from './places.js';
 
 /** Bytes that are searched at once. Other calls of the engine run between two parts. */
 const part = 2 * 1024 * 1024;
-const mostHits = 200;
+const maxHits = 200;
 /** What a search reads at most, the latest histories first. */
-const mostBytes = 2 * 1024 * 1024 * 1024;
+const maxBytes = 2 * 1024 * 1024 * 1024;
 const before = 40;
 const after = 120;
 
@@ -37,7 +37,7 @@ export function* searchOutside(
   let bytes = 0;
   let searched = 0;
   for (const file of files) {
-    if (hits.length >= mostHits || bytes >= mostBytes) break;
+    if (hits.length >= maxHits || bytes >= maxBytes) break;
     bytes += file.bytes;
     try {
       if (isDatabaseFile(file)) continue;

@@ -17,19 +17,19 @@ export function storeSide(chain: Chain, bytes: FileBytes, side: readonly ByteRan
   });
 }
 
-const largestSide = 16 * 1024 * 1024;
+const maxSideBytes = 16 * 1024 * 1024;
 
 /** The ranges that go into one object each. */
 export function sideObjects(side: readonly ByteRange[]): ByteRange[][] {
   const objects: ByteRange[][] = [];
-  let size = largestSide;
+  let size = maxSideBytes;
   for (const range of side)
     for (let { start } = range; start < range.end; ) {
-      if (size >= largestSide) {
+      if (size >= maxSideBytes) {
         objects.push([]);
         size = 0;
       }
-      const end = Math.min(range.end, start + largestSide - size);
+      const end = Math.min(range.end, start + maxSideBytes - size);
       objects.at(-1)?.push({ start, end });
       size += end - start;
       start = end;

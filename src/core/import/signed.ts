@@ -11,7 +11,7 @@ export interface Signed {
   readonly isStrict?: boolean | undefined;
 }
 
-const longestName = 400;
+const maxNameLength = 400;
 
 type Named = Pick<PlannedCommit, 'principal' | 'sessionId' | 'template'>;
 
@@ -19,13 +19,13 @@ type Named = Pick<PlannedCommit, 'principal' | 'sessionId' | 'template'>;
 export function principalOf({ principal, sessionId, template }: Named): string | undefined {
   if (principal === undefined || sessionId === undefined) return principal;
   const own = template.includes('/') ? `${template}${principal.slice(principal.indexOf('@'))}` : principal;
-  return `${own.slice(0, Math.max(1, longestName - 1 - sessionId.length))}#${sessionId}`.slice(0, longestName);
+  return `${own.slice(0, Math.max(1, maxNameLength - 1 - sessionId.length))}#${sessionId}`.slice(0, maxNameLength);
 }
 
 /** The principal of a commit whose session was signed. A subagent of that session has its own name (C26). */
 export function signedName(principal: string, { template }: Pick<Named, 'template'>): string {
   const under = template.includes('/') ? template.slice(template.indexOf('/')) : '';
-  return principal.endsWith(under) ? principal : `${principal}${under}`.slice(0, longestName);
+  return principal.endsWith(under) ? principal : `${principal}${under}`.slice(0, maxNameLength);
 }
 
 /**

@@ -33,14 +33,14 @@ export function restoreNames(chain: Chain, unverified: ReadonlySet<CommitSeq>): 
 }
 
 /** More pairs of commits than this are not compared. */
-const mostPairs = 20_000_000;
+const maxPairs = 20_000_000;
 
 /** Links commits whose parent is missing to the commit whose id their digest covers: it was imported again under another row number. */
 export function relinkOrphans(chain: Chain): void {
   const orphans = chain.db.all<Named>(`${selectNamed} AND c.parent IS NOT NULL AND p.seq IS NULL`, chain.project);
   if (orphans.length === 0) return;
   const ids = chain.db.all<{ seq: CommitSeq; id: ContextId }>('SELECT seq, id FROM context WHERE project = ?', chain.project);
-  if (orphans.length * ids.length > mostPairs) return;
+  if (orphans.length * ids.length > maxPairs) return;
   for (const orphan of orphans) {
     const parent = ids.find(({ id }) => isDigestOfRow(orphan, id));
     if (parent) chain.db.run('UPDATE context SET parent = ? WHERE seq = ?', parent.seq, orphan.seq);

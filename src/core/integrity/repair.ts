@@ -235,7 +235,7 @@ function lostWith(chain: Chain, row: string): string {
   return `. Lost with it: ${whatNeeds(chain, Number(no) as ArtifactNo)}`;
 }
 
-const namedAtMost = 20;
+const maxNamed = 20;
 
 /** The commits and files that need an object, by name. */
 function whatNeeds(chain: Chain, no: ArtifactNo): string {
@@ -246,7 +246,7 @@ function whatNeeds(chain: Chain, no: ArtifactNo): string {
     no,
   );
   const list = (names: readonly string[]): string =>
-    `${names.slice(0, namedAtMost).join(', ')}${names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : ''}`;
+    `${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}`;
   const parts = [
     ...(commits.length ? [`the content of ${list(commits.map(({ id }) => id))}`] : []),
     ...(files.length ? [`a part of ${list(files.map(({ path }) => path))}`] : []),

@@ -59,7 +59,7 @@ export interface BackupTimes {
   readonly between: number;
 }
 
-const usual: BackupTimes = { quiet: 60_000, between: 6 * 3_600_000 };
+const defaultTimes: BackupTimes = { quiet: 60_000, between: 6 * 3_600_000 };
 
 /** Backs up the database when the project is idle and has changed since the newest backup. */
 export interface Backups {
@@ -69,7 +69,7 @@ export interface Backups {
 }
 
 /** Starts the backups of an open project. */
-export function openBackups(store: Store, times: BackupTimes = usual): Backups {
+export function openBackups(store: Store, times: BackupTimes = defaultTimes): Backups {
   let timer: NodeJS.Timeout | undefined;
   let running = false;
   const isDue = (): boolean => {

@@ -3,7 +3,7 @@ import { type Area, areas, type ProjectChange } from '../contract/index.js';
 
 /** Milliseconds between two checks for changes. A check costs some microseconds. */
 const lookMs = 300;
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 
 /** A number per area that changes with each new row and, for turns and jobs, with each change of their state. */
 const latest: Readonly<Record<Area, string>> = {
@@ -31,14 +31,14 @@ export async function* changes(chain: Chain, after: number | undefined, signal: 
   let cursor = after ?? marks.commits;
   let first = true;
   while (!signal?.aborted) {
-    const commits = commitsAfter(chain, cursor, mostAtOnce);
+    const commits = commitsAfter(chain, cursor, maxAtOnce);
     cursor = commits.at(-1)?.seq ?? cursor;
     const now = marksOf(chain);
     const changed = areas.filter((area) => now[area] !== marks[area] || (area === 'commits' && commits.length > 0));
     marks = now;
     if (first || changed.length > 0) yield { cursor, commits: commits.map(({ commit }) => commit), changed };
     first = false;
-    if (commits.length === mostAtOnce) continue;
+    if (commits.length === maxAtOnce) continue;
     while (!signal?.aborted && state === stateOf(chain)) await pause(lookMs, signal);
     state = stateOf(chain);
   }

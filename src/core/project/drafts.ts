@@ -10,15 +10,15 @@ export interface Drafts {
   save(key: string, text: string | null): void;
 }
 
-const mostDrafts = 500;
-const longestFile = 64 * 1024 * 1024;
+const maxDrafts = 500;
+const maxFileBytes = 64 * 1024 * 1024;
 
 /** The drafts in Stemma's own folder. A file that cannot be read counts as empty: drafts never keep the app from working. */
 export function openDrafts(dataDir: string, clock: Clock): Drafts {
   const file = join(dataDir, 'drafts.json');
   const list = (): SavedDraft[] => {
     try {
-      const stored: unknown = JSON.parse(readInside(dataDir, file, { limit: longestFile }).toString('utf8'));
+      const stored: unknown = JSON.parse(readInside(dataDir, file, { limit: maxFileBytes }).toString('utf8'));
       return Array.isArray(stored) ? stored.filter(isDraft) : [];
     } catch (error) {
       if (fileErrorCode(error) === undefined && !(error instanceof SyntaxError)) throw error;
@@ -30,7 +30,7 @@ export function openDrafts(dataDir: string, clock: Clock): Drafts {
     save: (key, text) => {
       const others = list().filter((draft) => draft.key !== key);
       const drafts = text === null ? others : [{ key, text, savedAt: timestampOf(clock()) }, ...others];
-      replaceFile(file, `${JSON.stringify(drafts.slice(0, mostDrafts))}\n`);
+      replaceFile(file, `${JSON.stringify(drafts.slice(0, maxDrafts))}\n`);
     },
   };
 }

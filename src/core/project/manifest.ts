@@ -21,7 +21,7 @@ export interface Manifest {
 }
 
 /** Maximum size of `project.json` in bytes. */
-const largestManifest = 1024 * 1024;
+const maxManifestBytes = 1024 * 1024;
 
 /** The path of a project folder; `.stemma` is added to a name without it. */
 export const projectDir = (path: string): string => (path.endsWith(ending) ? absolutePath(path) : `${absolutePath(path)}${ending}`);
@@ -69,7 +69,7 @@ function readManifest(dir: string): Manifest | undefined {
 /** The bytes of `project.json`; undefined if it does not exist. A link that leads nowhere is refused like any other link. */
 function readIfExists(dir: string): Buffer | undefined {
   try {
-    return readInside(dir, manifest, { limit: largestManifest });
+    return readInside(dir, manifest, { limit: maxManifestBytes });
   } catch (error) {
     if (fileErrorCode(error) === 'ENOENT') return undefined;
     throw error;

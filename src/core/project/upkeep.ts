@@ -16,7 +16,7 @@ export interface UpkeepTimes {
   readonly between: number;
 }
 
-const usual: UpkeepTimes = { quiet: 10_000, between: 50 };
+const defaultTimes: UpkeepTimes = { quiet: 10_000, between: 50 };
 /** Minimum number of new objects. A block of few small objects saves little. */
 const worthIt = { objects: 256, bytes: 4_000_000 };
 /** Minimum age of objects, because a running turn gets more neighbors soon. */
@@ -41,7 +41,7 @@ function isWorthIt(chain: Chain): boolean {
  * Creates the upkeep of a project. Nothing runs before `wake`.
  * @param inThread does the work of `tidyUp` in another thread. Without it, this thread does it, step by step.
  */
-export function openUpkeep(chain: Chain, times: UpkeepTimes = usual, inThread?: (signal: AbortSignal) => Promise<unknown>): Upkeep {
+export function openUpkeep(chain: Chain, times: UpkeepTimes = defaultTimes, inThread?: (signal: AbortSignal) => Promise<unknown>): Upkeep {
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;

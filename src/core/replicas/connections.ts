@@ -22,7 +22,7 @@ export interface Connections {
 }
 
 /** Milliseconds before the first retry. Each failure doubles the wait, up to the maximum. */
-const retryMs = { first: 30_000, most: 600_000 };
+const retryMs = { first: 30_000, max: 600_000 };
 
 /** Opens no connection yet. `vault` unseals keys that the operating system sealed. */
 export function openConnections(clock: Clock, vault: Vault | undefined): Connections {
@@ -40,7 +40,7 @@ export function openConnections(clock: Clock, vault: Vault | undefined): Connect
     },
     failed: (name, error) => {
       if (!(error instanceof StemmaError)) throw error;
-      const wait = Math.min((failures.get(name)?.wait ?? retryMs.first / 2) * 2, retryMs.most);
+      const wait = Math.min((failures.get(name)?.wait ?? retryMs.first / 2) * 2, retryMs.max);
       failures.set(name, { message: error.message, until: clock() + wait, wait });
       return error.message;
     },

@@ -69,14 +69,14 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
 }
 
 /** No object of ours has more bytes. */
-const largestObject = 2 * 1024 ** 3 - 1;
+const maxObjectBytes = 2 * 1024 ** 3 - 1;
 const readSafely = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The folder may be shared: only a regular file below it is read, and no link is followed. @throws FileRefused, and what the file system throws. */
 async function readObject(dir: string, key: string): Promise<Uint8Array> {
   const path = join(dir, key);
   const { size = 0 } = statInside(dir, key) ?? {};
-  if (size > largestObject) throw new FileRefused('EFBIG', path, `has ${size} bytes; the limit is ${largestObject}`);
+  if (size > maxObjectBytes) throw new FileRefused('EFBIG', path, `has ${size} bytes; the limit is ${maxObjectBytes}`);
   const handle = await open(path, readSafely);
   try {
     return await handle.readFile();

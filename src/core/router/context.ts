@@ -1,4 +1,4 @@
-import { listInstantiations, listSummaries, summarizeCommits, usualSummarizer, versionsOfCommit } from '../assist/index.js';
+import { defaultSummarizer, listInstantiations, listSummaries, summarizeCommits, versionsOfCommit } from '../assist/index.js';
 import {
   checkpoint,
   compact,
@@ -50,7 +50,7 @@ export const contextRouter = {
   summaries: os.context.summaries.handler(({ input, context }) => listSummaries(chainOf(context), input)),
   summarizer: os.context.summarizer.handler(({ context: { session } }) => session.project().summarizer.status()),
   setSummarizer: os.context.setSummarizer.handler(({ input: { enabled, ...given }, context: { session } }) => {
-    const { provider = null, model = null, callsPerDay = usualSummarizer.callsPerDay, perMinute = usualSummarizer.perMinute } = given;
+    const { provider = null, model = null, callsPerDay = defaultSummarizer.callsPerDay, perMinute = defaultSummarizer.perMinute } = given;
     return session.project().summarizer.set(enabled ? { provider, model, callsPerDay, perMinute } : undefined);
   }),
   versions: os.context.versions.handler(({ input, context }) => versionsOfCommit(chainOf(context), input.id)),

@@ -38,7 +38,7 @@ function refuseWrites({ openProject, engine }: Session, path: readonly string[],
 
 /** Milliseconds between two looks at a busy database, and the number of looks: SQLite then waits as long again, and says LOCKED. */
 const busyMs = 4;
-const mostLooks = 15_000;
+const maxLooks = 15_000;
 
 /** Procedures that only read for their caller, but store what they derive: a materialized context, and the facts of usage. */
 const storesDerived = (path: readonly string[]): boolean => path[0] === 'usage' || path.join('.') === 'context.materialize';
@@ -49,7 +49,7 @@ const storesDerived = (path: readonly string[]): boolean => path[0] === 'usage' 
  */
 async function untilFree({ openProject }: Session, path: readonly string[], input: unknown, signal: AbortSignal | undefined): Promise<void> {
   const isWriting = effectOf(path, input) === 'writes' || storesDerived(path);
-  for (let looks = 0; isWriting && looks < mostLooks && !signal?.aborted && openProject()?.db.isFree() === false; looks++)
+  for (let looks = 0; isWriting && looks < maxLooks && !signal?.aborted && openProject()?.db.isFree() === false; looks++)
     await new Promise((resolve) => setTimeout(resolve, busyMs));
 }
 

@@ -56,7 +56,7 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
   let hasReplied = false;
   const take = (): void => {
     if (!file || (statInside(file.root, file.path)?.size ?? 0) <= done) return;
-    const bytes = readInside(file.root, file.path, { limit: longestSession });
+    const bytes = readInside(file.root, file.path, { limit: maxSessionBytes });
     const end = bytes.lastIndexOf(0x0a) + 1;
     if (end <= done) return;
     const lines = bytes
@@ -86,7 +86,7 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
   };
 }
 
-const longestSession = 512 * 1024 * 1024;
+const maxSessionBytes = 512 * 1024 * 1024;
 
 /** Whether a line is the prompt that the agent was given: the context has it already. */
 const isPrompt = (line: string, prompt: string): boolean =>

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { addCards, appendToBox, createBox } from '../cards/index.js';
-import { most, type Tool, text, tool } from './tool.js';
+import { maxResults, type Tool, text, tool } from './tool.js';
 
-const cardIds = z.array(z.string()).min(1).max(most).describe('The ids of the cards, in order.');
+const cardIds = z.array(z.string()).min(1).max(maxResults).describe('The ids of the cards, in order.');
 
 /** Tools that write cards and boxes. The actor is the author. */
 export const cardTools: readonly Tool[] = [
@@ -22,7 +22,7 @@ export const cardTools: readonly Tool[] = [
           }),
         )
         .min(1)
-        .max(most)
+        .max(maxResults)
         .describe('The cards.'),
     }),
     (chain, { who }, { cards }) => ({

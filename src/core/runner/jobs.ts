@@ -36,7 +36,7 @@ const leaseMs = 30_000;
 export const renewMs = leaseMs / 3;
 /** How often a process looks for answers and stops of other processes. */
 export const lookMs = 500;
-const mostJobs = 1_000;
+const maxJobs = 1_000;
 
 const toJob = (chain: Chain, row: JobRow): Job => ({
   jobId: row.jobId,
@@ -172,7 +172,7 @@ export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: 
   if (mayWrite) interruptDeadJobs(chain);
   return chain.db
     .all<JobRow>(
-      `SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT ${mostJobs}`,
+      `SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT ${maxJobs}`,
       chain.project,
       status ?? null,
       status ?? null,
@@ -200,7 +200,7 @@ export function noteEvent(chain: Chain, jobId: string, number: number, happening
   return { jobId, number, at: timestampOf(at) as Timestamp, ...happening };
 }
 
-const usualEvents = 1_000;
+const defaultEvents = 1_000;
 
 /** What happened in a job, oldest first. @throws NOT_FOUND */
 export function logOf(chain: Chain, input: { readonly jobId: string; readonly from?: number | undefined; readonly limit?: number | undefined }) {
@@ -210,7 +210,7 @@ export function logOf(chain: Chain, input: { readonly jobId: string; readonly fr
       'SELECT number, at, event FROM jobEvent WHERE job = ? AND number >= ? ORDER BY number LIMIT ?',
       row.no,
       input.from ?? 0,
-      input.limit ?? usualEvents,
+      input.limit ?? defaultEvents,
     )
     .map(
       ({ number, at, event }): JobEvent => ({

@@ -1,12 +1,12 @@
 import type { Chain } from '../chain/index.js';
-import { type RequestTokens, type RunLimits, type Used, usualLimits } from '../contract/index.js';
+import { defaultLimits, type RequestTokens, type RunLimits, type Used } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 import { unknownUsage } from '../requests/index.js';
 import { type ModelProvider, mergedTokens, type ReplyPiece } from '../turns/index.js';
 import { costOf } from '../usage/index.js';
 
 /** The most characters of one reply. */
-const mostReply = 8_000_000;
+const maxReplyLength = 8_000_000;
 
 /** An estimate, for the reply that a provider has not counted yet. */
 const charactersPerToken = 4;
@@ -35,8 +35,8 @@ export interface Meter {
 /** Opens the meter of a job. Counts that a provider did not report stay unknown. */
 export function openMeter(chain: Chain, limits: RunLimits): Meter {
   const now = chain.clock;
-  const calls = limits.calls ?? usualLimits.calls;
-  const minutes = limits.minutes ?? usualLimits.minutes;
+  const calls = limits.calls ?? defaultLimits.calls;
+  const minutes = limits.minutes ?? defaultLimits.minutes;
   const deadline = now() + minutes * 60_000;
   const used: { calls: number; tokens: number | null; cost: number | null } = { calls: 0, tokens: 0, cost: null };
   let spent = 0;
@@ -51,7 +51,7 @@ export function openMeter(chain: Chain, limits: RunLimits): Meter {
     if (limits.cost !== undefined && output > 0 && (used.cost ?? 0) + (priceOf({ ...unknownUsage, input: 0, output }, model) ?? 0) > limits.cost)
       reached(inWords.cost);
     if (now() >= deadline) reached(minutes === 1 ? '1 minute' : `${minutes} minutes`);
-    if (characters > mostReply) reached(`${mostReply.toLocaleString('en-US')} characters in one reply`);
+    if (characters > maxReplyLength) reached(`${maxReplyLength.toLocaleString('en-US')} characters in one reply`);
   };
   return {
     used,

@@ -1,7 +1,7 @@
 import { StemmaError } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import { type PolicyRule, type RunPolicy, usualParallel, type Work } from '../contract/index.js';
+import { defaultParallel, type PolicyRule, type RunPolicy, type Work } from '../contract/index.js';
 import { missingCases } from '../experiments/index.js';
 import { agentNamed, endDueBatches, handoverMap } from '../handover/index.js';
 import { events, ticketOf } from '../tickets/index.js';
@@ -23,8 +23,8 @@ export function pulse(parts: RunnerParts, policy: RunPolicy): void {
   for (const rule of policy.rules) {
     const key = JSON.stringify([rule.for, rule.who ?? null]);
     for (const what of workFor(chain, rule)) {
-      if (runningBy(chain, null) >= (policy.parallel ?? usualParallel)) return;
-      if (runningBy(chain, key) >= (rule.parallel ?? usualParallel)) break;
+      if (runningBy(chain, null) >= (policy.parallel ?? defaultParallel)) return;
+      if (runningBy(chain, key) >= (rule.parallel ?? defaultParallel)) break;
       startAllowed(parts, what, rule, { ...policy.limits, ...rule.limits }, key);
     }
   }

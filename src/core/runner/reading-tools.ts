@@ -3,7 +3,7 @@ import { type ContextId, textOf } from '../base/index.js';
 import { batchCards, boxCards, getCard } from '../cards/index.js';
 import { entries, materializedBytes } from '../chain/index.js';
 import { query } from '../search/index.js';
-import { most, type Tool, text, tool } from './tool.js';
+import { maxResults, type Tool, text, tool } from './tool.js';
 
 /** Tools that read the project. */
 export const readingTools: readonly Tool[] = [
@@ -11,7 +11,7 @@ export const readingTools: readonly Tool[] = [
     'read_cards',
     'Returns cards by their ids, or the cards of a box.',
     z.strictObject({
-      card_ids: z.array(z.string()).max(most).optional().describe('The ids of the cards.'),
+      card_ids: z.array(z.string()).max(maxResults).optional().describe('The ids of the cards.'),
       box_id: z.string().optional().describe('The id of the box.'),
     }),
     (chain, _actor, input) => {
@@ -23,7 +23,7 @@ export const readingTools: readonly Tool[] = [
   tool(
     'search',
     'Finds entries in all histories of the project that contain all the words.',
-    z.strictObject({ text: text('The words to find.'), limit: z.number().int().min(1).max(most).optional().describe('The most hits.') }),
+    z.strictObject({ text: text('The words to find.'), limit: z.number().int().min(1).max(maxResults).optional().describe('The most hits.') }),
     (chain, _actor, input) => ({ result: query(chain, { text: input.text, limit: input.limit ?? 10 }) }),
   ),
   tool(
@@ -32,9 +32,9 @@ export const readingTools: readonly Tool[] = [
     z.strictObject({
       id: z.string().describe('The commit, such as one that `search` found.'),
       offset: z.number().int().min(0).optional().describe('The first entry.'),
-      limit: z.number().int().min(1).max(most).optional().describe('The most entries.'),
+      limit: z.number().int().min(1).max(maxResults).optional().describe('The most entries.'),
     }),
-    (chain, _actor, input) => ({ result: entries(chain, { id: input.id as ContextId, offset: input.offset, limit: input.limit ?? most }) }),
+    (chain, _actor, input) => ({ result: entries(chain, { id: input.id as ContextId, offset: input.offset, limit: input.limit ?? maxResults }) }),
   ),
   tool(
     'materialize',

@@ -1,6 +1,6 @@
 import { type ContextId, StemmaError } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
-import { type JobEvent, type JobStatus, type Performer, type RunLimits, type Try, usualParallel } from '../contract/index.js';
+import { defaultParallel, type JobEvent, type JobStatus, type Performer, type RunLimits, type Try } from '../contract/index.js';
 import { allJobs, jobNamed } from './jobs.js';
 import { followJob, startJob } from './live.js';
 import { isAgent, type RunnerParts, type StartInput } from './parts.js';
@@ -23,7 +23,7 @@ export interface RepeatInput extends Pick<StartInput, 'tools' | 'otherTools'> {
  * @throws what `startJob` throws; UNAVAILABLE where this process cannot make folders or run commands
  */
 export async function* repeatWork(parts: RunnerParts, input: RepeatInput, signal?: AbortSignal): AsyncGenerator<JobEvent, { tries: Try[] }> {
-  const { times, parallel = usualParallel } = input;
+  const { times, parallel = defaultParallel } = input;
   commitOf(parts.chain, input.commit, 'commit');
   performerOf(parts, { commit: input.commit }, input.performer);
   if (isAgent(input.performer) || input.check !== undefined) workshopOf(parts);

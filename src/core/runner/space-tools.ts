@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { badRequest } from '../base/index.js';
 import type { Run, SpaceMessage } from '../contract/index.js';
 import { enterSpace, listRuns, post, readMessages, send, spaceMessages } from '../timeline/index.js';
-import { type Actor, most, type Tool, text, tool } from './tool.js';
+import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 
 const spaceId = z.string().optional().describe('The space. The default is the one that you are in.');
-const limit = z.number().int().min(1).max(most).optional().describe('The most messages.');
+const limit = z.number().int().min(1).max(maxResults).optional().describe('The most messages.');
 
 const shownMessage = ({ messageId, at, sender, text: said, replyTo, expectsReply }: SpaceMessage) => ({
   message_id: messageId,
@@ -67,7 +67,7 @@ export const spaceTools: readonly Tool[] = [
     'read_messages',
     'Returns the newest messages of a space, oldest first.',
     z.strictObject({ space_id: spaceId, limit }),
-    (chain, actor, { space_id: space, limit: newest = most }) => {
+    (chain, actor, { space_id: space, limit: newest = maxResults }) => {
       const { messages } =
         actor.runId === null
           ? spaceMessages(chain, { spaceId: named(space), limit: newest })
@@ -79,6 +79,6 @@ export const spaceTools: readonly Tool[] = [
     result: shownRun(enterSpace(chain, runOf(actor, 'enter_space'), space)),
   })),
   tool('get_my_runs', 'Lists your runs, newest first, with those that wait.', z.strictObject({}), (chain, { who }) => ({
-    result: { runs: listRuns(chain, { entityId: who }).slice(0, most).map(shownRun) },
+    result: { runs: listRuns(chain, { entityId: who }).slice(0, maxResults).map(shownRun) },
   })),
 ];

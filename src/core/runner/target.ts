@@ -8,7 +8,7 @@ import { eventNamed } from '../tickets/index.js';
 import { getRun } from '../timeline/index.js';
 import { isHeld, type Target } from './jobs.js';
 
-const longestTitle = 200;
+const maxTitleLength = 200;
 const nowhere = { space: null, ticketId: null };
 
 /**
@@ -19,7 +19,7 @@ const nowhere = { space: null, ticketId: null };
 export function targetOf(chain: Chain, what: Work, named?: string): Target {
   if ('commit' in what) {
     const { id, summary } = commitOf(chain, what.commit, 'what.commit');
-    return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, longestTitle), who: null, ...nowhere };
+    return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, maxTitleLength), who: null, ...nowhere };
   }
   if ('caseId' in what) return caseTarget(chain, what.experimentId, what.caseId);
   if ('runId' in what) return runTarget(chain, what.runId);
@@ -40,7 +40,7 @@ function turnTarget(chain: Chain, turnId: string): Target {
   return {
     holds: `agent:${agentId}`,
     work: `turn:${agentTurnId}`,
-    title: (instruction ?? agentTurnId).slice(0, longestTitle),
+    title: (instruction ?? agentTurnId).slice(0, maxTitleLength),
     who: agentId,
     ...nowhere,
   };
@@ -64,7 +64,7 @@ function runTarget(chain: Chain, id: string): Target {
   return {
     holds: `agent:${entityId}`,
     work: `run:${runId}:${invokedAt}`,
-    title: title.slice(0, longestTitle),
+    title: title.slice(0, maxTitleLength),
     who: entityId,
     space: activeSpaceId ?? (trigger.type === 'space_message' ? trigger.space.id : null),
     ticketId: null,
@@ -79,7 +79,7 @@ function eventTarget(chain: Chain, no: number, named: string | undefined): Targe
   return {
     holds: `person:${who ?? ticketId}`,
     work: `event:${event}`,
-    title: `${task.replaceAll('_', ' ')}: ${title}`.slice(0, longestTitle),
+    title: `${task.replaceAll('_', ' ')}: ${title}`.slice(0, maxTitleLength),
     who,
     space: null,
     ticketId,
@@ -92,5 +92,5 @@ function caseTarget(chain: Chain, experimentId: string, caseId: string): Target 
   // A case that was changed is new work.
   const version = sha256Of(key).toString('hex').slice(0, 16);
   const holds = `case:${experimentId}:${caseId}`;
-  return { holds, work: `${holds}:${version}`, title: (of.title || caseId).slice(0, longestTitle), who: null, ...nowhere };
+  return { holds, work: `${holds}:${version}`, title: (of.title || caseId).slice(0, maxTitleLength), who: null, ...nowhere };
 }

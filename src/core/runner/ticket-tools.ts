@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Ticket, type TicketRow, ticketStatuses, verdicts } from '../contract/index.js';
 import { createTicket, discuss, giveVerdict, moveTicket, overview, thread, ticketOf, updateTicket } from '../tickets/index.js';
-import { type Actor, most, type Tool, text, tool } from './tool.js';
+import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 
 const ticketId = text('The ticket.');
 const occasion = (actor: Actor) => ({ by: actor.who, contextId: actor.context() });
@@ -46,7 +46,7 @@ export const ticketTools: readonly Tool[] = [
       ready: z.boolean().optional().describe('Only tickets that are open, with no open dependencies.'),
     }),
     (chain, { who }, { mine, ...filter }) => ({
-      result: { tickets: overview(chain, { ...filter, assignee: mine === true ? who : undefined, limit: most }).rows.map(inList) },
+      result: { tickets: overview(chain, { ...filter, assignee: mine === true ? who : undefined, limit: maxResults }).rows.map(inList) },
     }),
   ),
   tool(

@@ -48,4 +48,4 @@ export const tool = <Input>(
 export const text = (what: string) => z.string().min(1).max(1_000_000).describe(what);
 
 /** The most cards, entries, messages or hits that one result holds. */
-export const most = 50;
+export const maxResults = 50;

@@ -4,7 +4,7 @@ import { type ParsedEntry, readerOf } from '../formats/index.js';
 import { indexable } from './words.js';
 
 /** Only this much of a text is indexed: the words of huge outputs are mostly numbers. */
-const longestText = 200_000;
+const maxTextLength = 200_000;
 /**
  * The size of a batch, which is one transaction and one sync; the last commit may exceed the bytes. Large batches avoid later merges
  * of the index, its main cost. Other writers wait about a tenth of a second for a batch.
@@ -116,7 +116,7 @@ const entriesOf = ({ seq, format }: Row, content: Uint8Array): IndexedEntry[] =>
 /** The searchable text of an entry: its tool, the texts of its arguments, and its text. */
 export function searchableText(entry: Pick<ParsedEntry, 'text' | 'toolName' | 'arguments'>): string {
   const parts = [entry.toolName, ...textsIn(entry.arguments), entry.text].filter((part): part is string => part !== undefined && part !== '');
-  return parts.join('\n').slice(0, longestText);
+  return parts.join('\n').slice(0, maxTextLength);
 }
 
 function textsIn(value: unknown, depth = 0): string[] {

@@ -25,7 +25,7 @@ const manyEntries = 100_000;
 /** In a large index, a word that occurs in more entries than this must match but does not count for the rank. */
 const tooCommon = 5_000;
 /** A prefix matches every word that starts with it. In a large index, shorter prefixes match as whole words only. */
-const shortestBeginning = 3;
+const minBeginningLength = 3;
 
 /** The best of the newest matches, best first; of equal ones the newer first. */
 export function rank(chain: Chain, phrases: readonly Phrase[], matching: Matching, limit: number, many = manyEntries): Ranking {
@@ -66,7 +66,7 @@ function rankNewest(chain: Chain, phrases: readonly Phrase[], { sql, values }: M
 }
 
 const closed = (phrase: Phrase): Phrase =>
-  phrase.isOpen && phrase.words.length === 1 && (phrase.words[0]?.length ?? 0) < shortestBeginning ? { ...phrase, isOpen: false } : phrase;
+  phrase.isOpen && phrase.words.length === 1 && (phrase.words[0]?.length ?? 0) < minBeginningLength ? { ...phrase, isOpen: false } : phrase;
 
 const everywhere: Matching = { sql: 'FROM searchWords WHERE searchWords MATCH ?', values: [] };
 

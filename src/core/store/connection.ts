@@ -29,7 +29,7 @@ export interface Connection {
   insert(table: string, row: Readonly<Record<string, Value>>): { readonly rowId: number };
 }
 
-const usualBusyMs = 60_000;
+const defaultBusyMs = 60_000;
 
 /** Opens a database, migrates it if needed, and keeps the checksums of the rows that it writes. @throws what `openDatabase` does. */
 export function connectTo(file: string | Buffer, options: OpenOptions): Connection {
@@ -79,7 +79,7 @@ function connect(file: string | Buffer, options: OpenOptions): Database.Database
   // SQLite would create a file that other users can read. The log and its index get the mode of the database.
   if (typeof file === 'string' && !options.readonly && !existsSync(file)) writeNew(file, '');
   return guardOpening(() => {
-    const raw = new Database(file, { readonly: options.readonly ?? false, timeout: options.busyMs ?? usualBusyMs });
+    const raw = new Database(file, { readonly: options.readonly ?? false, timeout: options.busyMs ?? defaultBusyMs });
     try {
       // The database may come from another machine: its schema must not call our functions. better-sqlite3 turns on defensive mode.
       raw.pragma('trusted_schema = OFF');

@@ -171,12 +171,12 @@ const isOld = (folder: string): boolean => systemClock() - (statSync(folder, { t
 const isFree = (folder: string): boolean => namesIn(folder).every((name) => !name.endsWith('.user') || hasEnded(name));
 
 /** Maximum size of a database that is read into memory, in bytes. */
-const mostBytes = 1024 * 1024 * 1024;
+const maxBytes = 1024 * 1024 * 1024;
 
 /** The database, log included, in the form of a database in memory. */
 function bytesOf(file: string, full: unknown): Buffer {
   const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  if (statSync(file).size > mostBytes)
+  if (statSync(file).size > maxBytes)
     throw new StemmaError('UNAVAILABLE', `Cannot read ${file}: no disk has room for a copy. Free some space on the disk of ${tmpdir()}.`, {
       reason: 'disk-full',
       cause: (full as Error).message,

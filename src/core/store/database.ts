@@ -91,7 +91,7 @@ const manyCommits = 64;
 const pagesAtOnce = 500;
 
 /** Minimum number of free bytes that are worth rewriting the file. */
-const leastShrink = 1024 * 1024;
+const minShrinkBytes = 1024 * 1024;
 
 /**
  * Opens a database file, or one in memory from its bytes. A missing file is created, and an older database is migrated.
@@ -262,7 +262,7 @@ function shrink({ raw, place }: Connection, hollow: number): boolean {
   const pragma = (name: string): number => raw.pragma(name, { simple: true }) as number;
   const free = pragma('freelist_count') * pragma('page_size') + hollow;
   place.require();
-  if (free < leastShrink || free * 4 < pragma('page_count') * pragma('page_size')) return false;
+  if (free < minShrinkBytes || free * 4 < pragma('page_count') * pragma('page_size')) return false;
   raw.exec('VACUUM');
   raw.pragma('wal_checkpoint(TRUNCATE)');
   return true;

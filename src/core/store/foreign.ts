@@ -49,11 +49,11 @@ export interface Foreign {
 }
 
 /** Limits that detect endless rows: the least bytes of a row in a file, and how often a reader reads the whole file. */
-const leastRow = 4;
-const mostReadings = 4;
+const minRowBytes = 4;
+const maxReadings = 4;
 
 /** Attempts to copy a database that changes meanwhile. */
-const mostCopies = 5;
+const maxCopies = 5;
 
 /**
  * Opens another program's SQLite database for reading while `work` runs. It reads a copy of the database and its log, so that no file
@@ -62,10 +62,10 @@ const mostCopies = 5;
  * @throws UNAVAILABLE if it changes faster than it can be copied; CORRUPT if it is damaged or not a database; the error of the file system
  * if it cannot be read.
  */
-export function withForeign<T>(file: Located, work: (foreign: Foreign) => T, { mostCopied = largestCopy }: { readonly mostCopied?: number } = {}): T {
+export function withForeign<T>(file: Located, work: (foreign: Foreign) => T, { maxCopied = maxCopyBytes }: { readonly maxCopied?: number } = {}): T {
   const { path } = file;
   const size = checkedSize(file);
-  if (size > mostCopied) return opened(path, path, size, [], work);
+  if (size > maxCopied) return opened(path, path, size, [], work);
   const folder = makeTemporary('read');
   try {
     const copy = join(folder, 'copy.db');
@@ -76,7 +76,7 @@ export function withForeign<T>(file: Located, work: (foreign: Foreign) => T, { m
     rmSync(folder, { recursive: true, force: true });
   }
 }
-const largestCopy = 1024 * 1024 * 1024;
+const maxCopyBytes = 1024 * 1024 * 1024;
 
 /** Another program's database that is read repeatedly while its owner writes to it. */
 export interface Mirror {
@@ -87,13 +87,13 @@ export interface Mirror {
 }
 
 /** Creates a mirror of another program's database. Nothing is copied before the first read. */
-export function mirrorOf(file: Located, { mostCopied = largestCopy }: { readonly mostCopied?: number } = {}): Mirror {
+export function mirrorOf(file: Located, { maxCopied = maxCopyBytes }: { readonly maxCopied?: number } = {}): Mirror {
   const { path } = file;
   let kept: { readonly folder: string; stamp: string | undefined } | undefined;
   return {
     read(work) {
       const size = checkedSize(file);
-      if (size > mostCopied) return opened(path, path, size, [], work);
+      if (size > maxCopied) return opened(path, path, size, [], work);
       kept ??= { folder: makeTemporary('follow'), stamp: undefined };
       const copy = join(kept.folder, 'copy.db');
       // The index that an earlier reader left beside the copy belongs to the previous log.
@@ -145,7 +145,7 @@ export function copyWhole(path: string, copy: string, had: { stamp: string | und
     const { mtimeNs, size, ino } = statSync(path, { bigint: true });
     return `${mtimeNs} ${size} ${ino}`;
   };
-  for (let tries = 0; tries < mostCopies; tries++) {
+  for (let tries = 0; tries < maxCopies; tries++) {
     const before = stamp();
     if (had.stamp !== before) copyFileSync(path, copy, fileSystem.COPYFILE_FICLONE);
     had.stamp = before;
@@ -169,9 +169,9 @@ function copyLog(log: string, copy: string): string | undefined {
 
 function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows {
   const tables = inWords(path, () => tablesOf(raw));
-  let left = size * mostReadings;
+  let left = size * maxReadings;
   const spend = (row: ForeignRow): void => {
-    left -= leastRow + bytesIn(row);
+    left -= minRowBytes + bytesIn(row);
     if (left < 0) throw damaged(path, 'it returns more rows than a file of its size can hold');
   };
   const statements = new Map<string, Database.Statement>();

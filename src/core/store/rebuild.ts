@@ -204,11 +204,11 @@ function copyTable(source: Source, fresh: Database.Database, table: TableShape, 
 }
 
 /** Maximum number of rows that are looked up one by one. */
-const mostLookups = 400_000;
+const maxLookups = 400_000;
 
 function readBetween(from: Database.Database, select: string, { first, last }: { first: number; last: number }, meet: (row: Value[]) => void): void {
   const start = Number.isNaN(first) ? 1 : first + 1;
-  const end = Math.min(Number.isNaN(last) ? start + mostLookups / 4 : last, start + mostLookups);
+  const end = Math.min(Number.isNaN(last) ? start + maxLookups / 4 : last, start + maxLookups);
   const one = readable(() => from.prepare(`${select} WHERE rowid = ?`).raw());
   for (let number = start; one && number < end; number++)
     readable(() => {

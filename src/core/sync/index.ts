@@ -3,7 +3,7 @@
 // Nothing here knows a network: `Hub` is the other side, and main/hub reaches it.
 export type { Hub, HubMember, HubRole, ItemName, ManagedHub, ObjectFacts, WholeObject } from './hub.js';
 export { fetchFromHub, heldByHub } from './on-demand.js';
-export { largestParcel, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
+export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
 export { keyOf, type Pulled, pull, type Refused } from './pull.js';
 export { itemsToPull, type Pushed, previewPush, push } from './push.js';
 export { type RedactedCopies, redactedCopies } from './redacted.js';

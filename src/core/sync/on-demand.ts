@@ -12,7 +12,7 @@ import { readInParts } from './parts.js';
  * Objects that are fetched together, and their bytes: neighbors are usually read next. The first fetch is small, because a first screen waits
  * for it. Each fetch that continues the last one is larger.
  */
-const neighborhood = { least: 32, most: 512, leastBytes: 192 * 1024, mostBytes: 16 * 1024 * 1024, growth: 4 };
+const neighborhood = { min: 32, max: 512, minBytes: 192 * 1024, maxBytes: 16 * 1024 * 1024, growth: 4 };
 /** Outlines that are fetched together, before and after the one that is read. */
 const outlinesAround = 2_000;
 
@@ -55,11 +55,11 @@ async function fetchFirst(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<voi
 
 /** The objects to fetch with an object. */
 function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
-  const { least, most, leastBytes, mostBytes, growth } = neighborhood;
+  const { min, max, minBytes, maxBytes, growth } = neighborhood;
   const last = lastFetch.get(artifacts);
   const continues = last !== undefined && no >= last.end && no <= last.end + last.count;
-  const count = continues ? Math.min(most, last.count * growth) : least;
-  const bytes = continues ? Math.min(mostBytes, last.bytes * growth) : leastBytes;
+  const count = continues ? Math.min(max, last.count * growth) : min;
+  const bytes = continues ? Math.min(maxBytes, last.bytes * growth) : minBytes;
   const near = artifacts.copies.evictedFrom(no, count, bytes);
   lastFetch.set(artifacts, { end: (near.at(-1)?.no ?? no) + 1, count, bytes });
   return near;

@@ -18,7 +18,7 @@ export interface Parcel {
 }
 
 /** Bytes that a parcel may have when it is unpacked, and how many times more than packed. */
-export const largestParcel = 512 * 1024 * 1024;
+export const maxParcelBytes = 512 * 1024 * 1024;
 const lengthBytes = 4;
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 6 } };
 
@@ -79,10 +79,10 @@ export function unpackTexts(packed: Uint8Array): (string | null)[] {
 
 function decompressed(packed: Uint8Array): Buffer {
   try {
-    return zstdDecompressSync(packed, { maxOutputLength: largestParcel });
+    return zstdDecompressSync(packed, { maxOutputLength: maxParcelBytes });
   } catch (error) {
     const reason = stringAt(error, 'code') ?? (error as Error).message;
-    throw new StemmaError('BAD_REQUEST', `The parcel cannot be unpacked (${reason}). It is at most ${largestParcel} bytes long.`, {
+    throw new StemmaError('BAD_REQUEST', `The parcel cannot be unpacked (${reason}). It is at most ${maxParcelBytes} bytes long.`, {
       field: 'parcel',
     });
   }

@@ -6,7 +6,7 @@ import { ask } from './events.js';
 import { answererOf, recordOf, write } from './rows.js';
 import { discussionTip, knownContext, standpoint } from './understood.js';
 
-const longestSummary = 200;
+const maxSummaryLength = 200;
 
 /**
  * Adds a message to a ticket's thread. The thread is a branch that starts at the ticket's context, so that the answerer
@@ -27,7 +27,7 @@ export function discuss(
     const commit = fork(chain, {
       id: discussionTip(chain, { threadId }) ?? knownContext(chain, standpoint(chain, row)),
       edits: [{ op: 'append', entry: { role: isAnswer ? 'assistant' : 'user', kind: 'text', text: input.text } }],
-      summary: input.text.slice(0, longestSummary),
+      summary: input.text.slice(0, maxSummaryLength),
       ticketId: row.ticketId,
       threadId,
       ...(input.principal !== undefined && { principal: input.principal }),

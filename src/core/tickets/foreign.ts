@@ -43,7 +43,7 @@ export interface Found {
   readonly reviews: readonly ForeignReview[];
 }
 
-const longestTitle = 300;
+const maxTitleLength = 300;
 
 /** The items of a Markdown task list. An item is identified by its heading, parent and title, so that other lines can change. */
 export function fromMarkdown(text: string): Found {
@@ -62,7 +62,7 @@ export function fromMarkdown(text: string): Found {
     times.set(name, time + 1);
     const origin = time === 0 ? name : `${name} (${time + 1})`;
     parents.push({ indent, origin });
-    return [{ ...emptyTicket, title: title.trim().slice(0, longestTitle), type: 'task', closed: mark !== ' ', origin, under }];
+    return [{ ...emptyTicket, title: title.trim().slice(0, maxTitleLength), type: 'task', closed: mark !== ' ', origin, under }];
   });
   return { tickets, reviews: [] };
 }
@@ -117,7 +117,7 @@ function issueOf(item: Item): Foreign | undefined {
   const state = stringAt(item, 'state')?.toLowerCase();
   const author = authorOf(item);
   return {
-    title: title.slice(0, longestTitle),
+    title: title.slice(0, maxTitleLength),
     body: stringAt(item, 'body') ?? '',
     type,
     labels,
@@ -145,7 +145,7 @@ function findingOf(item: Item, under: string | undefined): Foreign | undefined {
   const place = path === undefined ? '' : `\`${path}\`${line === undefined ? '' : ` line ${String(line)}`}`;
   return {
     ...emptyTicket,
-    title: `${path === undefined ? '' : `${path}: `}${body.split('\n')[0] ?? ''}`.slice(0, longestTitle),
+    title: `${path === undefined ? '' : `${path}: `}${body.split('\n')[0] ?? ''}`.slice(0, maxTitleLength),
     body: [place, body, hunk === undefined ? '' : `\`\`\`diff\n${hunk}\n\`\`\``].filter((part) => part !== '').join('\n\n'),
     type: 'review_finding',
     author: authorOf(item),

@@ -23,9 +23,9 @@ export interface Overview {
   readonly counts: Record<TicketStatus, number>;
 }
 
-const usualLimit = 500;
+const defaultLimit = 500;
 
-const longestResolved = 200;
+const maxResolvedLength = 200;
 
 /** The SQL condition of each filter. */
 const conditions = {
@@ -65,7 +65,7 @@ export function overview(chain: Chain, filter: OverviewFilter): Overview {
   const order = filter.parent === undefined ? 't.updatedAt DESC, t.no DESC' : 't.no';
   const rows = chain.db.all<Stored & { parentId: string | null; ready: number; findings: number; openFindings: number; updatedAt: number }>(
     `${selectRow} WHERE ${fits}${filter.status === undefined ? '' : ' AND t.status = :status'} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
-    { ...given, status: filter.status ?? null, limit: filter.limit ?? usualLimit, offset: filter.offset ?? 0 },
+    { ...given, status: filter.status ?? null, limit: filter.limit ?? defaultLimit, offset: filter.offset ?? 0 },
   );
   return {
     total: filter.status === undefined ? Object.values(counts).reduce((sum, n) => sum + n, 0) : counts[filter.status],
@@ -85,7 +85,7 @@ export function overview(chain: Chain, filter: OverviewFilter): Overview {
         threadId: row.threadId,
         ready: stored.ready === 1,
         findings: { open: stored.openFindings, total: stored.findings },
-        resolved: row.resolution?.slice(0, longestResolved) ?? null,
+        resolved: row.resolution?.slice(0, maxResolvedLength) ?? null,
         createdAt: timestampOf(row.createdAt),
         updatedAt: timestampOf(stored.updatedAt),
       };

@@ -199,11 +199,11 @@ function dependsUpon(chain: Chain, from: number, on: number): boolean {
   );
 }
 
-const shortestTicketId = 4;
+const minTicketIdLength = 4;
 
 function newTicketId(chain: Chain, title: string, at: number): string {
   const hex = sha256Of(`${chain.newId()}\0${title}\0${at}`).toString('hex');
-  for (let digits = shortestTicketId; ; digits++) {
+  for (let digits = minTicketIdLength; ; digits++) {
     const id = `tkt-${hex.slice(0, digits)}`;
     if (!chain.db.one('SELECT 1 FROM ticket WHERE project = ? AND ticketId = ?', chain.project, id)) return id;
   }

@@ -66,12 +66,12 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
 }
 
 /** `project.json` holds a few short fields, and the recent list a few projects. */
-const largestFile = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 
 /** A small JSON file. Undefined if it cannot be read. */
 function readSmall(dir: string, name: string): Json | undefined {
   try {
-    return parseJson(readInside(dir, name, { limit: largestFile }).toString('utf8'));
+    return parseJson(readInside(dir, name, { limit: maxFileBytes }).toString('utf8'));
   } catch {
     return undefined;
   }

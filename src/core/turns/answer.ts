@@ -82,7 +82,7 @@ export async function* askContext(
   const question = fork(chain, {
     id: of?.id ?? null,
     edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text } }],
-    summary: text.slice(0, longestSummary),
+    summary: text.slice(0, maxSummaryLength),
     principal,
   });
   const answered = yield* answerContext(chain, { ...input, id: question.id, as: { principal } }, providers, signal);
@@ -143,7 +143,7 @@ function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
   };
 }
 
-const longestSummary = 200;
+const maxSummaryLength = 200;
 
 function replyOn(chain: Chain, base: ContextRow, reply: Reply, input: Answering): ContextId {
   const words = reply.entries.findLast((entry) => entry.kind === 'text')?.text ?? '';
@@ -151,7 +151,7 @@ function replyOn(chain: Chain, base: ContextRow, reply: Reply, input: Answering)
     turn: null,
     base,
     provider: input.provider,
-    summary: words.trim().slice(0, longestSummary) || `Answered: ${input.provider}`,
+    summary: words.trim().slice(0, maxSummaryLength) || `Answered: ${input.provider}`,
     ...input.as,
   });
 }

@@ -68,7 +68,7 @@ export function begunReply(own: readonly Entry[]): readonly Entry[] {
   return own.slice(last + 1);
 }
 
-const mostOriginals = 20;
+const maxOriginals = 20;
 
 /** Branches that a tip can follow. Later branch points come first, then imported commits before forks, then newer ones. */
 function originalsOf(chain: Chain, tip: ContextRow): { row: ContextRow; base: ContextRow }[] {
@@ -79,7 +79,7 @@ function originalsOf(chain: Chain, tip: ContextRow): { row: ContextRow; base: Co
       return base && base.seq !== row.seq ? [{ row, base }] : [];
     })
     .sort((a, b) => b.base.depth - a.base.depth || Number(a.row.forked) - Number(b.row.forked) || b.row.createdAt - a.row.createdAt)
-    .slice(0, mostOriginals);
+    .slice(0, maxOriginals);
 }
 
 /** The named original, or the most likely one. @throws BAD_REQUEST if no other branch exists. */

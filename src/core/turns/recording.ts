@@ -22,7 +22,7 @@ export interface Recording {
 
 /** Recently used tapes, by chain and tip. */
 const recent = new WeakMap<Chain, Map<CommitSeq, Tape>>();
-const mostRecent = 3;
+const maxRecent = 3;
 
 /** The recording of the chain that ends at a commit. A chain that grew extends the recording of its earlier tip. */
 export function recordingOf(chain: Chain, tip: ContextRow): Recording {
@@ -38,7 +38,7 @@ export function recordingOf(chain: Chain, tip: ContextRow): Recording {
   for (const commit of commits.slice(at + 1)) addCommit(chain, tape, commit);
   known.set(tip.seq, tape);
   for (const oldest of known.keys()) {
-    if (known.size <= mostRecent) break;
+    if (known.size <= maxRecent) break;
     known.delete(oldest);
   }
   return reading(chain, tape);

@@ -32,7 +32,7 @@ export interface Asking extends Omit<Question, 'wire'> {
 }
 
 /** Maximum number of model calls in one turn. */
-const mostCalls = 50;
+const maxCalls = 50;
 
 /** Replays a recorded reply piece by piece. It also returns the request that would have been sent. */
 export function* recordedReplies(
@@ -86,7 +86,7 @@ export async function* asked(
   const entries: EntryDraft[] = [...(asking.given ?? [])];
   const calls: OwnCall[] = [];
   const ended = (isStopped: boolean): Reply => ({ entries, question, calls, isStopped });
-  for (let turn = 0; turn < mostCalls; turn++) {
+  for (let turn = 0; turn < maxCalls; turn++) {
     const body = ownBody(chain, question, entries);
     const open: EntryDraft[] = [];
     const at = chain.clock();
@@ -139,7 +139,7 @@ export async function* asked(
       });
     }
   }
-  yield said({ kind: 'notice', delta: `The run stopped after ${mostCalls} model calls in a row.` });
+  yield said({ kind: 'notice', delta: `The run stopped after ${maxCalls} model calls in a row.` });
   return ended(false);
 }
 

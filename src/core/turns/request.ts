@@ -172,7 +172,7 @@ const commonNames: Readonly<Record<Wire, Readonly<Record<'temperature' | 'topP' 
 const commonSettings = ['temperature', 'topP', 'most'] as const;
 
 /** Settings that every call of a wire format has. */
-const usualSettings: Readonly<Record<Wire, JsonObject>> = {
+const defaultSettings: Readonly<Record<Wire, JsonObject>> = {
   anthropic: { max_tokens: 8_192 },
   openai: {},
   // By default, this provider stores requests.
@@ -182,7 +182,7 @@ const usualSettings: Readonly<Record<Wire, JsonObject>> = {
 
 /** Converts settings. Only the common ones go to another provider. */
 function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
-  if (recorded?.wire === wire) return { ...(wire === 'anthropic' && usualSettings.anthropic), ...recorded.settings };
+  if (recorded?.wire === wire) return { ...(wire === 'anthropic' && defaultSettings.anthropic), ...recorded.settings };
   const own = recorded?.settings ?? {};
   const from = recorded && (recorded.wire === 'gemini' && isObject(own.generationConfig) ? own.generationConfig : own);
   const common = Object.fromEntries(
@@ -192,7 +192,7 @@ function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
     }),
   );
   const said = wire === 'gemini' && Object.keys(common).length ? { generationConfig: common } : common;
-  return { ...usualSettings[wire], ...said };
+  return { ...defaultSettings[wire], ...said };
 }
 
 /** The system prompt as blocks. @param leading the system messages, if the body has no member for it. */

@@ -28,7 +28,7 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
       ms: row.forked ? (runs.get(row.seq) ?? null) : spanOf([...timesOf(own), ...(cardCalls ?? []).flatMap(callTimes)]),
       tools: calls.length,
       files: touched.length,
-      touched: touched.slice(0, mostTouched),
+      touched: touched.slice(0, maxTouched),
       // The writer of a card is an agent, not a model.
       model: cardCalls ? (cardCalls.at(-1)?.model ?? null) : modelOf(own),
       cost: costs.get(row.id) ?? null,
@@ -46,7 +46,7 @@ const timesOf = (own: readonly Entry[]): number[] => own.flatMap(({ at }) => (at
 const callTimes = ({ askedAt, at, endedAt }: ReturnType<typeof callsIn>[number]): number[] => [askedAt ?? at, endedAt ?? at];
 
 /** The most files that the facts of a commit name. */
-const mostTouched = 20;
+const maxTouched = 20;
 
 /** The files that calls touched, those that they wrote or changed first. */
 function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[]): RowFacts['touched'] {

@@ -34,7 +34,7 @@ interface Step {
   readonly begun: readonly EntryDraft[];
 }
 
-const longestSummary = 200;
+const maxSummaryLength = 200;
 
 /**
  * Continues a branch with the next prompts of the original, turn by turn. A model or the recording replies to each.
@@ -84,7 +84,7 @@ export async function* whatIf(
         base,
         provider: input.provider,
         principal: input.principal,
-        ...(of?.trigger.text && { summary: of.trigger.text.slice(0, longestSummary) }),
+        ...(of?.trigger.text && { summary: of.trigger.text.slice(0, maxSummaryLength) }),
       });
       commits.push(commit);
       own.push(...deltaEntries(chain, commitOf(chain, commit)));

@@ -7,9 +7,9 @@ import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.j
 
 /** Calibration wants this many growths, and looks at this many windows for them at most. */
 const wanted = 240;
-const mostWindows = 12;
+const maxWindows = 12;
 /** The latest calls of a window that are looked at. Windows of this many calls are rare, and measuring all of their text takes seconds. */
-const mostCalls = 2_000;
+const maxCalls = 2_000;
 /** Fewer growths calibrate nothing. */
 const fewest = 24;
 
@@ -26,7 +26,7 @@ export function growthsIn(chain: Chain, id: ContextId, seq: CommitSeq, model: st
       return place === undefined ? [] : [{ call, place }];
     })
     .sort((a, b) => a.place - b.place)
-    .slice(-mostCalls);
+    .slice(-maxCalls);
   return calls.flatMap(({ call, place }, at): Growth[] => {
     const before = calls[at - 1];
     const [from, to] = [before && windowOf(before.call), windowOf(call)];
@@ -49,7 +49,7 @@ export function growthsOf(chain: Chain, model: string, most = wanted): Growth[] 
   const growths: Growth[] = [];
   let windows = 0;
   for (const seq of windowsOf(chain, model)) {
-    if (growths.length >= most || (windows++ >= mostWindows && most === wanted)) break;
+    if (growths.length >= most || (windows++ >= maxWindows && most === wanted)) break;
     growths.push(...growthsIn(chain, commitAt(chain, seq).id, seq, model).filter(isUsable));
   }
   return growths;
@@ -61,7 +61,7 @@ function* windowsOf(chain: Chain, model: string): Generator<CommitSeq> {
     'SELECT session FROM usageCall WHERE project = ? AND model = ? GROUP BY session ORDER BY MAX(at) DESC LIMIT ?',
     chain.project,
     model,
-    mostWindows,
+    maxWindows,
   );
   for (const { session } of sessions) {
     const last = chain.db.one<{ context: CommitSeq }>(

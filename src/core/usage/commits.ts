@@ -64,7 +64,7 @@ interface Link {
 }
 
 /** Commits without a call that are passed in search of one. */
-const mostPassed = 64;
+const maxPassed = 64;
 
 /** What a compaction replaced and left: the input of the last call before it and of the first call after it. */
 export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
@@ -72,14 +72,14 @@ export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly bef
   const linkOf = (seq: CommitSeq): Link | undefined => chain.db.one<Link>(`${select} seq = ?`, seq);
   let before: number | undefined;
   let at = linkOf(compaction)?.parent ?? null;
-  for (let passed = 0; at !== null && before === undefined && passed < mostPassed; passed++) {
+  for (let passed = 0; at !== null && before === undefined && passed < maxPassed; passed++) {
     before = countedAt(chain, [at]).get(at);
     const link = linkOf(at);
     at = link && link.type === 'delta' ? link.parent : null;
   }
   let after: number | undefined;
   let next = compaction;
-  for (let passed = 0; after === undefined && passed < mostPassed; passed++) {
+  for (let passed = 0; after === undefined && passed < maxPassed; passed++) {
     const child = chain.db.one<Link>(`${select} parent = ? ORDER BY seq LIMIT 1`, next);
     if (child?.type !== 'delta') break;
     const first = callsIn(chain, [child.seq])[0];

@@ -8,10 +8,10 @@ import { type Found, findLost } from './lost.js';
 import { mentionsIn } from './mentions.js';
 
 /** A line of a list: longer texts are cut. */
-const longestText = 300;
-const mostMissing = 12;
+const maxTextLength = 300;
+const maxMissing = 12;
 /** Without a limit, this many losses are listed. The totals count all. */
-const mostLost = 200;
+const defaultLimit = 200;
 
 export interface CompactionQuery {
   readonly id: ContextId;
@@ -22,7 +22,7 @@ export interface CompactionQuery {
  * What a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results.
  * @throws NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
  */
-export function usageCompaction(chain: Chain, { id, limit = mostLost }: CompactionQuery): UsageCompaction {
+export function usageCompaction(chain: Chain, { id, limit = defaultLimit }: CompactionQuery): UsageCompaction {
   readPending(chain, { of: id });
   const row = commitOf(chain, id);
   if (row.type !== 'compaction')
@@ -43,7 +43,7 @@ export function usageCompaction(chain: Chain, { id, limit = mostLost }: Compacti
     at: timestampOf(row.createdAt),
     before: { counted: counted.before ?? null, estimated: tokensOf(before), entries: before.length },
     after: { counted: counted.after ?? null, estimated: tokensOf(after), entries: after.length },
-    summary: summaries[0]?.entry.text?.slice(0, longestText) ?? row.summary,
+    summary: summaries[0]?.entry.text?.slice(0, maxTextLength) ?? row.summary,
     summaryKey: summaries[0]?.key ?? null,
     summaryTokens: tokensOf(summaries),
     kept,
@@ -63,7 +63,7 @@ export function usageCompaction(chain: Chain, { id, limit = mostLost }: Compacti
         uses,
         ...(path !== undefined && { path }),
         ...(tool !== undefined && { tool }),
-        missing: missing.slice(0, mostMissing),
+        missing: missing.slice(0, maxMissing),
       })),
   };
 }
@@ -99,5 +99,5 @@ const ordered = (lost: readonly Found[]): Found[] =>
 
 function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= longestText ? line : `${line.slice(0, longestText - 1).toWellFormed()}…`;
+  return line.length <= maxTextLength ? line : `${line.slice(0, maxTextLength - 1).toWellFormed()}…`;
 }

@@ -47,7 +47,7 @@ interface Measured {
 
 /** The latest sums of each project. Commits never change, so a sum holds as long as its factors. */
 const kept = new WeakMap<Chain, Map<string, readonly Size[]>>();
-const mostKept = 64;
+const maxKept = 64;
 /** Entries whose content is in memory at a time. */
 const pieceSize = 100;
 
@@ -70,7 +70,7 @@ function entrySizes(chain: Chain, measured: Measured): readonly Size[] {
       sums.set(kind, (sums.get(kind) ?? 0) + tokens);
     }
   const sizes = [...sums].map(([kind, tokens]) => ({ kind, tokens }));
-  if (known.size >= mostKept) known.clear();
+  if (known.size >= maxKept) known.clear();
   known.set(name, sizes);
   kept.set(chain, known);
   return sizes;

@@ -10,7 +10,7 @@ import { callsIn } from './rows.js';
 import { entriesOf, lastCallOf, partKindOf } from './window.js';
 
 /** Shorter texts repeat by chance. */
-const shortestDuplicate = 200;
+const minDuplicateLength = 200;
 
 /** What fills the window of a context, by tokens times the calls that were sent with it. @throws NOT_FOUND for an unknown commit. */
 export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
@@ -47,7 +47,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     }
     const path = paths.get(toolCallId ?? (toolName === 'file' ? entry.messageId : undefined) ?? '');
     const tool = toolName ?? tools.get(toolCallId ?? '');
-    const digest = text.length < shortestDuplicate ? undefined : sha256Of(Buffer.from(text)).toString('base64');
+    const digest = text.length < minDuplicateLength ? undefined : sha256Of(Buffer.from(text)).toString('base64');
     const earlier = digest === undefined ? undefined : first.get(digest);
     if (digest !== undefined && earlier === undefined) first.set(digest, key);
     const tokens = rows[place]?.tokens ?? entry.tokens;

@@ -115,19 +115,19 @@ const deciding =
   /\b(?:decided|decision|instead of|rather than|going with|go with|root cause|the (?:fix|solution|bug|problem) is|the right (?:fix|approach|place)|trade-?offs?|must not|should not|shouldn't|won't|on purpose|by design)\b/i;
 const sentences = /[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?]?/g;
 /** A shorter prompt, such as "yes" or "continue", decides nothing by itself. */
-const fewestStems = 3;
+const minStems = 3;
 /** A smaller share of its words in the summary means that a sentence is not mentioned. */
 const enough = 0.5;
 /** Of a long prompt the beginning is compared. */
-const longestPrompt = 2_000;
+const maxPromptLength = 2_000;
 
 /** What a person asked for, and what the agent decided: prompts, answers to its questions, plans, and sentences about its choices. */
 function decisionsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): Found[] {
   const found: Found[] = [];
   const add = (entry: ParsedEntry, text: string): void => {
     const names = [...identifiersIn(text)];
-    const stems = stemsIn(text.slice(0, longestPrompt));
-    if (stems.size < fewestStems) return;
+    const stems = stemsIn(text.slice(0, maxPromptLength));
+    if (stems.size < minStems) return;
     const missing = names.filter((name) => !mentions.identifier(name));
     const isMentioned = mentions.stems(stems) >= enough || (names.length > 0 && missing.length * 2 < names.length);
     found.push({
@@ -163,10 +163,10 @@ const failing =
 const misuse =
   /<tool_use_error>|^(?:The user doesn't want|\[Request interrupted|Sibling tool call|File has not been read|String to replace not found)/;
 /** The rarest identifiers stand for an error or a result. */
-const mostNames = 5;
+const maxNames = 5;
 
 const rarest = (names: Iterable<string>, rarity: ReadonlyMap<string, Rarity>): string[] =>
-  [...names].sort((a, b) => (rarity.get(a)?.entries ?? 0) - (rarity.get(b)?.entries ?? 0) || b.length - a.length).slice(0, mostNames);
+  [...names].sort((a, b) => (rarity.get(a)?.entries ?? 0) - (rarity.get(b)?.entries ?? 0) || b.length - a.length).slice(0, maxNames);
 
 /** Failed tool calls and failures that a result reports, each different line once. */
 function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
@@ -175,7 +175,7 @@ function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: Reado
     if (kind !== 'tool_result' || misuse.test(text)) continue;
     const line =
       failing.exec(text)?.[0] ?? (isError ? text.split('\n').find((each) => each.trim() !== '' && !/^Exit code \d+$/.test(each)) : undefined);
-    if (line === undefined || !(isError || /Error|error|FAIL|fatal|panic/.test(line)) || (!isError && text.length > longestReport)) continue;
+    if (line === undefined || !(isError || /Error|error|FAIL|fatal|panic/.test(line)) || (!isError && text.length > maxReportLength)) continue;
     const name = line.replaceAll(/\d+/g, '#').trim();
     const known = found.get(name);
     if (known) {
@@ -191,7 +191,7 @@ function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: Reado
   return [...found.values()];
 }
 /** A longer result without an error mark is content, such as a file, in which the word error occurs. */
-const longestReport = 8_000;
+const maxReportLength = 8_000;
 
 /** Results that were used: they brought identifiers that the agent wrote later. Files and failures have their own kinds. */
 function resultsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
@@ -203,8 +203,8 @@ function resultsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions,
     const does = toolClassOf(toolName);
     if (kind !== 'tool_result' || isError || does === 'read' || does === 'plan' || changes.has(does)) return [];
     const brought = [...identifiersIn(text)].filter((name) => rarity.get(name)?.first === entry && used.has(name));
-    if (brought.length < fewestBrought) return [];
-    const names = brought.sort((a, b) => (used.get(b) ?? 0) - (used.get(a) ?? 0)).slice(0, mostNames);
+    if (brought.length < minBrought) return [];
+    const names = brought.sort((a, b) => (used.get(b) ?? 0) - (used.get(a) ?? 0)).slice(0, maxNames);
     const missing = names.filter((name) => !mentions.identifier(name));
     const uses = Math.max(...names.map((name) => used.get(name) ?? 0));
     const head = text.split('\n').find((line) => line.includes(names[0] ?? '')) ?? text;
@@ -212,4 +212,4 @@ function resultsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions,
     return [{ kind: 'result', text: head.trim(), tool: toolName, key, tokens, uses, isMentioned, missing }];
   });
 }
-const fewestBrought = 2;
+const minBrought = 2;

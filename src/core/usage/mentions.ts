@@ -37,14 +37,14 @@ const words = /[\p{L}\p{N}_]+/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const stemLength = 6;
 /** Shorter words say little. */
-const shortestWord = 4;
+const minWordLength = 4;
 
 /** The stems of the telling words of a text. */
 export function stemsIn(text: string): Set<string> {
   const stems = new Set<string>();
   for (const [word] of text.matchAll(words)) {
     if (unspaced.test(word)) for (let at = 0; at + 1 < word.length; at++) stems.add(word.slice(at, at + 2));
-    else if (word.length >= shortestWord) stems.add(word.toLowerCase().slice(0, stemLength));
+    else if (word.length >= minWordLength) stems.add(word.toLowerCase().slice(0, stemLength));
   }
   return stems;
 }

@@ -90,13 +90,13 @@ function ratesFor(prices: ModelPrice, window: number): Rates | undefined {
 /** Prices by model and hour: some depend on the date, some on the time of day. */
 const known = new Map<string, ModelPrice | undefined>();
 const hourMs = 3_600_000;
-const mostKnown = 20_000;
+const maxKnown = 20_000;
 
 function pricesOf(model: string, at: number): ModelPrice | undefined {
   if (!list) return undefined;
   const name = `${model} ${Math.floor(at / hourMs)}`;
   if (!known.has(name)) {
-    if (known.size >= mostKnown) known.clear();
+    if (known.size >= maxKnown) known.clear();
     known.set(name, lookUp(list, model, new Date(at)));
   }
   return known.get(name);

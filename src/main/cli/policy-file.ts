@@ -26,14 +26,14 @@ export async function setPolicyOf(client: ContractClient, file: string): Promise
   }
 }
 
-const longestValue = 200;
+const maxValueLength = 200;
 
 /** The value that a refused field has, or that the nearest field around it has. */
 function valueAt(policy: unknown, field: string): string {
   const path = field === 'input' ? [] : field.split('.');
   for (let length = path.length; length >= 0; length--) {
     const value = path.slice(0, length).reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], policy);
-    if (value !== undefined) return `${path.slice(0, length).join('.') || 'The policy'} is ${JSON.stringify(value).slice(0, longestValue)}.`;
+    if (value !== undefined) return `${path.slice(0, length).join('.') || 'The policy'} is ${JSON.stringify(value).slice(0, maxValueLength)}.`;
   }
   return '';
 }

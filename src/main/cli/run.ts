@@ -36,12 +36,12 @@ export async function runRecorded(command: readonly string[], options: RunOption
   const ended = await runThrough(command, { ...process.env, ...recording?.env }, recording?.onOutput);
   const end = recording?.end().catch(sayNotRecorded);
   // A command that a signal ended is followed within seconds, whatever its history holds.
-  await (ended.signal === null ? end : Promise.race([end, setTimeout(longestEndMs, undefined, { ref: false })]));
+  await (ended.signal === null ? end : Promise.race([end, setTimeout(maxEndMs, undefined, { ref: false })]));
   return ended;
 }
 
 /** How long the last words of a command that a signal ended may take to record, in milliseconds. */
-const longestEndMs = 5_000;
+const maxEndMs = 5_000;
 
 const sayNotRecorded = (error: Error): void => say(line`stemma: this run is not recorded: ${error.message}`);
 

@@ -126,7 +126,7 @@ interface ToolSum {
 }
 
 /** Without a session, the newest ends of this many branches are summed. */
-const mostBranches = 200;
+const maxBranches = 200;
 
 /** Prints what each tool put into the windows: of a commit, of a session, or of the project. */
 async function showTools(client: ContractClient, session: string | undefined, options: UsageOptions): Promise<void> {
@@ -135,15 +135,15 @@ async function showTools(client: ContractClient, session: string | undefined, op
   if (all.length === 0) throw new UsageError(`no session ${session ?? ''} is in this project. \`stemma usage\` lists the sessions.`);
   // Branches share entries. Each counts once, with the calls of the branch where it stayed longest.
   const fillers = new Map<string, UsageFiller>();
-  for (const { id } of all.slice(0, mostBranches))
+  for (const { id } of all.slice(0, maxBranches))
     for (const filler of await client.usage.fillers({ id })) {
       const name = filler.key ?? `${filler.tool} ${filler.path}`;
       if ((fillers.get(name)?.tokenCalls ?? -1) < filler.tokenCalls) fillers.set(name, filler);
     }
   const sums = byTool(fillers.values());
   if (options.json) return printJson(sums);
-  printTools(sums.slice(0, options.limit), Math.min(all.length, mostBranches));
-  if (all.length > mostBranches) printText(dim(`${counted(all.length - mostBranches, 'older branch', 'older branches')} left out.`));
+  printTools(sums.slice(0, options.limit), Math.min(all.length, maxBranches));
+  if (all.length > maxBranches) printText(dim(`${counted(all.length - maxBranches, 'older branch', 'older branches')} left out.`));
 }
 
 /** What each tool put into the window, the largest first. */

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { blake3Of } from '../../core/artifacts/index.js';
 import { corrupt } from '../../core/base/index.js';
 import type { BackingStore } from '../../core/replicas/index.js';
-import { largestParcel, type SentObject } from '../../core/sync/index.js';
+import { maxParcelBytes, type SentObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
 
 /** Objects that arrived together are one compressed file in the bucket, so that many small objects are few requests. */
@@ -36,7 +36,7 @@ export function openHubObjects(store: BackingStore): HubObjects {
     const packed = await store.get(name);
     if (!packed || blake3Of(packed).toString('hex') !== name)
       throw corrupt(name, `The hub's bucket ${packed ? 'holds other bytes under' : 'does not hold'} the file ${name}. Restore it from a backup.`);
-    const content = zstdDecompressSync(packed, { maxOutputLength: largestParcel });
+    const content = zstdDecompressSync(packed, { maxOutputLength: maxParcelBytes });
     kept.set(name, content);
     for (const [oldest] of kept) if (kept.size > keptPacks) kept.delete(oldest);
     return content;

@@ -5,7 +5,7 @@ import type { InProject } from './database.js';
 import type { HubObjects } from './objects.js';
 
 /** Bytes of contents that one question reads. What is left has no outline in the answer, and its reader fetches the content. */
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 /** A content and the format in which a commit holds it. */
 export type Wanted = readonly [hash: string, format: string];
@@ -21,8 +21,8 @@ export async function outlinesOf(tx: InProject, objects: HubObjects, project: nu
     .execute();
   const known = new Map(rows.map(({ hash, format, data }) => [`${hash.toString('hex')} ${format}`, data.toString()]));
   let missing = [...new Set(wanted.filter(([hash, format]) => !known.has(`${hash} ${format}`)).map(([hash]) => hash))];
-  for (let bytes = 0; missing.length > 0 && bytes < mostBytes; ) {
-    const found = await objects.read(tx, missing, mostBytes / 4);
+  for (let bytes = 0; missing.length > 0 && bytes < maxBytes; ) {
+    const found = await objects.read(tx, missing, maxBytes / 4);
     if (found.length === 0) break;
     const made = found.flatMap((object) => {
       bytes += object.bytes.length;

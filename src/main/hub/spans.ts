@@ -29,7 +29,7 @@ interface Inbox {
 }
 
 /** Open inboxes. The one that was used least recently is closed, and opened again when its sender sends. */
-const mostInboxes = 64;
+const maxInboxes = 64;
 
 /** The header that names the project, for tokens of more than one. */
 const projectHeader = 'x-stemma-project';
@@ -48,7 +48,7 @@ export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: s
     // A token may be a new one of the same sign-in.
     inbox.sender.authorization = authorization;
     for (const [oldest, other] of inboxes)
-      if (inboxes.size > mostInboxes) {
+      if (inboxes.size > maxInboxes) {
         inboxes.delete(oldest);
         closing = closing.then(other.close, other.close);
       }

@@ -13,14 +13,14 @@ export interface TlsFiles {
 /** Milliseconds between two looks at the files. Polling also notices files that are links to a new folder. */
 const lookMs = 10_000;
 /** Bytes of a file with certificates. */
-const largestFile = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 
 /**
  * Makes a server with TLS. New files are used from the next connection on, after SIGHUP or by themselves. Files that do not fit leave the
  * old certificate in place and are reported to `tell`, which never gets content. @throws BAD_REQUEST if the first files cannot be used.
  */
 export function createTlsServer(files: TlsFiles, listener: RequestListener, tell: (problem: string | undefined) => void): Server {
-  const pem = (file: string): Buffer => readOpened(openNamed(file, { limit: largestFile }));
+  const pem = (file: string): Buffer => readOpened(openNamed(file, { limit: maxFileBytes }));
   const read = () => ({ cert: pem(files.cert), key: pem(files.key), minVersion: 'TLSv1.2' as const });
   const asProblem = (error: unknown): string => `Cannot use the certificate ${files.cert} with the key ${files.key}: ${(error as Error).message}`;
   let server: Server;

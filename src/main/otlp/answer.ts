@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { largestExport, Refused, spansOfRequest } from './decode.js';
+import { maxExportBytes, Refused, spansOfRequest } from './decode.js';
 import type { Receiver } from './receiver.js';
 
 /** The paths to which exporters send. Logs and metrics are accepted, so that no exporter retries them, and dropped. */
@@ -29,7 +29,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > largestExport) throw new Refused(413, `The body has more than ${largestExport} bytes.`);
+    if (size > maxExportBytes) throw new Refused(413, `The body has more than ${maxExportBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

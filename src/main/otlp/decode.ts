@@ -20,7 +20,7 @@ export class Refused extends Error {
 }
 
 /** The largest request, unpacked. Exporters send a few hundred spans at a time. */
-export const largestExport = 64 * 1024 * 1024;
+export const maxExportBytes = 64 * 1024 * 1024;
 
 let type: protobuf.Type | undefined;
 const exportType = (): protobuf.Type => {
@@ -39,8 +39,8 @@ export function spansOfRequest(body: Uint8Array, contentType = '', encoding = ''
 function unpacked(body: Uint8Array, encoding: string): Uint8Array {
   try {
     if (encoding === '' || encoding === 'identity') return body;
-    if (encoding === 'gzip') return gunzipSync(body, { maxOutputLength: largestExport });
-    if (encoding === 'deflate') return inflateSync(body, { maxOutputLength: largestExport });
+    if (encoding === 'gzip') return gunzipSync(body, { maxOutputLength: maxExportBytes });
+    if (encoding === 'deflate') return inflateSync(body, { maxOutputLength: maxExportBytes });
   } catch (error) {
     throw new Refused(400, `The body cannot be unpacked: ${(error as Error).message}`);
   }

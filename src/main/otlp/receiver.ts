@@ -23,7 +23,7 @@ export interface Receiver {
 /** How long a trace must be quiet after its first span has come, in milliseconds, and how long without it. */
 const quiet = { complete: 500, open: 20_000 } as const;
 /** The most spans that wait for their traces. Beyond it, everything is stored at once. */
-const mostWaiting = 20_000;
+const maxWaiting = 20_000;
 
 /** The attributes that name a conversation, as the reader of spans knows them. */
 const conversationNames = ['gen_ai.conversation.id', 'session.id', 'langfuse.session.id', 'copilot_chat.chat_session_id'];
@@ -90,7 +90,7 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
         trace.timer = setTimeout(store, isComplete ? quiet.complete : quiet.open, id);
         trace.timer.unref();
       }
-      if (waiting > mostWaiting) void flush();
+      if (waiting > maxWaiting) void flush();
     },
     flush,
     close: flush,

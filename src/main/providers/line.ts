@@ -23,8 +23,8 @@ export async function keyOf(key: Key, name: string): Promise<string> {
 
 const attempts = 3;
 /** If a provider asks to wait longer, the call fails and says when to retry. */
-const longestWaitMs = 60_000;
-const usualWaitMs = 1_000;
+const maxWaitMs = 60_000;
+const defaultWaitMs = 1_000;
 /** Statuses to retry: rate limits and an overloaded or failing provider. */
 const retryable = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 
@@ -57,7 +57,7 @@ async function* post(endpoint: Endpoint, path: string, body: unknown, signal: Ab
     const reason = `it answered ${response.status}: ${reasonIn(said)}`;
     if (!retryable.has(response.status)) throw unavailable(endpoint, reason, { status: response.status });
     const ms = waitOf(response, attempt);
-    if (ms > longestWaitMs)
+    if (ms > maxWaitMs)
       throw unavailable(endpoint, `${reason}. Retry in ${Math.ceil(ms / 60_000)} minutes`, {
         status: response.status,
         retryAfterMs: ms,
@@ -87,7 +87,7 @@ async function send(endpoint: Endpoint, path: string, body: unknown, signal: Abo
 function waitOf(response: Response, attempt: number): number {
   const said = response.headers.get('retry-after') ?? '';
   const ms = Number(said) * 1_000 || Date.parse(said) - Date.now();
-  return Number.isFinite(ms) && ms > 0 ? ms : usualWaitMs * 2 ** (attempt - 1);
+  return Number.isFinite(ms) && ms > 0 ? ms : defaultWaitMs * 2 ** (attempt - 1);
 }
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> => wait(ms, undefined, { ...(signal && { signal }) });
@@ -142,10 +142,10 @@ function answeringModel(model: { name?: unknown; supportedGenerationMethods?: un
 }
 
 /** The default time limit for listing models. */
-const usualListMs = 5_000;
+const defaultListMs = 5_000;
 
 /** Lists the models of an endpoint, in either of the two known forms. */
-export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs = usualListMs): Promise<{ models: string[]; problem?: string }> {
+export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs = defaultListMs): Promise<{ models: string[]; problem?: string }> {
   try {
     const response = await fetch(endpoint.url + path, {
       headers: await endpoint.headers(),

@@ -2,13 +2,13 @@ import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
 /** No call to a model is larger. A small compressed body can expand to any size. */
-export const largestCopy = 64 * 1024 * 1024;
+export const maxCopyBytes = 64 * 1024 * 1024;
 
 /** Each of them may cost as much as the largest copy. */
-const mostEncodings = 3;
+const maxEncodings = 3;
 
 type Unpack = (bytes: Buffer) => Promise<Buffer>;
-const maxOutputLength = largestCopy;
+const maxOutputLength = maxCopyBytes;
 // A reply that broke off is decompressed as far as it came.
 const zlib = { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH };
 const unzip: Unpack = (bytes) => promisify(gunzip)(bytes, zlib);
@@ -27,7 +27,7 @@ export async function decoded(bytes: Buffer, encoding = ''): Promise<string> {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity');
-  if (names.length > mostEncodings) throw new Error(`a body is packed ${names.length} times; Stemma unpacks at most ${mostEncodings}`);
+  if (names.length > maxEncodings) throw new Error(`a body is packed ${names.length} times; Stemma unpacks at most ${maxEncodings}`);
   let plain = bytes;
   for (const name of names.toReversed()) {
     const unpack = unpackers[name];

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Provider } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
-import { decoded, largestCopy } from './decode.js';
+import { decoded, maxCopyBytes } from './decode.js';
 import { jsonWithoutSecrets, secretsOf, withoutSecrets } from './secrets.js';
 import { pathAt, providerIn, type Upstreams } from './upstreams.js';
 
@@ -136,7 +136,7 @@ function endToEnd(raw: readonly string[], without: readonly string[] = []): stri
   return pairs.filter(([name]) => !left.has(name.toLowerCase())).flat();
 }
 
-/** A copy of a stream. It is dropped if it exceeds `largestCopy`. */
+/** A copy of a stream. It is dropped if it exceeds `maxCopyBytes`. */
 interface Copy {
   readonly chunks: Buffer[];
   size: number;
@@ -148,7 +148,7 @@ const copyOf = (stream: IncomingMessage): Copy => addTo(emptyCopy(), stream);
 function addTo(copy: Copy, stream: IncomingMessage): Copy {
   stream.on('data', (chunk: Buffer) => {
     copy.size += chunk.length;
-    if (copy.size <= largestCopy) copy.chunks.push(chunk);
+    if (copy.size <= maxCopyBytes) copy.chunks.push(chunk);
     else copy.chunks.length = 0;
   });
   return copy;
@@ -168,7 +168,7 @@ const seenHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta', 'user
 async function seenCall({ provider, at, path, request, body, answer, reply }: PassedCall): Promise<SeenCall | undefined> {
   const { pathname, searchParams } = new URL(path, 'http://upstream');
   if (request.method !== 'POST' || !asks[provider].test(pathname) || !request.complete) return undefined;
-  if (body.size > largestCopy) throw new Error(`a body of ${body.size} bytes is too large to be recorded`);
+  if (body.size > maxCopyBytes) throw new Error(`a body of ${body.size} bytes is too large to be recorded`);
   const secrets = secretsOf(request.headers, searchParams);
   const sent = jsonWithoutSecrets(await decoded(Buffer.concat(body.chunks), request.headers['content-encoding']), secrets);
   if (!sent) throw new Error(`the body of a call to ${withoutSecrets(pathname, secrets)} is not JSON`);

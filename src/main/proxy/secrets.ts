@@ -5,7 +5,7 @@ const credentialHeaders = ['authorization', 'proxy-authorization', 'x-api-key', 
 const credentialParameters = ['key', 'api_key', 'api-key', 'access_token', 'token'];
 
 /** Shorter values are words such as `Bearer` and `none`, which ordinary text may contain. */
-const shortestSecret = 8;
+const minSecretLength = 8;
 
 export const cutOut = '[withheld: a credential]';
 
@@ -13,7 +13,7 @@ export const cutOut = '[withheld: a credential]';
 export function secretsOf(headers: IncomingHttpHeaders, query: URLSearchParams): string[] {
   const values = [...credentialHeaders.flatMap((name) => headers[name] ?? []), ...credentialParameters.flatMap((name) => query.getAll(name))];
   const pieces = values.flatMap((value) => value.split(/[\s;,]+/)).flatMap((piece) => [piece, piece.slice(piece.indexOf('=') + 1)]);
-  return [...new Set(pieces)].filter((piece) => piece.length >= shortestSecret).sort((a, b) => b.length - a.length);
+  return [...new Set(pieces)].filter((piece) => piece.length >= minSecretLength).sort((a, b) => b.length - a.length);
 }
 
 /** Replaces every secret in a text. */

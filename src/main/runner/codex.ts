@@ -81,14 +81,14 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
   }
 }
 
-const longestSession = 512 * 1024 * 1024;
+const maxSessionBytes = 512 * 1024 * 1024;
 
 /**
  * Takes the session that Stemma wrote away, and returns how to put it back with the model provider that is configured here. Codex resumes a
  * session with the provider that the session names, refuses to change it, and reads all sessions when it starts.
  */
 function holdSession(path: string): (provider: string) => void {
-  const text = readInside(dirname(path), path, { limit: longestSession }).toString('utf8');
+  const text = readInside(dirname(path), path, { limit: maxSessionBytes }).toString('utf8');
   const end = text.indexOf('\n');
   removeInside(dirname(path), path);
   return (provider) => {

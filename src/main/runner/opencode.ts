@@ -75,10 +75,10 @@ async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSi
 
 /** The id of the session that Stemma wrote. @throws UNAVAILABLE if the file is damaged */
 function sessionIn(path: string): string {
-  const document = parseJson(readInside(dirname(path), path, { limit: longestSession }).toString('utf8'));
+  const document = parseJson(readInside(dirname(path), path, { limit: maxSessionBytes }).toString('utf8'));
   const id = stringAt(objectAt(isObject(document) ? document : undefined, 'info'), 'id');
   if (id === undefined) throw new StemmaError('UNAVAILABLE', `The session ${path} for OpenCode has no id.`);
   return id;
 }
 
-const longestSession = 512 * 1024 * 1024;
+const maxSessionBytes = 512 * 1024 * 1024;

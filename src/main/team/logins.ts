@@ -40,9 +40,9 @@ export interface Logins {
 
 const answerMs = 10_000;
 /** How often, and after how many milliseconds, a sign-in that another process renews is looked for. */
-const looks = { most: 10, ms: 200 };
+const looks = { max: 10, ms: 200 };
 /** Bytes of a stored sign-in. */
-const largestFile = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 /** Milliseconds before its end at which a token is renewed. */
 const marginMs = 60_000;
 
@@ -54,7 +54,7 @@ export function openLogins(dataDir: string, vault?: Vault): Logins {
   const folder = join(dataDir, 'logins');
   const fileOf = (hub: string): string => join(folder, `${createHash('sha256').update(originOf(hub)).digest('hex')}.json`);
   const stored = (hub: string): Json | undefined =>
-    existsSync(fileOf(hub)) ? parseJson(readInside(folder, fileOf(hub), { limit: largestFile }).toString('utf8')) : undefined;
+    existsSync(fileOf(hub)) ? parseJson(readInside(folder, fileOf(hub), { limit: maxFileBytes }).toString('utf8')) : undefined;
   const read = async (hub: string): Promise<Login | undefined> => {
     const found = stored(hub);
     const sealed = stringAt(found, 'sealed');
@@ -75,7 +75,7 @@ export function openLogins(dataDir: string, vault?: Vault): Logins {
       return await renewed(login, save);
     } catch {
       // Another process may have used the refresh token a moment ago, and stores what it got.
-      for (let look = 0; look < looks.most; look++) {
+      for (let look = 0; look < looks.max; look++) {
         const now = await read(login.hub);
         if (now && now.bearer !== login.bearer) return now.bearer;
         if (login.endsAt > Date.now()) return login.bearer;

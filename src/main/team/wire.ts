@@ -24,12 +24,12 @@ const text = (most: number) =>
 /** The number of a token. */
 const id = z.number().int().min(1).max(2_147_483_647);
 const role = z.enum(roles);
-const mostAsked = 5_000;
-const mostParts = 1_000;
+const maxAsked = 5_000;
+const maxParts = 1_000;
 const hashes = z
   .array(hash)
   .min(1)
-  .max(4 * mostAsked);
+  .max(4 * maxAsked);
 
 const member = z.object({
   id: z.number().int(),
@@ -65,7 +65,7 @@ export const hubContract = {
       .input(project)
       .output(z.object({ id: z.string(), seq, role, name: z.string(), retention: seq.nullable(), people: z.array(z.string()) })),
     lack: oc
-      .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(mostAsked), objects: z.array(hash).max(4 * mostAsked) }))
+      .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(maxAsked), objects: z.array(hash).max(4 * maxAsked) }))
       .output(z.object({ items: z.array(z.number()), objects: z.array(z.number()) })),
     send: oc.input(project.extend({ parcel })).output(z.object({ seq, stored: seq })),
     items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
@@ -76,11 +76,11 @@ export const hubContract = {
           contents: z
             .array(z.tuple([hash, text(100)]))
             .min(1)
-            .max(mostAsked),
+            .max(maxAsked),
         }),
       )
       .output(z.object({ version: seq, outlines: parcel })),
-    join: oc.input(project.extend({ hash, contentType: text(400), size: seq, parts: z.array(hash).min(1).max(mostParts) })).output(z.object({})),
+    join: oc.input(project.extend({ hash, contentType: text(400), size: seq, parts: z.array(hash).min(1).max(maxParts) })).output(z.object({})),
     about: oc
       .input(project.extend({ hashes }))
       .output(z.array(z.object({ size: seq, contentType: z.string(), isExpired: z.boolean(), parts: z.array(hash).optional() }).nullable())),

@@ -24,10 +24,10 @@ import { hitsBySession, type Narrowing, usePaletteSearch, useShownCommit } from 
 import { views } from './views';
 
 const firstEntries = 30;
-const mostEntries = 500;
-const mostSessions = 12;
+const maxEntries = 500;
+const maxSessions = 12;
 const recentSessions = 6;
-const mostProjects = 8;
+const maxProjects = 8;
 
 type Found = ReturnType<typeof usePaletteSearch>;
 /** Whether a text contains the typed words. */
@@ -41,7 +41,7 @@ export function Palette() {
   const found = usePaletteSearch(words, entryLimit, narrowing);
   const needle = words.trim().toLowerCase();
   const matches: Matches = (text) => text.toLowerCase().includes(needle);
-  const showMoreEntries = entryLimit < mostEntries ? () => setEntryLimit(Math.min(mostEntries, entryLimit * 4)) : undefined;
+  const showMoreEntries = entryLimit < maxEntries ? () => setEntryLimit(Math.min(maxEntries, entryLimit * 4)) : undefined;
   return (
     <Dialog.Root open onOpenChange={(open) => !open && dismiss()}>
       <Dialog.Portal>
@@ -228,7 +228,7 @@ function openHit({ commit, entryKey, snippet, matches }: SearchHit): void {
 
 const Sessions = ({ name, sessions }: { name: string; sessions: readonly SessionRow[] }) => (
   <Group name={name}>
-    {sessions.slice(0, mostSessions).map((session) => (
+    {sessions.slice(0, maxSessions).map((session) => (
       <Item
         key={session.sessionId}
         id={session.sessionId}
@@ -251,7 +251,7 @@ const Sessions = ({ name, sessions }: { name: string; sessions: readonly Session
 
 const Projects = ({ projects, matches }: Pick<Found, 'projects'> & { matches: Matches }) => (
   <Group name="Projects">
-    {projects.slice(0, mostProjects).map((project) => (
+    {projects.slice(0, maxProjects).map((project) => (
       <Item key={project.dir} id={project.dir} icon={FolderOpen} name={project.name} hint={project.dir} act={() => showProject(project.dir)} />
     ))}
     {matches('Open the sample project') && <Item icon={Sparkles} name="Open the sample project" act={() => void openSample()} />}

@@ -5,7 +5,7 @@ import { addressOf, isDesktop, onDesktopCommand, route, show, useLive, useNotify
 import { importPaths } from '../views/sessions';
 
 /** The most news that the desktop app has not shown yet. */
-const mostNews = 5;
+const maxNews = 5;
 
 interface News {
   readonly id: string;
@@ -35,7 +35,7 @@ export function useDesktop(): void {
     const files = capture?.files ?? [];
     const ended = files.filter((file) => !file.open && open.current.has(file.path));
     open.current = new Set(files.filter((file) => file.open).map(({ path }) => path));
-    if (wanted) news.current = [...news.current, ...ended.map(newsOf)].slice(-mostNews);
+    if (wanted) news.current = [...news.current, ...ended.map(newsOf)].slice(-maxNews);
     document.documentElement.dataset.desktop = JSON.stringify({
       capture: capture?.watching ?? false,
       project:

@@ -3,8 +3,8 @@ import type { GraphRow, SearchHit, SessionRow } from '../../core/contract/index.
 import { api } from '../client';
 import { chainOf, useCommit, useKept, useNavigation, useOpenDir, useProject, useQuery, useSessionList, useTickets } from '../state';
 
-const mostCommits = 30;
-const mostTickets = 8;
+const maxCommits = 30;
+const maxTickets = 8;
 const searchAfterMs = 150;
 const askAgainMs = 300;
 
@@ -36,7 +36,7 @@ export function hitsBySession(hits: readonly SearchHit[]): readonly (readonly [s
 }
 
 /** What the typed words find in the open project and on this machine. Each part fills in as its answer arrives. */
-export function usePaletteSearch(words: string, mostEntries: number, narrowing: Narrowing) {
+export function usePaletteSearch(words: string, maxEntries: number, narrowing: Narrowing) {
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
   const ticketRevision = useTickets((state) => state.revision);
@@ -47,8 +47,8 @@ export function usePaletteSearch(words: string, mostEntries: number, narrowing: 
   const asked = `${rested} ${JSON.stringify(filter)}`;
   const [round, setRound] = useState(0);
   const entries = useKept(
-    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${mostEntries} ${round}` : null, (signal) =>
-      api.search.query({ text: rested, limit: mostEntries, filter }, { signal }),
+    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${maxEntries} ${round}` : null, (signal) =>
+      api.search.query({ text: rested, limit: maxEntries, filter }, { signal }),
     ),
     `${dir} ${asked}`,
   );
@@ -59,7 +59,7 @@ export function usePaletteSearch(words: string, mostEntries: number, narrowing: 
     return () => clearTimeout(timer);
   }, [entries]);
   const tickets = useQuery(dir && rested.length >= 2 ? `${dir} tickets ${ticketRevision} ${rested}` : null, (signal) =>
-    api.ticket.overview({ text: rested, limit: mostTickets }, { signal }),
+    api.ticket.overview({ text: rested, limit: maxTickets }, { signal }),
   );
   return {
     commits: useLoadedCommits(words.trim().toLowerCase()),
@@ -81,7 +81,7 @@ function useLoadedCommits(needle: string): readonly GraphRow[] {
     if (!dir || needle.length < 2) return [];
     const rows = chainOf(dir, session, revision);
     const found: GraphRow[] = [];
-    for (let n = 0; n < (rows.total() ?? 0) && found.length < mostCommits; n++) {
+    for (let n = 0; n < (rows.total() ?? 0) && found.length < maxCommits; n++) {
       const row = rows.at(n);
       if (row && `${row.commit.summary ?? ''}\n${row.tipOf ?? ''}\n${row.commit.id}`.toLowerCase().includes(needle)) found.push(row);
     }

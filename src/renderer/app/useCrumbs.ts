@@ -14,7 +14,7 @@ export interface Crumb {
   readonly items: readonly MenuEntry[];
 }
 
-const mostSiblings = 25;
+const maxSiblings = 25;
 
 /** The parts of the breadcrumb: repository, session, branch and turn where a commit is shown; else the project and the place. */
 export function useCrumbs(): readonly Crumb[] {
@@ -58,7 +58,7 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
   const repositories = [...new Set(top.flatMap((one) => one.repository ?? []))];
   const near = top.filter((one) => one.repository === repository);
   const at = turn ? turn.number - 1 : turns.length - 1;
-  const from = Math.max(0, Math.min(at - Math.floor(mostSiblings / 2), turns.length - mostSiblings));
+  const from = Math.max(0, Math.min(at - Math.floor(maxSiblings / 2), turns.length - maxSiblings));
   return [
     ...(repository === null
       ? []
@@ -67,7 +67,7 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
             kind: 'Repository' as const,
             name: repositoryName(repository),
             to: { view: 'sessions' as const },
-            items: repositories.slice(0, mostSiblings).flatMap((path) => {
+            items: repositories.slice(0, maxSiblings).flatMap((path) => {
               const newest = top.find((one) => one.repository === path);
               return newest ? [{ name: repositoryName(path), act: () => openSession(newest) }] : [];
             }),
@@ -80,14 +80,14 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
             kind: 'Session' as const,
             name: say.firstLine(title, 90),
             to: { view: 'chain' as const, session: sessionId },
-            items: near.slice(0, mostSiblings).map((one) => ({ name: say.firstLine(one.title, 70), act: () => openSession(one) })),
+            items: near.slice(0, maxSiblings).map((one) => ({ name: say.firstLine(one.title, 70), act: () => openSession(one) })),
           },
         ]),
     {
       kind: 'Branch',
       name: say.firstLine(branch.title, 50),
       to: atCommit(branch.tip),
-      items: branches.slice(0, mostSiblings).map((one) => ({ name: say.firstLine(one.title, 60), act: () => openCommit(one.tip) })),
+      items: branches.slice(0, maxSiblings).map((one) => ({ name: say.firstLine(one.title, 60), act: () => openCommit(one.tip) })),
     },
     ...(turn
       ? [
@@ -96,7 +96,7 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
             name: `Turn ${turn.number} of ${turn.of}`,
             to: { view: 'context' as const, ...atCommit(turns[at]?.commit) },
             items: turns
-              .slice(from, from + mostSiblings)
+              .slice(from, from + maxSiblings)
               .map((one) => ({ name: `Turn ${one.number}: ${say.firstLine(one.title, 60)}`, act: () => openCommit(one.commit) })),
           },
         ]

@@ -2,11 +2,11 @@ import { api } from '../client';
 import { say, textOfContent } from '../parts';
 import type { FormOption } from '../state';
 
-const most = 1_000;
+const maxOptions = 1_000;
 
 /** The cards that models still see, newest first. */
 export async function cardOptions(): Promise<readonly FormOption[]> {
-  const { cards } = await api.card.list({ limit: most });
+  const { cards } = await api.card.list({ limit: maxOptions });
   return cards
     .filter((card) => card.deletedAt === undefined && !card.expired)
     .map((card) => ({
@@ -17,7 +17,7 @@ export async function cardOptions(): Promise<readonly FormOption[]> {
 
 /** The boxes, most recently changed first. */
 export async function boxOptions(): Promise<readonly FormOption[]> {
-  const { boxes } = await api.box.list({ limit: most });
+  const { boxes } = await api.box.list({ limit: maxOptions });
   return boxes.map((box) => ({
     value: box.boxId,
     name: `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`,

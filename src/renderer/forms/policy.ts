@@ -3,7 +3,7 @@ import { api } from '../client';
 import { type FormSpec, type FormValues, givenIn, isYes, notify, numberIn, refreshProject, textIn } from '../state';
 import { profileOptions } from './options';
 import { listed } from './profile';
-import { limitsIn, performerFields, performerIn, usualPerformer } from './run';
+import { defaultPerformer, limitsIn, performerFields, performerIn } from './run';
 
 /** What a rule can be for. */
 export const ruleKinds = {
@@ -39,7 +39,7 @@ function valuesOfRule(rule: PolicyRule): FormValues {
   const { performer, limits = {}, who, parallel, tools, otherTools } = rule;
   const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
   return {
-    ...usualPerformer,
+    ...defaultPerformer,
     ...('agent' in performer
       ? {
           by: 'agent',
@@ -64,7 +64,7 @@ function valuesOfRule(rule: PolicyRule): FormValues {
 }
 
 const newRule = (kind: RuleKind, name: string): FormValues => ({
-  ...usualPerformer,
+  ...defaultPerformer,
   kind,
   name,
   who: '',

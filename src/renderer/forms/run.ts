@@ -101,7 +101,7 @@ export const performerFields = (at = ''): readonly FormField[] => [
 ];
 
 /** The values of these fields at the start. */
-export const usualPerformer: FormValues = {
+export const defaultPerformer: FormValues = {
   by: 'model',
   provider: '',
   agent: '',
@@ -155,7 +155,7 @@ export const runForm = (what: Work, title: string): FormSpec => ({
   title,
   intro: 'The job runs within these limits and stops at the first that it reaches. You can stop it at any time.',
   fields: [...performerFields(), ...('commit' in what ? repeatFields : [])],
-  start: { ...usualPerformer, ...('commit' in what && { times: '', check: '' }) },
+  start: { ...defaultPerformer, ...('commit' in what && { times: '', check: '' }) },
   action: 'Run',
   submit: (values) => {
     const [performer, limits, times] = [performerIn(values), limitsIn(values), numberIn(values, 'times') ?? 1];

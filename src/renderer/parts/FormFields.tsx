@@ -153,7 +153,7 @@ interface PicksProps {
   readonly onChange: (picks: readonly string[]) => void;
 }
 
-const mostMatches = 40;
+const maxMatches = 40;
 
 /** Ids in an order: move, remove and add. */
 function Picks({ label, options, picks, isInvalid, onChange }: PicksProps) {
@@ -199,14 +199,14 @@ function Picks({ label, options, picks, isInvalid, onChange }: PicksProps) {
         onChange={(event) => setWords(event.target.value)}
       />
       <ul className="picks" aria-label={`What can be added to ${label}`}>
-        {open.slice(0, mostMatches).map(({ value, name }) => (
+        {open.slice(0, maxMatches).map(({ value, name }) => (
           <li key={value}>
             <button type="button" className="link-button ellipsis" onClick={() => onChange([...picks, value])}>
               Add <span>{name}</span>
             </button>
           </li>
         ))}
-        {open.length > mostMatches && <li className="muted">And {open.length - mostMatches} more. Type to find them.</li>}
+        {open.length > maxMatches && <li className="muted">And {open.length - maxMatches} more. Type to find them.</li>}
         {options && open.length === 0 && <li className="muted">{needle ? 'Nothing matches.' : 'Everything is added.'}</li>}
       </ul>
     </>

@@ -4,7 +4,7 @@ import { go, useKept, useProject, useQuery } from '../state';
 import { jobStatusWords } from './job-status';
 import { when } from './numbers';
 
-const most = 5;
+const maxShown = 5;
 
 /** Links to the jobs that worked on something, the newest first. Without one, nothing is shown. */
 export function JobLinks({ project, isOf }: { project: string; isOf: (job: Job) => boolean }) {
@@ -13,7 +13,7 @@ export function JobLinks({ project, isOf }: { project: string; isOf: (job: Job) 
     useQuery(`${project} jobs ${revision}`, () => api.runner.list({})),
     project,
   );
-  const jobs = query.status === 'done' ? query.data.filter(isOf).slice(0, most) : [];
+  const jobs = query.status === 'done' ? query.data.filter(isOf).slice(0, maxShown) : [];
   if (jobs.length === 0) return null;
   return (
     <p className="jobs-of">

@@ -26,14 +26,14 @@ export interface Scale {
 }
 
 /** From this share of the window on, the bar is as wide as the window. A smaller context would be too narrow to point at. */
-const leastOfWindow = 0.25;
+const minShareOfWindow = 0.25;
 
 /** How the bar is divided. Without a count, the entries fill it. */
 export function scaleOf(usage: Pick<UsageContext, 'counted' | 'notRecorded' | 'limit'> | undefined): Scale {
   const counted = usage?.counted ?? 0;
   if (!usage || counted === 0) return { unrecorded: 0, entries: 1 };
   const { limit, notRecorded } = usage;
-  const whole = limit !== null && counted / limit >= leastOfWindow ? Math.max(limit, counted) : counted;
+  const whole = limit !== null && counted / limit >= minShareOfWindow ? Math.max(limit, counted) : counted;
   const unrecorded = Math.min(notRecorded ?? 0, counted) / whole;
   return { unrecorded, entries: counted / whole - unrecorded };
 }

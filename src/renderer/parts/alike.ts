@@ -10,7 +10,7 @@ export interface Candidate {
 const wordsIn = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 
 /** The candidate whose words are most like those of the fork; the oldest one if several are. */
-export function mostAlike(text: string, candidates: readonly Candidate[]): Candidate | undefined {
+export function mostSimilar(text: string, candidates: readonly Candidate[]): Candidate | undefined {
   const words = wordsIn(text);
   const likeness = (candidate: Candidate): number => {
     const theirs = wordsIn(candidate.text);

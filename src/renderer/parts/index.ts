@@ -9,7 +9,7 @@ import './things.css';
 
 export { AgentMark, agentName, ExperimentalMark } from './AgentMark';
 export { agentIds, agentOf, agents } from './agents';
-export { type Candidate, mostAlike } from './alike';
+export { type Candidate, mostSimilar } from './alike';
 export { type Block, blockOfEntry, blocksOf, guessHeight } from './blocks';
 export { Button, type Icon, IconButton } from './buttons';
 export { ChipMenu, type ChipOption } from './ChipMenu';

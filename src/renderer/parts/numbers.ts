@@ -99,10 +99,10 @@ export function duration(ms: number): string {
 
 /** The first non-empty line without Markdown marks, cut to the length of a row. */
 export function firstLine(text: string, limit = 240): string {
-  const line = unmarked(/^(?!```|~~~|[-*_=\s]+$).*\S.*$/m.exec(text.slice(0, longestSearched))?.[0] ?? text.trim().split('\n', 1)[0] ?? '');
+  const line = unmarked(/^(?!```|~~~|[-*_=\s]+$).*\S.*$/m.exec(text.slice(0, maxSearchedLength))?.[0] ?? text.trim().split('\n', 1)[0] ?? '');
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
-const longestSearched = 10_000;
+const maxSearchedLength = 10_000;
 
 const unmarked = (line: string): string =>
   line

@@ -61,13 +61,13 @@ export const stepEntriesOf = (project: string, id: ContextId): Ranges<Entry> =>
 
 /** Messages of a page of a timeline, and the most characters of a text in it. */
 const timelinePage = 50;
-const longestText = 4_000;
+const maxTextLength = 4_000;
 
 /** The messages of a context as a timeline, in pages. Long texts are cut. */
 export const timelineOf = (project: string, id: ContextId): Ranges<TimelineRow> =>
   timelines.get(`${project}\n${id}`, () =>
     createRanges(timelinePage, async (offset, limit) => {
-      const { total, rows } = await api.timeline.rows({ id, offset, limit, longest: longestText });
+      const { total, rows } = await api.timeline.rows({ id, offset, limit, longest: maxTextLength });
       return { total, items: rows };
     }),
   );

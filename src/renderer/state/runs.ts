@@ -33,7 +33,7 @@ export interface RunJob {
 /** Runs of this window, the newest first. They continue in the background of every view. */
 export const useRuns = create<{ readonly jobs: readonly RunJob[] }>(() => ({ jobs: [] }));
 
-const mostKept = 20;
+const maxKept = 20;
 let nextId = 1;
 
 /** Runs a turn again in the open project. Replies appear in the job as they arrive. */
@@ -51,7 +51,7 @@ export async function startRun(project: string, input: RunInput): Promise<void> 
     state: 'running',
     stop: () => controller.abort(),
   };
-  useRuns.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, mostKept) }));
+  useRuns.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, maxKept) }));
   try {
     const isKept = input.provider !== 'recorded' || input.keep === true;
     const stream = await api.turn.rerun({ ...asked(input), ...(!isKept && { keep: false }) }, { signal: controller.signal });

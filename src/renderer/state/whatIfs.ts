@@ -40,7 +40,7 @@ export interface WhatIfJob {
 /** What-ifs of this window, the newest first. They continue in the background of every view. */
 export const useWhatIfs = create<{ readonly jobs: readonly WhatIfJob[] }>(() => ({ jobs: [] }));
 
-const mostKept = 20;
+const maxKept = 20;
 let nextId = 1;
 
 /** The turns after one more part has arrived. */
@@ -65,7 +65,7 @@ export async function startWhatIf(project: string, branch: ContextId, input: Wha
   const change = (part: (job: WhatIfJob) => Partial<WhatIfJob>) =>
     useWhatIfs.setState(({ jobs }) => ({ jobs: jobs.map((job) => (job.id === id ? { ...job, ...part(job) } : job)) }));
   const job: WhatIfJob = { id, project, branch, input, turns: [], state: 'running', stop: () => controller.abort() };
-  useWhatIfs.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, mostKept) }));
+  useWhatIfs.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, maxKept) }));
   const { model, ...rest } = input;
   const settled = (turns: readonly WhatIfTurn[], problem?: string): readonly WhatIfTurn[] =>
     turns.map((each) =>

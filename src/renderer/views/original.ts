@@ -1,6 +1,6 @@
 import type { ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type Candidate, mostAlike } from '../parts';
+import { type Candidate, mostSimilar } from '../parts';
 import { go } from '../state';
 
 /** A commit with the text that a person wrote first in it. */
@@ -16,5 +16,5 @@ async function candidateOf(id: ContextId): Promise<Candidate> {
 export async function compareWithOriginal(id: ContextId, parent: ContextId): Promise<void> {
   const { children } = await api.context.show({ id: parent });
   const [fork, ...others] = await Promise.all([id, ...children.filter((child) => child !== id)].map(candidateOf));
-  go({ view: 'compare', commit: id, against: mostAlike(fork?.text ?? '', others)?.id ?? parent, entry: undefined });
+  go({ view: 'compare', commit: id, against: mostSimilar(fork?.text ?? '', others)?.id ?? parent, entry: undefined });
 }

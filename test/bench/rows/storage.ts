@@ -139,13 +139,13 @@ const gear = Uint32Array.from({ length: 256 }, (_, at) => Math.imul(at + 1, 0x9e
 
 /** FastCDC as in its paper, in one loop, with BLAKE3 of each chunk. */
 function plainChunks(bytes: Buffer): void {
-  const { least, usual, most } = chunkSizes;
-  const bits = Math.log2(usual);
+  const { min, average, max } = chunkSizes;
+  const bits = Math.log2(average);
   const [strict, easy] = [(-1 << (32 - (bits + 2))) | 0, (-1 << (32 - (bits - 2))) | 0];
   for (let start = 0; start < bytes.length; ) {
-    const end = Math.min(start + most, bytes.length);
-    const middle = Math.min(start + usual, end);
-    let at = Math.min(start + least, end);
+    const end = Math.min(start + max, bytes.length);
+    const middle = Math.min(start + average, end);
+    let at = Math.min(start + min, end);
     let hash = 0;
     while (at < end) {
       hash = ((hash << 1) + (gear[bytes[at] as number] as number)) | 0;

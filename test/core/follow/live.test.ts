@@ -19,7 +19,7 @@ const bookkeeping = '{"type":"last-prompt","lastPrompt":"x","sessionId":"s1"}\n'
 const left = '{"type":"cost-state","sessionId":"s1"}\n';
 
 /** Moments instead of seconds; `patience` far beyond a test. */
-const quick: LiveTimes = { settle: 5, most: 40, rest: 60, quiet: 120, patience: 600_000 };
+const quick: LiveTimes = { settle: 5, maxWait: 40, rest: 60, quiet: 120, patience: 600_000 };
 
 const realTime = (): number => performance.timeOrigin + performance.now();
 const commits = (chain: Chain) => graph(chain, { offset: 0, limit: 100 }).rows.map((row) => row.commit);

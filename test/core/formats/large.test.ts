@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { copilotCli } from '../../../src/core/formats/copilot-cli/index.js';
 import type { FileBytes, PlanContext } from '../../../src/core/formats/index.js';
-import { largestWhole } from '../../../src/core/formats/shared/lazy-records.js';
+import { maxWholeBytes } from '../../../src/core/formats/shared/lazy-records.js';
 
 /** A session that is too large to be held in memory. */
 function largeSession(): Buffer {
   const text = 'a long answer '.repeat(40_000);
   const lines: object[] = [{ type: 'session.start', id: 'e0', parentId: null, data: { sessionId: 'large', context: { cwd: '/work' } } }];
-  for (let turn = 0, size = 0; size <= largestWhole; turn++, size += text.length) {
+  for (let turn = 0, size = 0; size <= maxWholeBytes; turn++, size += text.length) {
     const before = lines.length;
     lines.push(
       { type: 'user.message', id: `u${turn}`, parentId: `x${before}`, data: { content: `Prompt ${turn}` } },
@@ -41,5 +41,5 @@ test('[F48] a file that is read a part at a time has the plan of one that is rea
     whole.commits.map(({ entries, elisions: _, ...commit }) => ({ ...commit, keys: entries.map(({ key }) => key) })),
   );
   expect(parts?.commits.at(-1)?.entries).toEqual(whole.commits.at(-1)?.entries);
-  expect(largest).toBeLessThan(largestWhole / 2);
+  expect(largest).toBeLessThan(maxWholeBytes / 2);
 });

@@ -19,7 +19,7 @@ function open(folder: string): { readonly path: string; readonly db: Database.Da
 
 describe.each([
   ['copied', {}],
-  ['in place', { mostCopied: 0 }],
+  ['in place', { maxCopied: 0 }],
 ] as const)('another program’s database, read %s', (_, how) => {
   test('[F33] tables and rows are read, log included, and no file changes', () => {
     const folder = scratch();

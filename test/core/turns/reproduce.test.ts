@@ -20,7 +20,7 @@ const below = (folder: string): string[] =>
 if (!existsSync(shared)) console.warn('skipped: real transcripts (../shared/transcripts) are not on this machine');
 
 /** Each turn of a small file, and as many turns of a large one, evenly spread. ALL_TURNS=1 looks at all turns of all files. */
-const most = process.env.ALL_TURNS ? Number.POSITIVE_INFINITY : 40;
+const maxTurns = process.env.ALL_TURNS ? Number.POSITIVE_INFINITY : 40;
 const largest = process.env.ALL_TURNS ? Number.POSITIVE_INFINITY : 1_500_000;
 
 const files = [
@@ -39,7 +39,7 @@ const places = [
 
 function turnsOf(chain: Chain) {
   const turns = graph(chain, { offset: 0, limit: 5_000 }).rows.filter(({ commit }) => commit.type === 'delta');
-  const every = Math.max(1, Math.ceil(turns.length / most));
+  const every = Math.max(1, Math.ceil(turns.length / maxTurns));
   return turns.filter((_, place) => place % every === 0).map(({ commit }) => commit.id);
 }
 

@@ -25,7 +25,7 @@ const walked = [
 ] as const;
 
 /** More steps than any view of the sample has controls. */
-const mostSteps = 160;
+const maxSteps = 160;
 
 /** What has the focus: where it is, and whether a person sees that it is there. */
 const focused = (page: Page, step: number) =>
@@ -51,7 +51,7 @@ test('[W58] Tab passes through every view once, shows the focus, and is never ca
       document.querySelector<HTMLElement>('button, a[href]')?.focus();
     });
     let steps = 0;
-    for (; steps < mostSteps; steps += 1) {
+    for (; steps < maxSteps; steps += 1) {
       if (steps > 0) await page.keyboard.press('Tab');
       const at = await focused(page, steps);
       // After the last control, the browser begins again.
@@ -66,7 +66,7 @@ test('[W58] Tab passes through every view once, shows the focus, and is never ca
       if (at.ahead) found.push(`${address}: ${at.name} is out of order`);
     }
     if (steps < 5) found.push(`${address}: Tab reached only ${steps} controls`);
-    if (steps === mostSteps) found.push(`${address}: Tab did not leave in ${mostSteps} steps`);
+    if (steps === maxSteps) found.push(`${address}: Tab did not leave in ${maxSteps} steps`);
   }
   expect(found).toEqual([]);
 });

@@ -13,11 +13,11 @@ import { entries } from '../../support/window.js';
 const large = join(root, '..', 'shared', 'transcripts', 'claude-code', 'entire-0cf3db51-assembled-18MB-6compact.jsonl');
 const views = ['sessions', 'chain', 'context', 'calls', 'replay', 'compare', 'run', 'timeline', 'compose'];
 /** Milliseconds until a view of the 18 MB session can be read, and until a context of 250,000 entries can. */
-const mostForView = 300;
-const mostForContext = 1_500;
+const maxViewMs = 300;
+const maxContextMs = 1_500;
 /** Frames slower than this were dropped. */
 const slowFrame = 20;
-const mostHeapMB = 60;
+const maxHeapMB = 60;
 /** Turns of the transcript of 50 MB that both programs show. */
 const turnsOf50MB = 2_200;
 
@@ -127,8 +127,8 @@ test('W13, W18: each view of the 18 MB session can be read within 300 ms', async
         times.push(await timeTo(page, `#/${view}?${query}`));
       }
     }
-    note(`${view === 'calls' ? 'W13 ' : ''}${view} of the 18 MB session, first visit, ms`, middle(first), mostForView);
-    note(`W18 ${view} of the 18 MB session, second visit, ms`, middle(second), mostForView);
+    note(`${view === 'calls' ? 'W13 ' : ''}${view} of the 18 MB session, first visit, ms`, middle(first), maxViewMs);
+    note(`W18 ${view} of the 18 MB session, second visit, ms`, middle(second), maxViewMs);
   }
 });
 
@@ -145,7 +145,7 @@ test('W14: a context of 250,000 entries opens in 1.5 s, and is read by range', a
   );
   const { project, query } = await opened(page, machine, file);
   await timeTo(page, `#/settings?${query}`);
-  note('W14 context of 250,000 entries, ms', await timeTo(page, `#/context?${query}`), mostForContext);
+  note('W14 context of 250,000 entries, ms', await timeTo(page, `#/context?${query}`), maxContextMs);
   console.log(`heap of the context of 250,000 entries: ${((await heapOf(page)) / 1024 / 1024).toFixed(1)} MB`);
   const sent = await bytesOf(machine, project, 'compose.rows', { id: new URLSearchParams(query).get('commit'), limit: 50, longest: 4_000 });
   note('first page of its composition, MB', sent / 1024 / 1024, 1);
@@ -167,7 +167,7 @@ test('W10: a context of 20,000 entries scrolls smoothly and stays small', async 
   const { query } = await opened(page, machine, file);
   await timeTo(page, `#/context?${query}`);
   note('W10 frames within 20 ms while scrolling, share', await smoothShare(page), 0.95, true);
-  note('heap of the context of 20,000 entries, MB', (await heapOf(page)) / 1024 / 1024, mostHeapMB);
+  note('heap of the context of 20,000 entries, MB', (await heapOf(page)) / 1024 / 1024, maxHeapMB);
 });
 
 test('W9: a transcript of 50 MB, beside the page that claude-replay makes of it', async ({ page, machine }) => {

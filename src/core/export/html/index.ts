@@ -58,7 +58,7 @@ function* parts(content: DocumentContent): Generator<string> {
       block.items.push(inScript(item));
       block.length += block.items.at(-1)?.length ?? 0;
       block.height += heightOf(item);
-      if (block.items.length >= mostItems || block.length >= mostLetters) {
+      if (block.items.length >= maxItems || block.length >= maxCharacters) {
         yield blockText(block);
         index.blocks.push([block.items.length, block.height]);
         block = newBlock();
@@ -78,8 +78,8 @@ function* parts(content: DocumentContent): Generator<string> {
 }
 
 /** The page draws and removes a block at once. */
-const mostItems = 40;
-const mostLetters = 96 * 1024;
+const maxItems = 40;
+const maxCharacters = 96 * 1024;
 
 interface Block {
   readonly items: string[];

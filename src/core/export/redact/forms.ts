@@ -13,20 +13,20 @@ export interface FormSpan extends Form {
 }
 
 /** Forms are at least so long: shorter ones stand in too many places that mean something else. */
-export const leastOfForm = 4;
+export const minFormLength = 4;
 
 /**
  * Finds many strings in texts at once: the longest at each place, no two overlapping. Time grows with the text and the logarithm of the
  * number of strings; a regular expression of them would be too large to compile.
  */
 export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => FormSpan[] {
-  const sorted = [...forms.keys()].filter((form) => form.length >= leastOfForm).sort();
+  const sorted = [...forms.keys()].filter((form) => form.length >= minFormLength).sort();
   const shorter = prefixesOf(sorted);
   const heads = new Uint8Array(1 << 16);
   for (const form of sorted) heads[headOf(form, 0)] = 1;
   return (text) => {
     const found: FormSpan[] = [];
-    for (let at = 0; at + leastOfForm <= text.length; ) {
+    for (let at = 0; at + minFormLength <= text.length; ) {
       const form = heads[headOf(text, at)] === 1 ? formAt(text, at, { sorted, shorter, forms }) : undefined;
       if (form !== undefined) found.push({ from: at, to: at + form.length, ...(forms.get(form) as Form) });
       at += form?.length ?? 1;

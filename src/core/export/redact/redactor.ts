@@ -76,7 +76,7 @@ const longest = 64 * 1024;
 
 /** Ids, times, paths and words are short and repeat on every line: what is known of them is kept. */
 const short = 128;
-const mostKept = 50_000;
+const maxKept = 50_000;
 const keyOf = (text: string, name: string | undefined): string => `${name ?? ''}\0${text}`;
 
 function addForm(forms: Map<string, Form>, form: string, kind: RedactionKind): void {
@@ -126,7 +126,7 @@ function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions) {
     if (text.length > short) return joined(text, findSpans(text, name, options), findForms(text));
     const key = keyOf(text, name);
     const spans = kept.get(key) ?? joined(text, findSpans(text, name, options), findForms(text));
-    if (kept.size >= mostKept) kept.clear();
+    if (kept.size >= maxKept) kept.clear();
     kept.set(key, spans);
     return spans;
   };

@@ -7,12 +7,12 @@ export type Findings = Map<string, readonly string[]>;
 /** How many characters are searched before other work of the engine gets its turn. */
 const batchLength = 128 * 1024;
 /** The cache is emptied at this many texts. */
-const mostFindings = 200_000;
+const maxFindings = 200_000;
 
 /** Secrets that secretlint's recommended rules find in the texts. A text is read when its batch begins. */
 export async function* lintTexts(texts: Iterable<string>, known: Findings): AsyncGenerator<string> {
   for (const batch of batchesOf(texts)) {
-    if (known.size + batch.length > mostFindings) known.clear();
+    if (known.size + batch.length > maxFindings) known.clear();
     const keyed = batch.map((text) => ({ text, key: hash('sha256', text, 'base64') }));
     const unknown = keyed.filter(({ key }) => !known.has(key));
     const [first] = unknown;

@@ -17,10 +17,10 @@ export interface CommitFacts {
 }
 
 export const mainTemplate = 'claude-code';
-export const longestName = 400;
+export const maxNameLength = 400;
 /** The template of commits of a subagent of that type. */
 export const subagentTemplate = (type: string | undefined): string =>
-  `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, longestName);
+  `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, maxNameLength);
 
 interface Commits {
   readonly commits: readonly PlannedCommit[];
@@ -183,7 +183,7 @@ function copiesIn(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
   }
   const copies = new Map<Node, readonly Node[]>();
   for (const nodes of answers.values()) {
-    if (nodes.at(-1)?.branch === nodes[0]?.branch || nodes.length > mostCopies) continue;
+    if (nodes.at(-1)?.branch === nodes[0]?.branch || nodes.length > maxCopies) continue;
     // Only copies that existed when the record was written count, so that the time of the import makes no difference.
     nodes.forEach((last, at) => {
       if (nodes.slice(at + 1).some((node) => comesBefore(last, node))) return;
@@ -199,7 +199,7 @@ function comesBefore(first: Node, second: Node): boolean {
   for (let at: Branch['from'] = second; isNode(at); at = at.branch.from) if (at.branch === first.branch) return first.index <= at.index;
   return false;
 }
-const mostCopies = 64;
+const maxCopies = 64;
 
 function rangesOf(lines: readonly Line[]): readonly ByteRange[] {
   const ranges: ByteRange[] = [];

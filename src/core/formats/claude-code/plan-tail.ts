@@ -5,7 +5,7 @@ import { isChained, partOf } from './schema.js';
 import { titleIn } from './schema-title.js';
 
 /** A longer addition is planned with the whole file, which reads the file once instead of one and a half times. */
-const longestTail = 8 * 1024 * 1024;
+const maxTailBytes = 8 * 1024 * 1024;
 /** The number of bytes before the addition in which its parent is searched. */
 const lookBack = 256 * 1024;
 const newline = 0x0a;
@@ -15,7 +15,7 @@ const newline = 0x0a;
  * file that is one conversation, and nothing in it refers further back: no compaction, fork, title or unreadable record.
  */
 export function isPlainContinuation(file: FileBytes, { path, known, resumeAt, before }: PlanContext): boolean {
-  if (before?.tips !== 1 || resumeAt === 0 || file.length - resumeAt > longestTail) return false;
+  if (before?.tips !== 1 || resumeAt === 0 || file.length - resumeAt > maxTailBytes) return false;
   const end = Uint8Array.from(file.subarray(Math.max(0, resumeAt - lookBack), resumeAt));
   if (end.at(-1) !== newline) return false;
   const last = scanLines(end).pieces.findLast(({ record, sort }) => sort === 'record' && record && isChained(record))?.record?.uuid;

@@ -1,7 +1,7 @@
 import { stringAt } from '../../base/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
 import { recordAt } from './parse-lines.js';
-import { type CommitFacts, commitSegments, longestName, mainTemplate, subagentTemplate } from './plan-commits.js';
+import { type CommitFacts, commitSegments, mainTemplate, maxNameLength, subagentTemplate } from './plan-commits.js';
 import { type Line, type Lines, placeOnly, readLines } from './plan-lines.js';
 import { type Branch, isNode, type Node, type Tree } from './plan-nodes.js';
 import { openReader } from './plan-reader.js';
@@ -13,10 +13,10 @@ import { bestTitle } from './schema-title.js';
 export const formatId = 'claude-code-v1';
 
 /** The number of bytes to read at a time from a file that is not in memory. A longer line is read whole. */
-const usualPart = 4 * 1024 * 1024;
+const defaultPartSize = 4 * 1024 * 1024;
 
 /** Plans the import of a file from its bytes, its name and what the project knows. The plan does not depend on `part`. */
-export function planImport(file: FileBytes, context: PlanContext, part = usualPart): ImportPlan {
+export function planImport(file: FileBytes, context: PlanContext, part = defaultPartSize): ImportPlan {
   const plan = isPlainContinuation(file, context) ? planFile(file, { ...context, resumeAt: 0 }, part, context.resumeAt) : undefined;
   // A problem is reported with its line number, which only a reader of the whole file knows.
   return plan && plan.skipped.length + plan.notes.length === 0 ? plan : planFile(file, context, part);
@@ -49,7 +49,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   const cwd = context.before?.cwd ?? lines.find(({ more }) => more?.cwd)?.more?.cwd;
   const facts: CommitFacts = {
     template: wholeIsSidechain ? subagentTemplate(stringAt(context.meta, 'agentType')) : mainTemplate,
-    ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, longestName) }),
+    ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
   };
@@ -110,5 +110,5 @@ const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 function sessionIdOf(path: string, recorded: string | undefined, subagent: boolean): string | undefined {
   const named = uuidPattern.exec(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1))?.[0];
   const id = subagent ? (recorded ?? named) : (named ?? recorded);
-  return id === undefined || id === '' ? undefined : id.slice(0, longestName);
+  return id === undefined || id === '' ? undefined : id.slice(0, maxNameLength);
 }

@@ -158,12 +158,12 @@ const noText = { type: 'text', text: '' };
 function inPlace<T>(group: readonly WrittenBlock[], write: (block: WrittenBlock) => T, gap: T): T[] {
   const list: T[] = [];
   for (const block of group) {
-    for (let place = list.length; place < Math.min(block.key?.block ?? 0, mostGaps); place++) list.push(gap);
+    for (let place = list.length; place < Math.min(block.key?.block ?? 0, maxGaps); place++) list.push(gap);
     list.push(write(block));
   }
   return list;
 }
-const mostGaps = 1_000;
+const maxGaps = 1_000;
 
 function answerBlock(entry: WritableEntry): object {
   switch (entry.kind) {

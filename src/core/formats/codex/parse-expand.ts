@@ -1,6 +1,6 @@
 import { constants, zstdDecompressSync } from 'node:zlib';
 import { StemmaError } from '../../base/index.js';
-import { expandsTooMuch, mostExpanded } from '../shared/expansion.js';
+import { expandsTooMuch, maxExpanded } from '../shared/expansion.js';
 
 const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Codex compresses old rollouts. */
@@ -8,11 +8,11 @@ export const isCompressed = (head: Uint8Array): boolean => Buffer.from(head.suba
 
 /** No session has more bytes. */
 const largest = 512 * 1024 ** 2;
-const largestBeginning = 16 * 1024 * 1024;
+const maxBeginningBytes = 16 * 1024 * 1024;
 
 /** Expands a compressed rollout. @throws CORRUPT where the file is incomplete, not zstd, or expands beyond the limits. */
 export function expand(file: Uint8Array): Uint8Array {
-  const most = Math.min(largest, mostExpanded(file.length));
+  const most = Math.min(largest, maxExpanded(file.length));
   try {
     return zstdDecompressSync(file, { maxOutputLength: most });
   } catch (error) {
@@ -25,7 +25,7 @@ export function expand(file: Uint8Array): Uint8Array {
 /** The expanded beginning of such a file; empty where it cannot be expanded. */
 export function beginningOf(head: Uint8Array): Uint8Array {
   try {
-    return zstdDecompressSync(head, { maxOutputLength: largestBeginning, finishFlush: constants.ZSTD_e_flush });
+    return zstdDecompressSync(head, { maxOutputLength: maxBeginningBytes, finishFlush: constants.ZSTD_e_flush });
   } catch {
     return new Uint8Array();
   }

@@ -163,13 +163,13 @@ export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session 
   const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
   const subagent = subagentOf(meta);
   return {
-    ...(id !== undefined && id !== '' && { id: id.slice(0, longestName) }),
+    ...(id !== undefined && id !== '' && { id: id.slice(0, maxNameLength) }),
     ...(at !== undefined && { startedAt: at }),
     ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
     ...(subagent !== undefined && { subagent }),
   };
 }
-const longestName = 200;
+const maxNameLength = 200;
 
 /** The role of the subagent whose session it is; undefined where a person started the session. */
 function subagentOf(meta: JsonObject): string | undefined {

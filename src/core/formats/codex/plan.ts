@@ -8,7 +8,7 @@ import { readEntries } from './plan-reader.js';
 
 export const formatId = 'codex-v1';
 const template = 'codex';
-const longestName = 400;
+const maxNameLength = 400;
 
 /** A stored commit or a commit of the plan. */
 type Ref = { readonly plan: number } | { readonly record: string };
@@ -324,11 +324,11 @@ const isExact = ({ rollout, end }: NonNullable<Session['base']>, known: PlanCont
 /** The commit that ends where a fork begins, or the last commit before that. */
 function baseOf({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): Ref | undefined {
   if (!known.has(rolloutName(rollout))) return undefined;
-  for (let ordinal = end - 1; ordinal >= Math.max(0, end - furthestBack); ordinal--)
+  for (let ordinal = end - 1; ordinal >= Math.max(0, end - maxLookBack); ordinal--)
     if (known.has(placeName(rollout, ordinal))) return { record: placeName(rollout, ordinal) };
   return undefined;
 }
-const furthestBack = 100_000;
+const maxLookBack = 100_000;
 
 interface About {
   readonly template: string;
@@ -337,8 +337,8 @@ interface About {
 }
 
 const aboutOf = ({ id, subagent }: Session, cwd: string | undefined): About => ({
-  template: subagent === undefined ? template : `${template}/${subagent || 'agent'}`.slice(0, longestName),
-  ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, longestName) }),
+  template: subagent === undefined ? template : `${template}/${subagent || 'agent'}`.slice(0, maxNameLength),
+  ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
   ...(id !== undefined && { sessionId: id }),
 });
 

@@ -96,16 +96,16 @@ export function namesOf(item: JsonObject, turn: string): Names {
 
 function saidName(item: JsonObject): string | undefined {
   const id = stringAt(item, 'id');
-  if (id !== undefined && id !== '') return id.slice(0, longestName);
+  if (id !== undefined && id !== '') return id.slice(0, maxNameLength);
   const call = stringAt(item, 'call_id');
   if (call === undefined || call === '') return undefined;
   const isAnswer = typeof item.type === 'string' && item.type.endsWith('_output');
-  return `${call.slice(0, longestName)}#${isAnswer ? 'output' : 'call'}`;
+  return `${call.slice(0, maxNameLength)}#${isAnswer ? 'output' : 'call'}`;
 }
 
 const heldIn = (item: JsonObject): string => canonicalJson(Object.fromEntries(Object.entries(item).filter(([key]) => !ownMembers.has(key))));
 const digestOf = (turn: string, held: string): string => `item-${hash('sha256', `${turn}\0${held}`).slice(0, 24)}`;
-const longestName = 200;
+const maxNameLength = 200;
 
 /** The texts of an item's content or output, in order; null for a part that is not text. */
 export function partsOf(content: unknown): readonly (string | null)[] {

@@ -185,13 +185,13 @@ function messageItem(group: readonly WritableEntry[], id: string): object {
   const content: object[] = [];
   for (const part of group) {
     // An empty text holds the place of a removed part, so that the others keep their keys.
-    for (let place = content.length; place < Math.min(splitKey(part.key)?.part ?? 0, mostGaps); place++) content.push(textPart(role, ''));
+    for (let place = content.length; place < Math.min(splitKey(part.key)?.part ?? 0, maxGaps); place++) content.push(textPart(role, ''));
     content.push(part.kind === 'text' || part.kind === 'summary' ? textPart(role, part.text ?? '') : mediaPart(part, role));
   }
   const own = entry.role === 'user' && entry.marks?.includes('meta') ? { content_item_kinds: content.map(() => 'stemma.injected') } : undefined;
   return { type: 'message', id, role, content, ...(own && { internal_chat_message_metadata_passthrough: own }) };
 }
-const mostGaps = 1_000;
+const maxGaps = 1_000;
 
 const textPart = (role: string, text: string): object => ({ type: role === 'assistant' ? 'output_text' : 'input_text', text });
 

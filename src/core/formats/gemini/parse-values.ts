@@ -12,7 +12,7 @@ const dialect: Dialect = {
 export const scanLines = (file: Uint8Array, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
 
 /** The number of passes over a delta to search for values that do not end. */
-const mostPasses = 8;
+const maxPasses = 8;
 
 /**
  * The records of a delta. Records from a document keep their original form: over many lines, or several on one, with or without commas. All
@@ -30,7 +30,7 @@ export function scanValues(delta: Uint8Array): Pick<Scan, 'pieces' | 'skipped'> 
   for (let at = 0; at < text.length; ) {
     const start = at;
     const begin = afterSeparators(text, at);
-    const end = text[begin] === '{' && passed < mostPasses * text.length ? endOfValue(text, begin) : -1;
+    const end = text[begin] === '{' && passed < maxPasses * text.length ? endOfValue(text, begin) : -1;
     const record = end < 0 ? undefined : recordAt(buffer, { start: begin, end });
     const line = pieces.length + 1;
     if (record) {

@@ -10,7 +10,7 @@ import { callsOf, folderIn, headlineOf, historyIn, isContext, isHeader, isMessag
 
 export const formatId = 'gemini-v1';
 const template = 'gemini';
-const longestName = 400;
+const maxNameLength = 400;
 
 /** Plans the import of a session, of lines or of one document, from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
@@ -18,7 +18,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const scan = document ? { ...document, notes: [], end: file.length } : scanLines(file, { mayGrow: true });
   const records = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
   const headers = document ? [document.header] : records.filter(isHeader);
-  const sessionId = stringAt(headers[0], 'sessionId')?.slice(0, longestName);
+  const sessionId = stringAt(headers[0], 'sessionId')?.slice(0, maxNameLength);
   const all = [...headers, ...records];
   const cwd = firstIn(all, folderIn);
   const title = firstIn(all.reverse(), titleIn);
@@ -41,7 +41,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const isPlain = scan.skipped.length === 0 && scan.notes.length === 0 && tree.pieces.length === scan.pieces.length;
   const planned = planBranches({ ...tree, aside: new Set([...tree.aside, ...between]) }, context, {
     template: isSubagent ? `${template}/agent` : template,
-    ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
+    ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: (pieces) => (isPlain ? { entries: entriesOf(placed(pieces)), elisions: [] } : parse(joined(file, pieces))),
     summary: summaryOf,

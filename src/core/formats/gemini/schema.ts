@@ -68,14 +68,14 @@ export const isSummary = (message: JsonObject): boolean => message.type === 'use
  * its time is added. A line that only adds calls to an imported message is a record of its own.
  */
 export function nameOf(message: JsonObject): string {
-  const id = idOf(message).slice(0, longestName);
+  const id = idOf(message).slice(0, maxNameLength);
   if (isContext(message)) {
     const at = timeOf(message);
     return at === undefined ? id : `${id}-${Date.parse(at).toString(36)}`;
   }
   return isAddition(message) ? additionName(id) : id;
 }
-const longestName = 200;
+const maxNameLength = 200;
 /** The name of a line that only adds calls to the message of this name. */
 export const additionName = (id: string): string => `${id}#calls`;
 /** Whether the line only adds calls to an imported message. */

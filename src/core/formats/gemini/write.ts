@@ -96,13 +96,13 @@ function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
 
 /** An empty text holds the place of a removed part, so that the others keep their keys. */
 const gap = { text: '' };
-const mostGaps = 1_000;
+const maxGaps = 1_000;
 
 function inPlace({ name, entries }: Group, write: (entry: WritableEntry) => object): object[] {
   const parts: object[] = [];
   for (const entry of entries) {
     const key = splitKey(entry.key);
-    const place = key !== undefined && key.name === name ? Math.min(key.number, mostGaps) : 0;
+    const place = key !== undefined && key.name === name ? Math.min(key.number, maxGaps) : 0;
     while (parts.length < place) parts.push(gap);
     parts.push(write(entry));
   }

@@ -9,7 +9,7 @@ import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from 
 
 export const formatId = 'langgraph-v1';
 const template = 'langgraph';
-const longestName = 400;
+const maxNameLength = 400;
 
 /** Plans the import of a thread: one commit for each checkpoint that added messages, and branches where checkpoints fork. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
@@ -26,7 +26,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const title = titleIn(messagesOf(lines));
   const planned = planBranches({ pieces, records, aside }, context, {
     // A graph inside a graph is named after its node; the run that started it follows after a colon.
-    template: (namespace === undefined ? template : `${template}/${namespace.split('|').at(-1)?.split(':')[0]}`).slice(0, longestName),
+    template: (namespace === undefined ? template : `${template}/${namespace.split('|').at(-1)?.split(':')[0]}`).slice(0, maxNameLength),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: readPieces,
     summary: summaryOf,
@@ -89,7 +89,7 @@ const typeIn = (row: unknown): string => (isObject(row) ? (stringAt(row, 'type')
 function sessionOf(about: JsonObject): string | undefined {
   const thread = stringAt(about, 'thread');
   const namespace = stringAt(about, 'namespace');
-  return thread === undefined ? undefined : (namespace === undefined ? thread : `${thread}/${namespace}`).slice(0, longestName);
+  return thread === undefined ? undefined : (namespace === undefined ? thread : `${thread}/${namespace}`).slice(0, maxNameLength);
 }
 
 function readPieces(pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {

@@ -7,7 +7,7 @@ import { parseShallow, writeLines } from '../shared/jsonl.js';
 export const formatId = 'openclaw-v1';
 
 const ownName = /^openclaw[\w.-]*\.sqlite$/;
-const largestEvent = 64 * 1024 ** 2;
+const maxEventBytes = 64 * 1024 ** 2;
 
 /**
  * OpenClaw's database of an agent. Each window of a conversation is a source: a rewind makes a new window that repeats its rows under the
@@ -70,7 +70,7 @@ const textIn = (value: ColumnValue | undefined): string | undefined =>
 /** An event that OpenClaw has compressed; undefined where it is damaged. @throws CORRUPT if it expands beyond the limit. */
 function expanded(value: ColumnValue | undefined, limit: ExpansionLimit): string | undefined {
   if (!(value instanceof Uint8Array)) return undefined;
-  const most = Math.min(largestEvent, limit.roomFor(value.length));
+  const most = Math.min(maxEventBytes, limit.roomFor(value.length));
   try {
     const bytes = zstdDecompressSync(value, { maxOutputLength: Math.max(1, most) });
     limit.expanded(value.length, bytes.length);

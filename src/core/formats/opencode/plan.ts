@@ -24,9 +24,9 @@ import {
 
 export const formatId = 'opencode-v1';
 const template = 'opencode';
-const longestName = 400;
+const maxNameLength = 400;
 /** At most this many kept messages for each message: where every compaction keeps everything, they would cost the session's square. */
-const mostRepeats = 16;
+const maxRepeats = 16;
 
 interface Growth {
   readonly context: PlanContext;
@@ -52,13 +52,13 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const { pieces } = scan;
   const about = sessionIn(pieces.findLast(({ record }) => record?.session !== undefined)?.record);
   const session = about?.session ?? {};
-  const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(session, key)?.slice(0, longestName));
+  const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(session, key)?.slice(0, maxNameLength));
   const agent = stringAt(session, 'parent_id') === undefined ? undefined : (stringAt(session, 'agent') ?? 'agent');
   const startedBy = agent !== undefined && sessionId !== undefined ? { sessionId } : undefined;
   const tree = growTree(pieces, context, about?.parents ?? new Map(), startedBy);
   const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
-    template: (agent === undefined ? template : `${template}/${agent}`).slice(0, longestName),
-    ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
+    template: (agent === undefined ? template : `${template}/${agent}`).slice(0, maxNameLength),
+    ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: (some) => readPieces(some, tree.names),
     summary: summaryOf,
@@ -88,7 +88,7 @@ function growTree(pieces: readonly Piece[], context: PlanContext, parents: Growt
     aside: new Set(),
     skipped: [],
     notes: [],
-    repeats: pieces.length * mostRepeats,
+    repeats: pieces.length * maxRepeats,
   };
   for (const piece of pieces) {
     const { record: line } = piece;

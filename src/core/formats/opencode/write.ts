@@ -109,7 +109,7 @@ function modelOf(entry: WritableEntry | undefined, options: WriteOptions): { rea
 
 /** An empty part holds the place of a removed one, so that the others keep their keys. */
 const gap: JsonObject = { type: 'text', text: '', ignored: true };
-const mostGaps = 1_000;
+const maxGaps = 1_000;
 
 function partsFor(entries: Group['entries'], created: number): Json[] {
   const parts: JsonObject[] = [];
@@ -121,7 +121,7 @@ function partsFor(entries: Group['entries'], created: number): Json[] {
       parts[known] = withResult(parts[known] as JsonObject, entry, created);
       continue;
     }
-    for (let place = parts.length; entry.role !== 'tool' && place < Math.min(number, mostGaps); place++) parts.push(gap);
+    for (let place = parts.length; entry.role !== 'tool' && place < Math.min(number, maxGaps); place++) parts.push(gap);
     if (entry.role === 'tool') {
       calls.set(entry.toolCallId ?? '', parts.length);
       parts.push(withResult(callPart(entry), entry, created));

@@ -8,12 +8,12 @@ export interface Exchange {
   readonly messages: readonly JsonObject[];
 }
 
-const mostTexts = 4;
+const maxTexts = 4;
 
 /** A value that may be JSON in a text, even twice encoded. */
 export function unquoted(value: Json | undefined): Json | undefined {
   let read = value;
-  for (let times = 0; typeof read === 'string' && /^\s*[[{"]/.test(read) && times < mostTexts; times++) {
+  for (let times = 0; typeof read === 'string' && /^\s*[[{"]/.test(read) && times < maxTexts; times++) {
     const inner = parseJson(read);
     if (inner === undefined || isDeep(inner)) return read;
     read = inner;

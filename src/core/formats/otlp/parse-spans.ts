@@ -20,7 +20,7 @@ export interface Span {
 export function valuesIn(text: string): readonly JsonObject[] {
   const values: JsonObject[] = [];
   let passed = 0;
-  for (let at = text.indexOf('{'); at >= 0 && passed < mostPasses * text.length; ) {
+  for (let at = text.indexOf('{'); at >= 0 && passed < maxPasses * text.length; ) {
     const end = endOfValue(text, at);
     const value = end < 0 ? undefined : parseJson(text.slice(at, end));
     if (isObject(value) && !isDeep(value)) values.push(value);
@@ -29,7 +29,7 @@ export function valuesIn(text: string): readonly JsonObject[] {
   }
   return values;
 }
-const mostPasses = 8;
+const maxPasses = 8;
 
 /** The spans of a value: an OTLP export, or one span of the JavaScript SDK. */
 export function spansIn(value: JsonObject): readonly Span[] {

@@ -5,7 +5,7 @@ import { type Piece, timeOf } from '../shared/jsonl.js';
 import { bytesIn, idOf, isChained, isHeader, isSent, nameOf, partOf } from './schema.js';
 
 /** At most this many kept records for each record of the file: where every compaction keeps everything, they would cost its square. */
-const mostRepeats = 16;
+const maxRepeats = 16;
 
 interface Growth {
   readonly file: Uint8Array;
@@ -39,7 +39,7 @@ export function growTree(
     placed: new Map(),
     records: [],
     notes: [],
-    repeats: pieces.length * mostRepeats,
+    repeats: pieces.length * maxRepeats,
   };
   for (const piece of pieces) {
     if (!isPlaced(piece) || aside.has(piece) || growth.placed.has(piece)) continue;

@@ -9,18 +9,18 @@ import { bytesIn, headlineOf, idOf, isChained, isHeader, nameOf, roleOf, scanLin
 
 export const formatId = 'pi-v1';
 const template = 'pi';
-const longestName = 400;
+const maxNameLength = 400;
 
 /** Plans the import of a session from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const scan = scanLines(file, { mayGrow: true });
   const header = scan.pieces.find(({ record, sort }) => sort === 'record' && record && isHeader(record))?.record;
   const cwd = stringAt(header, 'cwd');
-  const sessionId = stringAt(header, 'id')?.slice(0, longestName);
+  const sessionId = stringAt(header, 'id')?.slice(0, maxNameLength);
   const tree = growTree(file, scan.pieces, context);
   const planned = planBranches(tree, context, {
     template,
-    ...(cwd === undefined || cwd === '' ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
+    ...(cwd === undefined || cwd === '' ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: (pieces) => readPieces(file, pieces),
     summary: summaryOf,

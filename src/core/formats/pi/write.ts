@@ -136,12 +136,12 @@ const isShellLine = (entry: WritableEntry): boolean =>
 
 /** An empty text holds the place of a removed block. pi does not send it, and the other blocks keep their keys. */
 const gap = { type: 'text', text: '' };
-const mostGaps = 1_000;
+const maxGaps = 1_000;
 
 function inPlace(group: readonly Block[], write: (entry: WritableEntry) => object): object[] {
   const list: object[] = [];
   for (const { entry, number, name } of group) {
-    for (let place = list.length; name !== undefined && place < Math.min(number, mostGaps); place++) list.push(gap);
+    for (let place = list.length; name !== undefined && place < Math.min(number, maxGaps); place++) list.push(gap);
     list.push(write(entry));
   }
   return list;

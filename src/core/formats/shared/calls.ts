@@ -119,12 +119,12 @@ function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): v
 }
 
 /** More tokens than any model accepts or writes. A larger count is an error of the record. */
-export const largestCount = 100_000_000;
+export const maxCount = 100_000_000;
 
 /** A count as a record gives it: null where it is missing; refused where it is negative, fractional or too large. */
 export function countIn(value: Json | undefined): number | null | 'refused' {
   if (value === undefined || value === null) return null;
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= largestCount ? (value as number) : 'refused';
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount ? (value as number) : 'refused';
 }
 
 const countNames = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
@@ -173,10 +173,10 @@ export function partOfEntries(entries: readonly ParsedEntry[]): CallPart | undef
 /** What a text in the role of the user says on one line, without the elements that agents put around it. */
 export function askedLine(text: string): string | undefined {
   if (!/^\s*</.test(text)) return clip(text.slice(0, longest * 4));
-  const beginning = text.slice(0, longestFramed);
+  const beginning = text.slice(0, maxFramedLength);
   return clip(commandIn(beginning) ?? '') ?? promptLine(beginning);
 }
-const longestFramed = 16_384;
+const maxFramedLength = 16_384;
 
 /** The first tool call among entries of a reply, on one line. */
 export function doesOf(entries: readonly ParsedEntry[]): string | undefined {

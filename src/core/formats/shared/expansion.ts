@@ -1,11 +1,11 @@
 import { StemmaError } from '../../base/index.js';
 
 /** How much compressed bytes of a history may expand to: no session is so repetitive. Small ones may be. */
-const mostExpansion = 200;
+const maxExpansion = 200;
 const mebibyte = 1024 ** 2;
 
 /** The number of bytes that this many compressed ones may expand to. */
-export const mostExpanded = (bytes: number, alwaysAllowed = 64 * mebibyte): number => Math.max(alwaysAllowed, bytes * mostExpansion);
+export const maxExpanded = (bytes: number, alwaysAllowed = 64 * mebibyte): number => Math.max(alwaysAllowed, bytes * maxExpansion);
 
 /** The error for what expands beyond a limit. `what` begins the sentence. */
 export const expandsTooMuch = (what: string, bytes: number, most: number): StemmaError =>
@@ -23,7 +23,7 @@ export interface ExpansionLimit {
 export function expansionLimit(): ExpansionLimit {
   let [packed, unpacked] = [0, 0];
   return {
-    roomFor: (bytes) => Math.max(0, mostExpanded(packed + bytes) - unpacked),
+    roomFor: (bytes) => Math.max(0, maxExpanded(packed + bytes) - unpacked),
     expanded: (bytes, to) => {
       packed += bytes;
       unpacked += to;
@@ -32,13 +32,13 @@ export function expansionLimit(): ExpansionLimit {
 }
 
 /** More values than this are in no sample or session; each takes far more memory than its bytes. */
-const mostValues = 8_000_000;
+const maxValues = 8_000_000;
 const [comma, list, object] = [0x2c, 0x5b, 0x7b];
 
 /** Whether a JSON text may have more values than can be held. Counts what separates values, also within strings. */
 export function hasTooManyValues(json: Uint8Array): boolean {
-  if (json.length < mostValues) return false;
+  if (json.length < maxValues) return false;
   let values = 0;
   for (let at = 0; at < json.length; at++) if (json[at] === comma || json[at] === list || json[at] === object) values++;
-  return values > mostValues;
+  return values > maxValues;
 }

@@ -2,10 +2,10 @@
 export function clip(text: string): string | undefined {
   const line = /\S[^\r\n]*/.exec(text)?.[0].replace(/\s+/g, ' ').trim();
   if (line === undefined || line === '') return undefined;
-  if (line.length <= longestHeadline) return line;
-  return `${line.slice(0, longestHeadline - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  if (line.length <= maxHeadlineLength) return line;
+  return `${line.slice(0, maxHeadlineLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
-const longestHeadline = 200;
+const maxHeadlineLength = 200;
 
 /**
  * The first line of a prompt without what an agent puts around it: what a person asked stands in an element such as `<user_query>`, or after
@@ -13,11 +13,11 @@ const longestHeadline = 200;
  * of the last element counts, unless `isStrict`.
  */
 export function promptLine(text: string, isStrict = false): string | undefined {
-  const asked = asking.exec(text.slice(0, longestFrame))?.[2];
+  const asked = asking.exec(text.slice(0, maxFrameLength))?.[2];
   if (asked !== undefined && asked.trim() !== '') return clip(asked);
   let rest = text;
   let last = '';
-  for (let count = 0; count < mostFrames; count++) {
+  for (let count = 0; count < maxFrames; count++) {
     const [whole, , inside] = frame.exec(rest) ?? [];
     if (whole === undefined) break;
     rest = rest.slice(whole.length);
@@ -27,5 +27,5 @@ export function promptLine(text: string, isStrict = false): string | undefined {
 }
 const asking = /<(user[_-]?(?:request|query|input|prompt|message))(?:\s[^>]*)?>([\s\S]*?)<\/\1>/i;
 const frame = /^\s*<([a-z]+[_-][\w-]*|[a-z]+[A-Z]\w*|[A-Z][A-Z_]+)(?:\s[^>]*)?>([\s\S]*?)<\/\1>/;
-const longestFrame = 65_536;
-const mostFrames = 32;
+const maxFrameLength = 65_536;
+const maxFrames = 32;

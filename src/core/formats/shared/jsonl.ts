@@ -24,10 +24,10 @@ export interface Dialect {
 
 const newline = 0x0a;
 /** At most this many fragments are searched in a torn line, because the search costs the square of their number. */
-const mostFragments = 64;
+const maxFragments = 64;
 
 /** V8 cannot hold a longer text, so a longer line cannot be read. */
-const longestText = 2 ** 29 - 64;
+const maxTextLength = 2 ** 29 - 64;
 
 /** A view of the bytes as a Buffer, without a copy. */
 export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -43,14 +43,14 @@ export interface ScanOptions {
   readonly begin?: number;
 }
 
-const usualPart = 4 * 1024 * 1024;
+const defaultPartSize = 4 * 1024 * 1024;
 
 /** A file that would fill memory by the number of its lines. Whoever imports it refuses it with this message. */
 export class TooManyLines extends Error {}
 /** No session of an agent has nearly as many. */
-const mostLines = 1_000_000;
+const maxLines = 1_000_000;
 /** A file with more problems is no transcript. */
-const mostProblems = 100_000;
+const maxProblems = 100_000;
 /** After this number of problems, the rest are counted. */
 const listedProblems = 1_000;
 
@@ -69,7 +69,7 @@ const withoutRecord = ({ record: _, ...piece }: Piece, kept: Pick<Piece, 'record
 export function eachPiece(
   file: FileBytes,
   dialect: Dialect,
-  { mayGrow = false, part = usualPart, begin = 0 }: Omit<ScanOptions, 'keep'>,
+  { mayGrow = false, part = defaultPartSize, begin = 0 }: Omit<ScanOptions, 'keep'>,
   tell: (piece: Piece) => void,
 ): Seen {
   const skipped: Problem[] = [];
@@ -79,8 +79,8 @@ export function eachPiece(
   for (const { buffer, base } of wholeLines(file, part, begin)) {
     const sound = isUtf8(buffer);
     for (let start = 0; start < buffer.length; ) {
-      if (++line > mostLines) throw new TooManyLines(`it has more than ${mostLines} lines`);
-      if (skipped.length > mostProblems) throw new TooManyLines(`more than ${mostProblems} of its lines are not records`);
+      if (++line > maxLines) throw new TooManyLines(`it has more than ${maxLines} lines`);
+      if (skipped.length > maxProblems) throw new TooManyLines(`more than ${maxProblems} of its lines are not records`);
       const at = buffer.indexOf(newline, start);
       const stop = at < 0 ? buffer.length : at + 1;
       // Only the first line can begin with a byte order mark.
@@ -186,7 +186,7 @@ function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange,
   const pieces: Piece[] = [];
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
-  if (whole.end - from > longestText) {
+  if (whole.end - from > maxTextLength) {
     pieces.push({ line, range: whole, sort: 'torn' });
     skipped.push({ line, reason: `the line has ${whole.end - from} bytes, which is too long to read` });
     return { pieces, skipped, notes };
@@ -204,7 +204,7 @@ function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange,
     skipped.push({ line, reason: reasonFor(buffer.subarray(done, end), fragment) });
     done = end;
   };
-  for (let tries = 0; tries < mostFragments && at < text.length; tries++) {
+  for (let tries = 0; tries < maxFragments && at < text.length; tries++) {
     const begin = text[at] === '{' ? at : restart(text, at, dialect);
     if (begin < 0) break;
     const close = endOfValue(text, begin);
@@ -326,14 +326,14 @@ export function addRange(ranges: ByteRange[], range: ByteRange): void {
   else ranges.push({ start: range.start, end: range.end });
 }
 
-const usualTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+const commonTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** The time at which the record says it was written; undefined where it names no valid time. */
 export function timeOf(record: JsonObject): Timestamp | undefined {
   const text = record.timestamp;
   if (typeof text !== 'string') return undefined;
   // The usual spelling is normalized already. Days up to 28 exist in every month and need no check.
-  if (usualTime.test(text)) return text as Timestamp;
+  if (commonTime.test(text)) return text as Timestamp;
   const ms = parseInstant(text);
   return ms === undefined ? undefined : timestampOf(ms);
 }

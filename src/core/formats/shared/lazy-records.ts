@@ -3,7 +3,7 @@ import type { FileBytes, Piece, Scan } from '../lines.js';
 import { type Dialect, scanJsonl } from './jsonl.js';
 
 /** A file of this size is not held in memory: each of its records is read again where it is needed. */
-export const largestWhole = 32 * 1024 * 1024;
+export const maxWholeBytes = 32 * 1024 * 1024;
 
 /** A piece whose record is read from the file on demand. */
 class LazyPiece implements Piece {

@@ -15,7 +15,7 @@ export interface Losses {
 export const noLosses: Losses = { losses: [], lossCounts: [] };
 
 /** At most this many losses are listed; all are counted. */
-const mostNamed = 1_000;
+const maxNamed = 1_000;
 
 /** How reports name a missing fact. */
 export const factNames: Readonly<Record<Fact, string>> = {
@@ -58,7 +58,7 @@ export function lossCounter({ holds }: Pick<Format, 'holds'>): { add(entries: re
     const one = found.get(what);
     if (!one) return;
     one.count++;
-    if (one.keys.length < mostNamed) one.keys.push(key);
+    if (one.keys.length < maxNamed) one.keys.push(key);
   };
   return {
     add: (entries) => {
@@ -74,7 +74,7 @@ export function lossCounter({ holds }: Pick<Format, 'holds'>): { add(entries: re
     losses: () => {
       const lost = [...found].filter(([, { count }]) => count > 0);
       return {
-        losses: lost.flatMap(([what, { keys }]) => keys.map((entry) => ({ entry, what }))).slice(0, mostNamed),
+        losses: lost.flatMap(([what, { keys }]) => keys.map((entry) => ({ entry, what }))).slice(0, maxNamed),
         lossCounts: lost.map(([what, { count }]) => ({ what, count })),
       };
     },
@@ -94,7 +94,7 @@ export function unsealedLosses(before: readonly ParsedEntry[], after: readonly P
   const lost = before.filter((entry, at) => isSealed(entry) && !isSealed(after[at]));
   const what = factNames.signature;
   return {
-    losses: lost.slice(0, mostNamed).map(({ key }) => ({ entry: key, what })),
+    losses: lost.slice(0, maxNamed).map(({ key }) => ({ entry: key, what })),
     lossCounts: lost.length > 0 ? [{ what, count: lost.length }] : [],
   };
 }
@@ -104,7 +104,7 @@ export function joinLosses(parts: readonly Losses[]): Losses {
   if (parts.length <= 1) return parts[0] ?? noLosses;
   const names = [...facts.map((fact) => factNames[fact]), neverSeen];
   return {
-    losses: names.flatMap((name) => parts.flatMap(({ losses }) => losses.filter(({ what }) => what === name))).slice(0, mostNamed),
+    losses: names.flatMap((name) => parts.flatMap(({ losses }) => losses.filter(({ what }) => what === name))).slice(0, maxNamed),
     lossCounts: names.flatMap((what) => {
       const count = parts.reduce((sum, { lossCounts }) => sum + (lossCounts.find((one) => one.what === what)?.count ?? 0), 0);
       return count > 0 ? [{ what, count }] : [];

@@ -6,7 +6,7 @@ import { type Piece, timeOf } from './jsonl.js';
 import type { Place, RecordRules } from './record-rules.js';
 
 /** At most this many kept records for each record of the file: where every compaction keeps everything, they would cost its square. */
-const mostRepeats = 16;
+const maxRepeats = 16;
 
 type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues'>;
 
@@ -47,7 +47,7 @@ export function growRecords(
     records: [],
     notes: [],
     ends: new Map(),
-    repeats: pieces.length * mostRepeats,
+    repeats: pieces.length * maxRepeats,
   };
   for (const one of order) for (const step of pathTo(growth, one)) put(growth, step);
   return { records: growth.records, aside, skipped, notes: growth.notes };

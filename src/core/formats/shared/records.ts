@@ -19,7 +19,7 @@ import { planBranches, type TreeRecord } from './branches.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
 import { concatLines, eachPiece, firstNewLine, type Piece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
-import { largestWhole, scanLazily } from './lazy-records.js';
+import { maxWholeBytes, scanLazily } from './lazy-records.js';
 import { type Mark, progressOf } from './progress.js';
 import type { Place, RecordRules } from './record-rules.js';
 import { growRecords } from './records-tree.js';
@@ -30,7 +30,7 @@ type FromRules = Pick<ImportableFormat, 'parse' | 'concat' | 'cut' | 'plan' | 'p
   Required<Pick<ImportableFormat, 'progress' | 'planParts'>> &
   Pick<Format, 'write'>;
 
-const longestName = 400;
+const maxNameLength = 400;
 /** Entries of the next record of a name are numbered from here. */
 const ofRepeat = 100_000;
 
@@ -43,7 +43,7 @@ export function fromRules<State>(rules: RecordRules<State>): FromRules {
     cut: (delta, lastKept) => cutRecords(rules, delta, lastKept),
     plan: (file, context) => planRecords(rules, file, context),
     planParts: (file, context) =>
-      context.scan || file.length <= largestWhole
+      context.scan || file.length <= maxWholeBytes
         ? planRecords(rules, file.subarray(0, file.length), context)
         : planRecords(rules, file, context, scanLazily(file, rules.dialect)),
     peek: (head, tail) => peekRecords(rules, head, tail),
@@ -107,16 +107,16 @@ function planRecords<State>(rules: RecordRules<State>, file: FileBytes, context:
   const scan = lazy ?? context.scan ?? scanJsonl(file, rules.dialect, { mayGrow: true });
   const { pieces } = scan;
   // The facts of a session stand in its first records, and its title in the last.
-  const telling = lazy && pieces.length > 2 * mostTelling ? [...pieces.slice(0, mostTelling), ...pieces.slice(-mostTelling)] : pieces;
+  const telling = lazy && pieces.length > 2 * maxSampled ? [...pieces.slice(0, maxSampled), ...pieces.slice(-maxSampled)] : pieces;
   const about = rules.about(recordsIn(telling), context);
   const [sessionId, cwd, title, machine] = [about.sessionId, about.cwd, about.title, about.machine].map(
-    (fact) => fact?.slice(0, longestName) || undefined,
+    (fact) => fact?.slice(0, maxNameLength) || undefined,
   );
   const template = about.tool ?? rules.template;
   const tree = growRecords(rules, pieces, context, about.startedBy);
   const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
-    template: (about.agent === undefined ? template : `${template}/${about.agent}`).slice(0, longestName),
-    ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, longestName) }),
+    template: (about.agent === undefined ? template : `${template}/${about.agent}`).slice(0, maxNameLength),
+    ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId !== undefined && { sessionId }),
     read: (some) => readPieces(rules, some),
     ...(lazy && { isLazy: true }),
@@ -137,7 +137,7 @@ function planRecords<State>(rules: RecordRules<State>, file: FileBytes, context:
   };
 }
 
-const mostTelling = 200;
+const maxSampled = 200;
 
 /** One line about a commit: its first prompt, else its first answer, else its tools. */
 function summaryOf<State>(rules: RecordRules<State>, records: readonly TreeRecord[], entries: readonly ParsedEntry[]): string | undefined {

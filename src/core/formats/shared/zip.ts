@@ -1,7 +1,7 @@
 // ZIP archives in memory. Our own code because formats are synchronous and Inspect compresses with Zstandard (method 93): yauzl 3.4 opens
 // archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only methods 0 and 8. Node's zlib does the rest.
 import { crc32, deflateRawSync, inflateRawSync, zstdDecompressSync } from 'node:zlib';
-import { expandsTooMuch, mostExpanded } from './expansion.js';
+import { expandsTooMuch, maxExpanded } from './expansion.js';
 
 /** An entry of a ZIP archive, which is decompressed when it is read. */
 export interface ZipEntry {
@@ -11,7 +11,7 @@ export interface ZipEntry {
 }
 
 /** No log of a person comes near it. A larger entry is refused. */
-const largestEntry = 256 * 1024 ** 2;
+const maxEntryBytes = 256 * 1024 ** 2;
 /** An entry that expands to no more is never a bomb. */
 const alwaysAllowed = 16 * 1024 ** 2;
 const endMark = 0x06054b50;
@@ -37,12 +37,12 @@ export function zipEntries(file: Uint8Array): ReadonlyMap<string, ZipEntry> | un
     const place = bytes.readUInt32LE(at + 42);
     const name = bytes.toString('utf8', at + 46, at + 46 + nameLength);
     // A larger entry is refused when it is read.
-    if (length <= largestEntry) {
-      const most = mostExpanded(Math.min(size, bytes.length), alwaysAllowed);
+    if (length <= maxEntryBytes) {
+      const most = maxExpanded(Math.min(size, bytes.length), alwaysAllowed);
       if (length > most) throw expandsTooMuch(`its entry ${name}`, size, most);
       // Entries may overlap, so that each expands the same bytes.
       all += length;
-      if (all > mostExpanded(bytes.length)) throw expandsTooMuch('it', bytes.length, mostExpanded(bytes.length));
+      if (all > maxExpanded(bytes.length)) throw expandsTooMuch('it', bytes.length, maxExpanded(bytes.length));
     }
     entries.set(name, { name, read: () => contentAt(bytes, { place, method, size, length, name }) });
     at += 46 + nameLength + extraLength + noteLength;
@@ -59,7 +59,7 @@ interface Stored {
 }
 
 function contentAt(bytes: Buffer, { place, method, size, length, name }: Stored): Uint8Array {
-  if (length > largestEntry) throw new Error(`${name} has ${length} bytes`);
+  if (length > maxEntryBytes) throw new Error(`${name} has ${length} bytes`);
   if (place + 30 > bytes.length) throw new Error(`${name} lies beyond the end of the archive`);
   const start = place + 30 + bytes.readUInt16LE(place + 26) + bytes.readUInt16LE(place + 28);
   const packed = bytes.subarray(start, start + size);

@@ -41,7 +41,7 @@ const wrap = (record: JsonObject, parent: string | null, at: number): Wrapped =>
 /** A request that was cut and comes again is read where it stands now. */
 const unique = (records: readonly Wrapped[]): readonly Wrapped[] => [...new Map(records.map((record) => [record.id, record])).values()];
 
-const mostOperations = 100_000;
+const maxOperations = 100_000;
 
 /** The state after all operations, and the requests that they cut, each with its parent: the only place where a removed turn still is. */
 function replayed(text: string): { readonly state: Json | undefined; readonly cut: readonly Wrapped[] } {
@@ -54,7 +54,7 @@ function replayed(text: string): { readonly state: Json | undefined; readonly cu
       if (isObject(request)) cut.push(wrap(request, isObject(before) ? nameOf(before, at - 1) : null, at));
     }
   };
-  for (const line of text.split('\n', mostOperations)) {
+  for (const line of text.split('\n', maxOperations)) {
     const operation = parseJson(line);
     if (!isObject(operation) || isDeep(operation)) continue;
     const path = Array.isArray(operation.k) ? operation.k : [];

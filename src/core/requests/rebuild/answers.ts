@@ -114,11 +114,11 @@ interface Found {
 
 /** The counts at commits, kept because a long context asks for the calls of one commit after another. */
 const keptCounts = new WeakMap<Chain, Map<CommitSeq, Count>>();
-const mostCounts = 20_000;
+const maxCounts = 20_000;
 
 function countsOf(chain: Chain): Map<CommitSeq, Count> {
   const known = keptCounts.get(chain);
-  if (known && known.size < mostCounts) return known;
+  if (known && known.size < maxCounts) return known;
   const fresh = new Map<CommitSeq, Count>();
   keptCounts.set(chain, fresh);
   return fresh;

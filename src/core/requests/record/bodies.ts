@@ -2,7 +2,7 @@ import { type CommitSeq, type EntryKey, isObject, type Json, type JsonObject, pa
 import { type Chain, type ContextRow, commitAt, outlineOf } from '../../chain/index.js';
 import { callDetails } from '../runtimes/claude-code/records.js';
 import { recordOf } from '../runtimes/runtime.js';
-import { largestRecord } from '../shared/canonical.js';
+import { maxRecordBytes } from '../shared/canonical.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
 import { digestOf, sourceOfCalls, storeCall } from './capture.js';
 import { idMark, waitForAnswer } from './join.js';
@@ -68,7 +68,7 @@ export function takeBodies(
 
 /** True for a new or changed call, false for one that is stored already, or the reason why it cannot be stored. */
 function takeBody(chain: Chain, raw: RawBody, knownOf: (sessionId: string) => Known): boolean | string {
-  if (raw.request.length > largestRecord) return `the body has ${raw.request.length} characters, more than any request`;
+  if (raw.request.length > maxRecordBytes) return `the body has ${raw.request.length} characters, more than any request`;
   const sent = parseJson(raw.request);
   if (!isObject(sent) || !Array.isArray(sent.messages)) return 'it is no request to the Messages API';
   const sessionId = readBody('anthropic', '/v1/messages', sent).sessionId ?? '';

@@ -3,7 +3,7 @@ import { badRequest, bytesOf, canonicalJson, isObject, type Json, type JsonObjec
 import type { Chain } from '../../chain/index.js';
 import type { CapturedCall, Provider } from '../../contract/index.js';
 import { outsideDigest } from '../rebuild/rebuild.js';
-import { largestRecord, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
+import { maxRecordBytes, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
 import { listOf, listRow } from '../shared/lists.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
 import { type BaseCall, type NewCall, putCall, saveShape } from './calls.js';
@@ -19,7 +19,7 @@ const keptHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
  * JSON object, or larger than any request.
  */
 export function captureCall(chain: Chain, call: CapturedCall): { requestId: string } {
-  if (call.body.length > largestRecord) throw badRequest('body', `the body has ${call.body.length} characters, more than any request`);
+  if (call.body.length > maxRecordBytes) throw badRequest('body', `the body has ${call.body.length} characters, more than any request`);
   const body = parseJson(call.body);
   if (!isObject(body)) throw badRequest('body', 'the body of a call must be a JSON object');
   const wire = readBody(call.provider, call.path, body);

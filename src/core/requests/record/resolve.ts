@@ -17,7 +17,7 @@ export interface Resolver {
 }
 
 /** No real reply has more blocks. Parts of longer replies are not searched. */
-const mostBlocks = 256;
+const maxBlocks = 256;
 
 /** A resolver for the messages of a part of a file. */
 export function openResolver(file: Uint8Array, from: number, records: Records): Resolver {
@@ -82,7 +82,7 @@ function lookup(records: Records): Lookup {
     parts: () =>
       new Map(
         [...records.replies.values()].flatMap((blocks) =>
-          blocks.length > mostBlocks ? [] : blocks.slice(1).flatMap((_, index) => hashed(replyMessage(blocks, index + 1))),
+          blocks.length > maxBlocks ? [] : blocks.slice(1).flatMap((_, index) => hashed(replyMessage(blocks, index + 1))),
         ),
       ),
   };

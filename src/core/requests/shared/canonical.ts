@@ -9,7 +9,7 @@ import { canonicalOrder } from './json-ranges.js';
 export const cacheMark = 'cache_control';
 
 /** The provider refuses larger bodies, so a larger record was never sent. */
-export const largestRecord = 32 * 1024 * 1024;
+export const maxRecordBytes = 32 * 1024 * 1024;
 
 /** The form of a message that hashes cover. */
 export function withBlocks(message: Json): Json {

@@ -10,7 +10,7 @@ export interface ListRow {
 }
 
 /** The longest walk along bases for a list of this length. A list that needs more is stored whole. */
-export const longestWalk = (messages: number): number => 8 + (messages >> 7);
+export const maxWalkLength = (messages: number): number => 8 + (messages >> 7);
 
 /** Reads the stored list of a call. */
 export const listRow = (db: ReadableDb, no: number): ListRow | undefined =>

@@ -10,7 +10,7 @@ import type { RunTimeline } from './input.js';
 /** How many messages of a transcript are shown by default. */
 const defaultTranscriptBudget = 200;
 /** The most messages in a page. */
-const most = 200;
+const pageSize = 200;
 
 interface Query {
   readonly id: ContextId;
@@ -34,7 +34,7 @@ interface Pages {
 }
 
 /** The messages of a context as a timeline, in pages. */
-export function contextMessages(chain: Chain, { id, offset = 0, limit = most, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
+export function contextMessages(chain: Chain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
   const messages = inputOf(chain, id).history?.messages ?? [];
   return {
     total: messages.length,

@@ -140,7 +140,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
       {children(focusList)}
       {against && selected && against !== selected && <TwoSelected commit={selected} against={against} />}
       {problem !== undefined && <SomeUnread what="commits" error={problem} onRetry={rows.retry} />}
-      <ChainHead width={graphWidth(list.lanes)} hasMinimap={(list.shown?.length ?? 0) > leastForMinimap} />
+      <ChainHead width={graphWidth(list.lanes)} hasMinimap={(list.shown?.length ?? 0) > minRowsForMinimap} />
       {isFiltered && list.shown?.length === 0 && <NoMatches onClear={onClear} />}
       <div className="chain-body">
         <WithContextMenu items={menu} label="Commit">
@@ -188,10 +188,10 @@ function spansOf({ count, itemAt }: List, from: number, to: number): [number, nu
 }
 
 /** Shorter lists need no minimap. */
-const leastForMinimap = 30;
+const minRowsForMinimap = 30;
 
 function Overview({ list: { shown, shapes }, virtual }: { list: List; virtual: Virtualizer<HTMLDivElement, Element> }) {
-  if (!shown || !shapes || shown.length <= leastForMinimap) return null;
+  if (!shown || !shapes || shown.length <= minRowsForMinimap) return null;
   const height = virtual.getTotalSize() || 1;
   const offset = virtual.scrollOffset ?? 0;
   const visible = virtual.scrollRect?.height ?? 0;

@@ -83,7 +83,7 @@ export interface Link {
 }
 
 /** Longer lines are not drawn: they would only clutter the graph. */
-const longestLink = 80;
+const maxLinkLength = 80;
 
 /** The lines between subagents and their calls, for the listed rows. */
 export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): readonly Link[] {
@@ -101,7 +101,7 @@ export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): r
     let end: string = row.commit.id;
     for (let next = newestChild.get(end); next; next = newestChild.get(end)) end = next;
     const [from, to] = [places.get(end), places.get(row.startedBy.commit)];
-    return from && to && Math.abs(from.row - to.row) <= longestLink ? [{ from, to }] : [];
+    return from && to && Math.abs(from.row - to.row) <= maxLinkLength ? [{ from, to }] : [];
   });
 }
 

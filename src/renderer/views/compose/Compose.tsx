@@ -12,7 +12,7 @@ import { LayerStack } from './LayerStack';
 import { ComposedReply } from './Reply';
 import { SavedStateSheet } from './SavedState';
 import { sendForm } from './sendForm';
-import { asRecorded, type Composition, inputOf, longestText, pageSize, type Trial, textToEdit, withText } from './trial';
+import { asRecorded, type Composition, inputOf, maxTextLength, pageSize, type Trial, textToEdit, withText } from './trial';
 import { useSending } from './useSending';
 
 /** The layers of a context and the messages that they become. */
@@ -29,7 +29,7 @@ export function ComposeView({ project }: { project: string }) {
 }
 
 const firstPage = (commit: ContextId, trial: Trial, signal: AbortSignal): Promise<Composition> =>
-  api.compose.rows({ ...inputOf(commit, trial), limit: pageSize, longest: longestText }, { signal });
+  api.compose.rows({ ...inputOf(commit, trial), limit: pageSize, longest: maxTextLength }, { signal });
 
 function ComposeContext({ project, commit }: { project: string; commit: ContextId }) {
   const [trial, setTrial] = useState(asRecorded);

@@ -4,7 +4,7 @@ import { api } from '../../client';
 import { Button, CutText, Estimate, ProblemLine, problemOf, say } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
-import { type ComposedRow, type Composition, type inputOf, longestText, pageSize } from './trial';
+import { type ComposedRow, type Composition, type inputOf, maxTextLength, pageSize } from './trial';
 
 interface ComposedMessagesProps {
   readonly input: ReturnType<typeof inputOf>;
@@ -14,7 +14,7 @@ interface ComposedMessagesProps {
 /** The rows of a composition. The first page is known; the others load as they come into view. */
 const rangesOf = ({ input, first }: ComposedMessagesProps): Ranges<ComposedRow> =>
   createRanges(pageSize, async (offset, limit) => {
-    const { total, rows } = offset === 0 ? first : await api.compose.rows({ ...input, offset, limit, longest: longestText });
+    const { total, rows } = offset === 0 ? first : await api.compose.rows({ ...input, offset, limit, longest: maxTextLength });
     return { total, items: rows };
   });
 

@@ -4,7 +4,7 @@ import { useKept, useProject, useQuery } from '../../state';
 
 /** The type of a card that holds a saved block. */
 const blockType = 'context.block';
-const most = 200;
+const maxBlocks = 200;
 
 /** A text that a person saved to use in compositions. */
 export interface SavedBlock {
@@ -20,7 +20,7 @@ const textAt = (value: unknown): string => (typeof value === 'string' ? value : 
 export function useSavedBlocks(project: string): readonly SavedBlock[] {
   const revision = useProject((state) => state.revision);
   const query = useKept(
-    useQuery(`${project} blocks ${revision}`, () => api.card.list({ type: blockType, limit: most })),
+    useQuery(`${project} blocks ${revision}`, () => api.card.list({ type: blockType, limit: maxBlocks })),
     project,
   );
   if (query.status !== 'done') return [];

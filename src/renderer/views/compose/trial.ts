@@ -7,7 +7,7 @@ export type ComposedRow = Composition['rows'][number];
 
 /** Rows of a page, and the most characters of a text in it. */
 export const pageSize = 50;
-export const longestText = 4_000;
+export const maxTextLength = 4_000;
 
 /** The changes that a person tries out. */
 export interface Trial {

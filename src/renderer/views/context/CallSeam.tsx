@@ -5,7 +5,7 @@ import { basis, Proof, say } from '../../parts';
 import { go } from '../../state';
 
 /** The calls of this many commits are kept. */
-const mostCommits = 400;
+const maxCommits = 400;
 /** Commits that only pass by while the list scrolls are not asked for. */
 const restMs = 120;
 
@@ -25,7 +25,7 @@ export function useCalls(project: string, commits: readonly ContextId[], isRead:
     return () => clearTimeout(rest);
     function load(): void {
       const known = asked.current.commits;
-      if (known.size > mostCommits) known.clear();
+      if (known.size > maxCommits) known.clear();
       for (const id of commits) {
         if (known.has(id)) continue;
         known.add(id);

@@ -10,7 +10,7 @@ import { counterpartOf, type DiffRow, diffRows, type Layout, placeElsewhere, tok
 import { Strip } from './Strip';
 
 /** Headings of unchanged entries shown when a folded row is opened. */
-const mostHeads = 400;
+const maxHeads = 400;
 
 interface ComparisonProps {
   readonly project: string;
@@ -62,7 +62,7 @@ export function Comparison({ project, a, b, diff }: ComparisonProps) {
                   <SameRow
                     row={row}
                     tokens={tokensIn(outline, row.aStart, row.count)}
-                    heads={opened.has(n) ? outline?.slice(row.aStart, row.aStart + Math.min(row.count, mostHeads)) : undefined}
+                    heads={opened.has(n) ? outline?.slice(row.aStart, row.aStart + Math.min(row.count, maxHeads)) : undefined}
                     onToggle={() => toggle(n)}
                   />
                 ) : (

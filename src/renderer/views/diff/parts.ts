@@ -60,9 +60,9 @@ export interface StripSegment {
 }
 
 /** The widest that a run of unchanged entries gets, in entries, so that differences stay visible. */
-const widestSame = 40;
+const maxSameWidth = 40;
 /** With more segments than this, single ones are too narrow to see or click. */
-const mostSegments = 400;
+const maxSegments = 400;
 
 /** The overview of a comparison; empty if it would have too many segments. */
 export function stripOf(rows: readonly DiffRow[]): readonly StripSegment[] {
@@ -71,9 +71,9 @@ export function stripOf(rows: readonly DiffRow[]): readonly StripSegment[] {
     const last = segments.at(-1);
     const kind = placeElsewhere(row) === undefined ? row.kind : 'changed';
     if (last && last.kind === kind && kind !== 'same') last.weight++;
-    else segments.push({ kind, row: n, weight: row.kind === 'same' ? Math.min(row.count, widestSame) : 1 });
+    else segments.push({ kind, row: n, weight: row.kind === 'same' ? Math.min(row.count, maxSameWidth) : 1 });
   });
-  return segments.length > mostSegments ? [] : segments;
+  return segments.length > maxSegments ? [] : segments;
 }
 
 /** A row of several contexts side by side. A run of entries that are the same in all of them is one row. */

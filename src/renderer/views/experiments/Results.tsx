@@ -87,9 +87,9 @@ const open = (commit: ContextId): void => go({ view: 'context', commit, entry: u
 const compare = (result: ExperimentResult): void =>
   go({ view: 'compare', commit: result.commit ?? undefined, against: result.turnId, entry: undefined });
 
-const mostCompared = 15;
+const maxCompared = 15;
 function compareAll(results: readonly ExperimentResult[]): void {
-  const [first, ...others] = results.flatMap((result) => result.commit ?? []).slice(0, mostCompared);
+  const [first, ...others] = results.flatMap((result) => result.commit ?? []).slice(0, maxCompared);
   go({ view: 'compare', commit: first, against: results[0]?.turnId, others: others.join(','), entry: undefined });
 }
 

@@ -6,13 +6,13 @@ import { ask, type FormSpec, notify, refreshProject, textIn, useKept, useProject
 import type { PackForm } from './form';
 import { formOfSaved, savedName, savedOf, savedType } from './saved';
 
-const mostSaved = 200;
+const maxSaved = 200;
 
 /** Handover configurations by name: choose one, save the form as one, delete one. Each is a card, so that agents find it too. */
 export function SavedPacks({ project, form, onLoad }: { project: string; form: PackForm; onLoad: (form: PackForm) => void }) {
   const revision = useProject((state) => state.revision);
   const query = useKept(
-    useQuery(`${project} saved handovers ${revision}`, () => api.card.list({ type: savedType, limit: mostSaved })),
+    useQuery(`${project} saved handovers ${revision}`, () => api.card.list({ type: savedType, limit: maxSaved })),
     project,
   );
   const saved = (query.status === 'done' ? query.data.cards : []).filter(({ deletedAt }) => deletedAt === undefined);

@@ -24,7 +24,7 @@ export function useJobs(project: string): { readonly query: Query<readonly Job[]
 
 const page = 1_000;
 /** How often a log without its last event is read again after the job has ended. */
-const mostAsked = 3;
+const maxAsked = 3;
 
 /** What happened in a job so far. It grows while the job runs. */
 export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]; readonly loaded: boolean; readonly error: unknown } {
@@ -54,7 +54,7 @@ export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]
         }));
         if (events.length === page) return void read();
         // The last event is stored a moment after the job has ended.
-        const isLast = last?.kind === 'ended' || (job.status !== 'running' && ++asked > mostAsked);
+        const isLast = last?.kind === 'ended' || (job.status !== 'running' && ++asked > maxAsked);
         if (!isLast) timer = setTimeout(() => void read(), every.running);
       } catch (error) {
         if (!isOver) setState((old) => ({ ...old, loaded: true, error }));

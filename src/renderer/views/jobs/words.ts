@@ -2,7 +2,7 @@ import type { Job, Performer, RunLimits } from '../../../core/contract/index.js'
 import { agents, say } from '../../parts';
 
 /** How many minutes and calls a job has if it names no limit. */
-const usual = { calls: 50, minutes: 30 };
+const defaultLimits = { calls: 50, minutes: 30 };
 
 /** Who carries a job out. */
 export const performerName = (performer: Performer): string =>
@@ -72,7 +72,7 @@ export interface LimitRow {
 /** What a job has used of each limit. */
 export function limitRows(job: Pick<Job, 'used' | 'limits' | 'startedAt' | 'endedAt'>, now: number): readonly LimitRow[] {
   const { used } = job;
-  const limits: RunLimits = { ...usual, ...job.limits };
+  const limits: RunLimits = { ...defaultLimits, ...job.limits };
   const row = (name: string, value: number | null, limit: number | undefined, text: (value: number) => string): LimitRow => ({
     name,
     value: value === null ? 'not recorded' : text(value),

@@ -17,14 +17,14 @@ interface Versions {
   readonly rules: number;
 }
 
-const mostVersions = 50;
+const maxVersions = 50;
 
 /** Follows the boxes that the profile's box replaced. */
 async function readProfile(name: string): Promise<Versions> {
   const { profileBoxId } = await api.profile.find({ name });
   const versions: Version[] = [];
   let boxId: string | undefined = profileBoxId;
-  while (boxId !== undefined && versions.length < mostVersions) {
+  while (boxId !== undefined && versions.length < maxVersions) {
     const [box, { cards }]: [Box, { cards: Card[] }] = await Promise.all([api.box.get({ boxId }), api.box.cards({ boxId })]);
     versions.push({ boxId, card: cards.find(({ type }) => type === 'sys.profile') ?? cards[0], createdAt: box.createdAt });
     boxId = box.replaces;

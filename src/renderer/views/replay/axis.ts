@@ -9,9 +9,9 @@ export interface Axis {
 }
 
 /** Longer pauses are shortened to this, in milliseconds. */
-export const longestPause = 10_000;
+export const maxPauseMs = 10_000;
 /** The pause between steps without a time, or with the same time, in milliseconds. */
-const shortestPause = 400;
+const minPauseMs = 400;
 /** Pauses of at least this length are marked, in milliseconds. */
 const markedGap = 60_000;
 
@@ -24,7 +24,7 @@ export function axisOf(steps: readonly Pick<ReplayStep, 'at'>[]): Axis {
   steps.forEach((step, number) => {
     const time = step.at === undefined ? undefined : Date.parse(step.at);
     const passed = time !== undefined && before !== undefined ? Math.max(0, time - before) : 0;
-    if (number > 0) at += Math.min(longestPause, Math.max(shortestPause, passed));
+    if (number > 0) at += Math.min(maxPauseMs, Math.max(minPauseMs, passed));
     if (passed >= markedGap) gaps.push({ step: number, ms: passed });
     times.push(at);
     // If the clock was set back, the time between the steps is unknown.

@@ -8,7 +8,7 @@ import { layers, type Stack, stackOf, unrecorded } from './fill';
 
 const height = 168;
 /** The greatest width of a column in pixels. */
-const widestColumn = 48;
+const maxColumnWidth = 48;
 /** The width of a column, as a share of the distance between two columns. */
 const columnShare = 0.92;
 /** Columns below this width in pixels have no gap. */
@@ -107,11 +107,11 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
 }
 
 /** From this share of the window on, the chart shows the whole window. Fewer tokens would be a line at its bottom. */
-const leastOfWindow = 0.4;
+const minShareOfWindow = 0.4;
 
 /** The top of the chart for calls of at most `most` tokens. */
 export const topOf = (most: number, limit: number | null): number =>
-  limit !== null && most >= limit * leastOfWindow ? Math.max(limit, most) * 1.05 : Math.max(1, most) * 1.25;
+  limit !== null && most >= limit * minShareOfWindow ? Math.max(limit, most) * 1.05 : Math.max(1, most) * 1.25;
 
 /** Highest layer first, so that each lower one is drawn over it. Calls are numbered from 1. */
 const dataOf = ({ ids, heights, counted }: Stack): UPlot.AlignedData =>
@@ -141,7 +141,7 @@ function hatch(ground: string, stripe: string): CanvasPattern | string {
  */
 function drawColumns(plot: UPlot, { tokens, heights }: Stack, fills: readonly (CanvasPattern | string)[]): void {
   const { ctx } = plot;
-  const most = (widestColumn * devicePixelRatio) / 2;
+  const most = (maxColumnWidth * devicePixelRatio) / 2;
   const room = plot.valToPos(2, 'x', true) - plot.valToPos(1, 'x', true);
   // Narrow columns touch: a gap that is rounded to whole pixels would show between some of them only.
   const half = Math.min(most, (room * (room < narrowColumn ? 1 : columnShare)) / 2);

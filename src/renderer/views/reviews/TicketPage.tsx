@@ -21,11 +21,11 @@ type Asked =
 
 const childrenShown = 100;
 
-async function read(ticketId: string, most: number) {
+async function read(ticketId: string, limit: number) {
   const [ticket, thread, children, events, { people }] = await Promise.all([
     api.ticket.get({ ticketId }),
     api.ticket.thread({ ticketId }),
-    api.ticket.overview({ parent: ticketId, limit: most }),
+    api.ticket.overview({ parent: ticketId, limit }),
     api.ticket.events({ ticketId }),
     api.ticket.facets({}),
   ]);
@@ -38,10 +38,10 @@ type Read = Awaited<ReturnType<typeof read>>;
 export function TicketPage({ project, ticketId }: { project: string; ticketId: string }) {
   const commits = useProject((state) => state.revision);
   const revision = useTickets((state) => state.revision);
-  const [most, setMost] = useState(childrenShown);
+  const [limit, setLimit] = useState(childrenShown);
   /** The draft of the next question in the discussion. */
   const [question, setQuestion] = useState('');
-  const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision} ${most}`, () => read(ticketId, most)));
+  const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision} ${limit}`, () => read(ticketId, limit)));
   return (
     <section className="ticket-page" aria-label="Ticket">
       {query.status === 'failed' && (
@@ -52,7 +52,7 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
       <Answer query={query} what={`Cannot show ${ticketId}`} loading="Loading the ticket" lines={12} stillWorks="Other tickets can still be opened.">
         {(data) => (
           <>
-            <Main project={project} data={data} onMore={() => setMost(most + childrenShown)} onAsk={setQuestion} />
+            <Main project={project} data={data} onMore={() => setLimit(limit + childrenShown)} onAsk={setQuestion} />
             <Thread project={project} ticket={data.ticket} thread={data.thread} question={question} onQuestion={setQuestion} />
           </>
         )}
@@ -199,7 +199,7 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
   const allowed = Object.keys(ticketMoves[ticket.status]) as TicketStatus[];
   const obstacles = allowed.includes('closed') ? whyNotClosed(ticket) : [];
   const isFinding = ticket.type === 'review_finding';
-  const usual: TicketStatus | undefined =
+  const primary: TicketStatus | undefined =
     ticket.status === 'review'
       ? obstacles.length === 0
         ? 'closed'
@@ -214,9 +214,9 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
   return (
     <fieldset className="ticket-moves" aria-label="Moves">
       {[...allowed]
-        .sort((a, b) => Number(b === usual) - Number(a === usual))
+        .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (
-          <Button key={to} small {...(to === usual && { look: 'primary' as const })} onClick={() => onMove(to)}>
+          <Button key={to} small {...(to === primary && { look: 'primary' as const })} onClick={() => onMove(to)}>
             {isFinding && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
           </Button>
         ))}

@@ -14,18 +14,18 @@ const pageSize = 100;
 /** The inbox of starts: who should start what, from which context. */
 export function Waiting({ revision }: { revision: string }) {
   const [all, setAll] = useState(false);
-  const [most, setMost] = useState(pageSize);
+  const [limit, setLimit] = useState(pageSize);
   const query = useKept(
-    useQuery(`${revision} ${all} ${most}`, () =>
+    useQuery(`${revision} ${all} ${limit}`, () =>
       // One row more than shown tells whether there are more.
-      api.ticket.events({ newestFirst: true, limit: most + 1, ...(!all && { state: ['waiting', 'taken'] }) }),
+      api.ticket.events({ newestFirst: true, limit: limit + 1, ...(!all && { state: ['waiting', 'taken'] }) }),
     ),
     String(all),
   );
   return (
     <Answer query={query} what="Cannot show the waiting starts" loading="Loading the waiting starts">
       {(events) => {
-        const shown = events.slice(0, most);
+        const shown = events.slice(0, limit);
         return (
           <div className="starts">
             <header className="starts-head">
@@ -52,8 +52,8 @@ export function Waiting({ revision }: { revision: string }) {
                     <Start key={event.event} event={event} />
                   ))}
                 </ul>
-                {events.length > most && (
-                  <Button small look="plain" onClick={() => setMost(most + pageSize)}>
+                {events.length > limit && (
+                  <Button small look="plain" onClick={() => setLimit(limit + pageSize)}>
                     Show {pageSize} more
                   </Button>
                 )}

@@ -9,7 +9,7 @@ import { type Provider, rememberProvider } from './providers';
 import { RequestPart, SettingsPart, SystemPart, ToolsPart } from './RequestParts';
 import { useRequestForm } from './useRequestForm';
 
-const mostSamples = 16;
+const maxSamples = 16;
 
 interface RequestFormProps {
   readonly turn: Turn;
@@ -95,9 +95,9 @@ function SamplesField({ samples, onChange }: { samples: number; onChange: (sampl
         type="number"
         aria-label="Samples"
         min={1}
-        max={mostSamples}
+        max={maxSamples}
         value={samples}
-        onChange={(event) => onChange(Math.max(1, Math.min(mostSamples, Math.round(Number(event.target.value)) || 1)))}
+        onChange={(event) => onChange(Math.max(1, Math.min(maxSamples, Math.round(Number(event.target.value)) || 1)))}
       />
     </label>
   );

@@ -122,7 +122,7 @@ const contentOf = ({ text, arguments: input }: MappingPreview['entries'][number]
   (text ?? (input === undefined ? '' : JSON.stringify(input))).slice(0, 200);
 
 /** Entries that the sheet shows. */
-const mostShown = 50;
+const maxShown = 50;
 
 function Preview({ sessions, entries, unread, problem }: MappingPreview) {
   if (problem) return <ProblemLine>{problem}</ProblemLine>;
@@ -138,7 +138,7 @@ function Preview({ sessions, entries, unread, problem }: MappingPreview) {
       </p>
       <table className="mapping-entries">
         <tbody>
-          {entries.slice(0, mostShown).map((entry, at) => (
+          {entries.slice(0, maxShown).map((entry, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: entries of a preview have no other key
             <tr key={at}>
               <td>{entry.role}</td>

@@ -3,9 +3,9 @@ import { api } from '../../client';
 import { useOpenDir, useProject } from '../../state';
 
 /** Text shorter than this is only looked for in titles. */
-const leastLetters = 3;
+const minLetters = 3;
 const restMs = 250;
-const mostHits = 300;
+const maxHits = 300;
 
 /** Where the text occurs in contents: a piece of text by session id, or by path for a history that is not imported. */
 export interface ContentHits {
@@ -25,13 +25,13 @@ export function useContentSearch(text: string): ContentHits {
   const words = text.trim();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another project or new commits change the answer
   useEffect(() => {
-    if (words.length < leastLetters || !/[\p{L}\p{N}]/u.test(words)) return setFound(none);
+    if (words.length < minLetters || !/[\p{L}\p{N}]/u.test(words)) return setFound(none);
     const controller = new AbortController();
     const { signal } = controller;
     const timer = setTimeout(async () => {
       setFound({ hits: new Map(), searching: true, unread: 0 });
       const hits = new Map<string, string>();
-      const imported = dir ? await api.search.query({ text: words, limit: mostHits }, { signal }).catch(() => undefined) : undefined;
+      const imported = dir ? await api.search.query({ text: words, limit: maxHits }, { signal }).catch(() => undefined) : undefined;
       for (const { sessionId, snippet } of imported?.hits ?? []) if (sessionId && !hits.has(sessionId)) hits.set(sessionId, snippet);
       if (signal.aborted) return;
       setFound({ hits: new Map(hits), searching: true, unread: 0 });

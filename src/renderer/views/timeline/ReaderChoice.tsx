@@ -1,7 +1,7 @@
 import type { Entity, Run, Space } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
-const mostBudget = 10_000;
+const maxBudget = 10_000;
 const shownRuns = 50;
 
 interface ReaderChoiceProps {
@@ -48,9 +48,9 @@ export function ReaderChoice({ space, agents, runs, reader, onReader, budget, on
           className="field timeline-budget"
           type="number"
           min={1}
-          max={mostBudget}
+          max={maxBudget}
           value={budget}
-          onChange={(event) => onBudget(Math.max(1, Math.min(mostBudget, Number(event.target.value) || 1)))}
+          onChange={(event) => onBudget(Math.max(1, Math.min(maxBudget, Number(event.target.value) || 1)))}
         />
       </label>
     </header>

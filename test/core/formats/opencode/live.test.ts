@@ -9,7 +9,7 @@ import { atOnce } from '../../../../src/core/project/index.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 
-const quick: LiveTimes = { settle: 5, most: 40, rest: 60, quiet: 120, patience: 600_000 };
+const quick: LiveTimes = { settle: 5, maxWait: 40, rest: 60, quiet: 120, patience: 600_000 };
 const realTime = (): number => performance.timeOrigin + performance.now();
 const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5_000, interval: 5 });
 const summaries = (chain: Chain): string[] =>

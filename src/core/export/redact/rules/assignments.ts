@@ -5,7 +5,7 @@ import { isKeyOfLetters, isSecretValue, type Setting } from './values.js';
 /** Every name of a secret contains one of these. */
 const keyword = /pass|pwd|\bpw\b|_pw\b|secret|token|key|credential|auth|cookie|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
 const nameRun = /[\w.-]+/y;
-const longestName = 80;
+const maxNameLength = 80;
 
 /**
  * Between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `=>`, `：`) which may have a type before it
@@ -39,7 +39,7 @@ export function* assignedSecrets(text: string): Generator<Span> {
     const from = spacedStart(text, nameStart(text, match.index), match[0]);
     const to = runEnd(text, match.index, nameRun);
     let next = Math.max(to, keyword.lastIndex);
-    const kind = to - from <= longestName ? kindOfName(text.slice(from, to)) : undefined;
+    const kind = to - from <= maxNameLength ? kindOfName(text.slice(from, to)) : undefined;
     const value = kind && valueAfter(text, { name: text.slice(from, to), kind, from, to });
     if (value) {
       yield value;
@@ -52,7 +52,7 @@ export function* assignedSecrets(text: string): Generator<Span> {
 /** Where the name begins that contains a keyword at `at`. The letter of an escape before it (`\nTOKEN=`) is not a part of it. */
 function nameStart(text: string, at: number): number {
   let from = at;
-  while (from > 0 && at - from <= longestName && /[\w.-]/.test(text[from - 1] ?? '')) from--;
+  while (from > 0 && at - from <= maxNameLength && /[\w.-]/.test(text[from - 1] ?? '')) from--;
   return text[from - 1] === '\\' && /[nrt]/.test(text[from] ?? '') ? from + 1 : from;
 }
 

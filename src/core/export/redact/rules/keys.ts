@@ -12,11 +12,11 @@ const endAnywhere = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const putty = /PuTTY-User-Key-File-\d: /g;
 const puttyEnd = /Private-MAC: [0-9a-f]{40,64}/;
 /** Shorter runs on a line of their own may be words. */
-const leastOfLine = 16;
+const minLineLength = 16;
 /** Lines of a key that are at least as long are replaced wherever else they appear. */
 const fullLine = 40;
 /** A key is at most so long, for searches that go back from its end. */
-const mostOfKey = 16_384;
+const maxKeyLength = 16_384;
 
 /**
  * Private keys in PEM and OpenPGP armor and of PuTTY: with real line breaks or escaped ones, with the marks of a diff or the line
@@ -33,7 +33,7 @@ export function* privateKeys(text: string): Generator<Span> {
   }
   yield* keysWithoutBeginning(text);
   for (const { index } of matchesOf(text, putty, 'PuTTY-User-Key')) {
-    const last = puttyEnd.exec(text.slice(index, index + mostOfKey));
+    const last = puttyEnd.exec(text.slice(index, index + maxKeyLength));
     if (last) yield secretSpan(index, index + last.index + last[0].length);
   }
 }
@@ -48,7 +48,7 @@ function keyEnd(text: string, at: number, lines: Span[]): number {
     const closed = runEnd(text, line, end);
     if (closed > line) return closed;
     const after = runEnd(text, line, body);
-    if (after - line >= leastOfLine || (after > line && isLastLine(text, after))) {
+    if (after - line >= minLineLength || (after > line && isLastLine(text, after))) {
       if (after - line >= fullLine) lines.push(secretSpan(line, after));
       reached = after;
       place = after;
@@ -71,7 +71,7 @@ function isLastLine(text: string, at: number): boolean {
 function* keysWithoutBeginning(text: string): Generator<Span> {
   let last = 0;
   for (const { index, 0: mark } of matchesOf(text, endAnywhere, 'PRIVATE KEY')) {
-    const before = text.slice(Math.max(last, index - mostOfKey), index);
+    const before = text.slice(Math.max(last, index - maxKeyLength), index);
     last = index + mark.length;
     if (before.includes('-----BEGIN ')) continue;
     let from = index;
@@ -79,7 +79,7 @@ function* keysWithoutBeginning(text: string): Generator<Span> {
     // Pieces are lines and the breaks between them; the last line is empty or the mark's own lead.
     for (let at = pieces.length - 3; at >= 0; at -= 2) {
       const line = pieces[at] ?? '';
-      if (runEnd(line, runEnd(line, 0, lead), body) !== line.length || line.length < (from === index ? 1 : leastOfLine)) break;
+      if (runEnd(line, runEnd(line, 0, lead), body) !== line.length || line.length < (from === index ? 1 : minLineLength)) break;
       from -= line.length + (pieces[at + 1]?.length ?? 0) + (from === index ? (pieces[at + 2]?.length ?? 0) : 0);
     }
     if (from < index) yield secretSpan(from, last);

@@ -2,7 +2,7 @@ import { isPlaceholder } from './placeholders.js';
 import { namedSpan, runEnd, type Span, secretSpan } from './span.js';
 
 /** The user and password of a URL are looked for in at most so many characters after `://`. */
-const mostOfUserInfo = 512;
+const maxUserInfoLength = 512;
 const userInfo = /[^\s/@"'<>`\\]*/y;
 const tokenAsUser = /^[\w.-]{20,}$/;
 
@@ -10,7 +10,7 @@ const tokenAsUser = /^[\w.-]{20,}$/;
 export function* urlPasswords(text: string): Generator<Span> {
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     const from = at + 3;
-    const to = from + runEnd(text.slice(from, from + mostOfUserInfo), 0, userInfo);
+    const to = from + runEnd(text.slice(from, from + maxUserInfoLength), 0, userInfo);
     if (text[to] !== '@' || !/[A-Za-z]/.test(text[at - 1] ?? '')) continue;
     const colon = text.slice(from, to).indexOf(':');
     const password = colon === -1 ? '' : text.slice(from + colon + 1, to);

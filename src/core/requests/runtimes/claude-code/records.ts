@@ -1,6 +1,6 @@
 import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../../base/index.js';
 import { countsOfUsage, type FileBytes } from '../../../formats/index.js';
-import { largestRecord } from '../../shared/canonical.js';
+import { maxRecordBytes } from '../../shared/canonical.js';
 import { membersUntil, type Places, placesAt, stringIn, type Wanted } from '../../shared/json-ranges.js';
 import type { Layout } from '../../shared/wire.js';
 import type { Usage } from '../runtime.js';
@@ -80,7 +80,7 @@ export const agentOf = (agentId: string | undefined): string => agentId ?? '';
 const recordMark = Buffer.from('"api-request');
 const recordStart = Buffer.from('{"type":"api-request');
 /** No real line has more fragments. */
-const mostFragments = 64;
+const maxFragments = 64;
 const replyMark = Buffer.from('"assistant"');
 const promptMark = Buffer.from('"user"');
 const newline = 0x0a;
@@ -120,14 +120,14 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   const readLine = (line: ByteRange): void => {
     const text = bytes.subarray(line.start, line.end);
     const next = text.indexOf(recordStart, 1);
-    if (next !== -1 && text.length <= largestRecord && parse(text) === undefined) readTorn(line, line.start + next);
+    if (next !== -1 && text.length <= maxRecordBytes && parse(text) === undefined) readTorn(line, line.start + next);
     else readRecord(line);
   };
 
   /** An incomplete line followed by the beginning of another. Its whole records count. */
   const readTorn = ({ start, end }: ByteRange, first: number): void => {
     readRecord({ start, end: first });
-    for (let [at, left] = [first, mostFragments]; at !== -1 && at < end && left > 0; left -= 1) {
+    for (let [at, left] = [first, maxFragments]; at !== -1 && at < end && left > 0; left -= 1) {
       const next = bytes.indexOf(recordStart, at + 1);
       readRecord({ start: at, end: next === -1 || next > end ? end : next });
       at = next;
@@ -153,7 +153,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
 
   const readWhole = (line: ByteRange): void => {
     const size = line.end - line.start;
-    if (size > largestRecord) return void problems.push({ at: line.start, reason: `the record has ${size} bytes, more than any request` });
+    if (size > maxRecordBytes) return void problems.push({ at: line.start, reason: `the record has ${size} bytes, more than any request` });
     const value = parse(bytes.subarray(line.start, line.end));
     if (isObject(value)) readValue(value, line);
   };
@@ -212,7 +212,7 @@ export function* userMessages(file: Uint8Array): Generator<Uint8Array> {
   const bytes = view(file);
   for (const line of linesWith(bytes, [promptMark], 0, bytes.length)) {
     const text = bytes.subarray(line.start, line.end);
-    const ranges = text.length <= largestRecord ? placesAt(text, 0, lineMembers)?.ranges : undefined;
+    const ranges = text.length <= maxRecordBytes ? placesAt(text, 0, lineMembers)?.ranges : undefined;
     const content = ranges && stringIn(text, ranges.get('message.role')) === 'user' ? ranges.get('message.content') : undefined;
     if (content) yield Buffer.concat([Buffer.from('{"role":"user","content":'), text.subarray(content.start, content.end), Buffer.from('}')]);
   }
@@ -337,7 +337,7 @@ function givenText(bytes: Uint8Array, line: ByteRange, { ranges }: Places, hashK
   const range = ranges.get(textKey);
   const hash = stringIn(bytes, ranges.get(hashKey)) ?? '';
   if (!range) return { hash, line, range, text: new Uint8Array() };
-  return { hash, line, range, text: line.end - line.start > largestRecord ? undefined : bytes.subarray(range.start, range.end) };
+  return { hash, line, range, text: line.end - line.start > maxRecordBytes ? undefined : bytes.subarray(range.start, range.end) };
 }
 
 const blobStart = Buffer.from('{"type":"api-request-blob",');
@@ -349,7 +349,7 @@ const beginsWith = (bytes: Buffer, { start }: ByteRange, beginning: Buffer): boo
 /** The message of a line, by its usual spelling and without parsing. The hash shows whether that is wrong. */
 function blobAt(bytes: Buffer, line: ByteRange): RecordedText | undefined {
   const { start, end } = line;
-  if (end - start > largestRecord || !beginsWith(bytes, line, blobStart)) return undefined;
+  if (end - start > maxRecordBytes || !beginsWith(bytes, line, blobStart)) return undefined;
   const found = bytes[end - 1] === closeBrace ? membersUntil(bytes, start, ['hash'], 'message') : undefined;
   const hash = found && stringIn(bytes, found.members.get('hash'));
   if (!found || hash === undefined) return undefined;
