@@ -8,13 +8,16 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 
 interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Failed tests with the first lines of what they say: they stand again at the end, where a cut log still shows them. */
+  readonly failures?: readonly string[];
 }
 
 interface Stage {
@@ -34,6 +37,12 @@ const sum = (all: readonly Counts[]): Counts =>
     failed: 0,
     skipped: 0,
   });
+
+/** A failed test in the summary. */
+const failure = (name: string, said = ''): string => {
+  const lines = stripVTControlCharacters(said).split('\n');
+  return [name, ...lines.filter((line) => line && !line.includes('node_modules')).slice(0, 10)].join('\n    ');
+};
 
 /** A skipped stage prints its reason. */
 function skipped(why: string): Counts {
@@ -92,7 +101,12 @@ interface VitestReport {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message?: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string; readonly failureMessages: readonly string[] }[];
+  }[];
 }
 
 function vitest(name: string, args: readonly string[]): Counts {
@@ -100,25 +114,49 @@ function vitest(name: string, args: readonly string[]): Counts {
   const ok = runs(process.execPath, [bin('vitest'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args]);
   if (!existsSync(report)) return one(false);
   const counts = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
-  const unread = counts.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+  const unread = counts.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+  const failed = counts.testResults.flatMap((file) =>
+    file.assertionResults
+      .filter((test) => test.status === 'failed')
+      .map((test) => failure(`${relative(root, file.name)}: ${test.fullName}`, test.failureMessages[0])),
+  );
   return orCrashed(ok, {
     passed: counts.numPassedTests,
-    failed: counts.numFailedTests + unread,
+    failed: counts.numFailedTests + unread.length,
     skipped: counts.numPendingTests + counts.numTodoTests,
+    failures: [...failed, ...unread.map((file) => failure(relative(root, file.name), file.message))],
   });
 }
 
-interface PlaywrightReport {
+interface PlaywrightSuite {
+  readonly suites?: readonly PlaywrightSuite[];
+  readonly specs?: readonly {
+    readonly title: string;
+    readonly file: string;
+    readonly ok: boolean;
+    readonly tests: readonly { readonly results: readonly { readonly error?: { readonly message?: string } }[] }[];
+  }[];
+}
+
+interface PlaywrightReport extends PlaywrightSuite {
   readonly stats: { readonly expected: number; readonly unexpected: number; readonly flaky: number; readonly skipped: number };
 }
+
+const failuresOf = ({ suites = [], specs = [] }: PlaywrightSuite): string[] => [
+  ...specs
+    .filter((spec) => !spec.ok)
+    .map((spec) => failure(`${spec.file}: ${spec.title}`, spec.tests.flatMap((test) => test.results).find((result) => result.error)?.error?.message)),
+  ...suites.flatMap(failuresOf),
+];
 
 /** A flaky test counts as failed. */
 function playwright(name: string, script: string): Counts {
   const report = join(reports, `${name}.json`);
   const ok = npmRun(script, ['--reporter=list,json'], { PLAYWRIGHT_JSON_OUTPUT_NAME: report });
   if (!existsSync(report)) return one(false);
-  const { stats } = JSON.parse(readFileSync(report, 'utf8')) as PlaywrightReport;
-  return orCrashed(ok, { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped });
+  const read = JSON.parse(readFileSync(report, 'utf8')) as PlaywrightReport;
+  const { expected: passed, unexpected, flaky, skipped } = read.stats;
+  return orCrashed(ok, { passed, failed: unexpected + flaky, skipped, failures: failuresOf(read) });
 }
 
 /** A stage that fails without a failed test has crashed, which counts as a failure. */
@@ -186,6 +224,7 @@ for (const stage of wanted) {
 say(`\n── in all ${'─'.repeat(54)}`);
 for (const { stage, counts, seconds } of results)
   say(`${stage.padEnd(10)} ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds.toFixed(1)} s)`);
+for (const { stage, counts } of results) for (const text of counts.failures ?? []) say(`\nfailed in ${stage}: ${text}`);
 const total = sum(results.map((result) => result.counts));
 process.exitCode = total.failed > 0 ? 1 : 0;
 say('');

@@ -59,14 +59,13 @@ test('a session of 20,000 entries opens and scrolls, with few entries drawn', as
   await expect(commits(page).first()).toBeVisible();
   await openContext(page, page.getByRole('option', { name: /^Question 1999/ }));
   await expect(page.getByText(/20,000 entries/).first()).toBeVisible();
-  for (const [place, words] of [
-    ['end', 'Answer 8 of turn 1999'],
-    ['start', 'Question 0'],
-    ['end', 'Answer 8 of turn 1999'],
+  for (const [key, words] of [
+    ['End', 'Answer 8 of turn 1999'],
+    ['Home', 'Question 0'],
+    ['End', 'Answer 8 of turn 1999'],
   ] as const) {
-    await entries(page).evaluate((list, to) => list.scrollTo({ top: to === 'end' ? list.scrollHeight : 0 }), place);
     await expect(async () => {
-      await entries(page).evaluate((list, to) => list.scrollTo({ top: to === 'end' ? list.scrollHeight : 0 }), place);
+      await entries(page).press(key);
       await expect(entries(page).getByText(words).first()).toBeInViewport({ timeout: 500 });
     }).toPass();
     expect(await entries(page).getByRole('article').count()).toBeLessThan(100);
@@ -198,7 +197,14 @@ test('canvases follow a change of the system theme', async ({ page, machine }) =
   await importAll(page);
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
   const bar = page.getByRole('slider', { name: 'Tokens of the context, entry by entry' }).first();
-  const drawn = () => bar.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  // The color of the first entry: widths may still change while counts arrive.
+  const drawn = () =>
+    bar.evaluate((canvas: HTMLCanvasElement) =>
+      canvas
+        .getContext('2d')
+        ?.getImageData(1, canvas.height / 2, 1, 1)
+        .data.join(' '),
+    );
   await expect(entries(page)).toHaveAttribute('aria-busy', 'false');
   const light = await drawn();
   await page.emulateMedia({ colorScheme: 'dark' });

@@ -7,8 +7,8 @@ const calmFrames = 12;
 const longest = 15_000;
 /** Content that arrives after that may move the block by so many pixels. A larger distance is a scroll of somebody else. */
 const farthest = 240;
-/** What a person does to scroll ends the landing. */
-const ownScrolling = ['wheel', 'pointerdown', 'touchstart', 'keydown'] as const;
+/** What a person does to scroll ends the landing. A control that receives the focus is scrolled into view, too. */
+const ownScrolling = ['wheel', 'pointerdown', 'touchstart', 'keydown', 'focusin'] as const;
 
 const offsetOf = (target: Element | Range, element: Element): number =>
   target.getBoundingClientRect().top - element.getBoundingClientRect().top - element.clientTop;
@@ -55,7 +55,11 @@ export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: 
       const stop = (): void => {
         cancelAnimationFrame(frame);
         held.disconnect();
-        for (const event of ownScrolling) element.removeEventListener(event, stop);
+        for (const event of ownScrolling) element.removeEventListener(event, stopForPerson);
+      };
+      // The list itself receives the focus when it opens, which scrolls nothing.
+      const stopForPerson = (event: Event): void => {
+        if (event.type !== 'focusin' || event.target !== element) stop();
       };
       const step = (): void => {
         const off = offOf(element, block);
@@ -85,7 +89,7 @@ export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: 
         hasLanded = true;
         for (const drawn of element.querySelectorAll('.context-length, .context-length > div')) held.observe(drawn);
       };
-      for (const event of ownScrolling) element.addEventListener(event, stop, { passive: true });
+      for (const event of ownScrolling) element.addEventListener(event, stopForPerson, { passive: true });
       running.current = stop;
       begin();
     },
