@@ -197,7 +197,12 @@ test('canvases follow a change of the system theme', async ({ page, machine }) =
   await importAll(page);
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
   const bar = page.getByRole('slider', { name: 'Tokens of the context, entry by entry' }).first();
-  // The color of the first entry: widths may still change while counts arrive.
+  await expect(
+    view(page)
+      .getByText(/tokens, counted/)
+      .first(),
+  ).toBeVisible();
+  // One color: widths may still change while the parts of the count arrive.
   const drawn = () =>
     bar.evaluate((canvas: HTMLCanvasElement) =>
       canvas
