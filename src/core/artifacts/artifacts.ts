@@ -73,8 +73,8 @@ export interface Artifacts {
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
   /** Drops every cache and returns their bytes. */
   dropCaches(): number;
-  /** Objects that were put since the last repack. Bytes are not counted for `most` objects and more. */
-  loose(most?: number): Loose;
+  /** Objects that were put since the last repack. Bytes are not counted for `limit` objects and more. */
+  loose(limit?: number): Loose;
   /** Which replicas hold which objects. */
   readonly copies: Copies;
   /** A transaction of the database. Objects that are put in it are on disk before it commits. */
@@ -163,7 +163,7 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, rem
     gc: (options) => gc(shelf, options),
     repack: (options = {}) => repack(shelf, options),
     dropCaches: () => dropCaches(shelf),
-    loose: (most) => looseOf(shelf, most),
+    loose: (limit) => looseOf(shelf, limit),
     copies: copiesIn(shelf),
     transaction,
     close: () => shelf.packs.close(),

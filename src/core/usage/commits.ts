@@ -3,7 +3,7 @@ import { type Chain, graph } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { readPending } from './backfill.js';
 import { moneyOf } from './prices.js';
-import { callsIn, windowOf } from './rows.js';
+import { callsIn, windowOf, windowsOf } from './rows.js';
 
 /** The calls of one model whose replies a commit is the first to contain. */
 export interface CommitCalls {
@@ -47,16 +47,6 @@ export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<Co
   );
 }
 
-/** The input of the last call whose reply each commit contains, as its provider counted it. Commits without such a count are left out. */
-export function countedAt(chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> {
-  const counted = new Map<CommitSeq, number>();
-  for (const call of callsIn(chain, commits)) {
-    const window = windowOf(call);
-    if (window !== null) counted.set(call.context, window);
-  }
-  return counted;
-}
-
 interface Link {
   readonly seq: CommitSeq;
   readonly parent: CommitSeq | null;
@@ -73,7 +63,7 @@ export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly bef
   let before: number | undefined;
   let at = linkOf(compaction)?.parent ?? null;
   for (let passed = 0; at !== null && before === undefined && passed < maxPassed; passed++) {
-    before = countedAt(chain, [at]).get(at);
+    before = windowsOf(chain, [at]).get(at);
     const link = linkOf(at);
     at = link && link.type === 'delta' ? link.parent : null;
   }
@@ -102,7 +92,7 @@ export function countedGraph(chain: Chain, query: Parameters<typeof graph>[1]): 
       )
       .map(({ seq, id }) => [id, seq] as const),
   );
-  const counted = countedAt(chain, [...seqs.values()]);
+  const counted = windowsOf(chain, [...seqs.values()]);
   return {
     ...rest,
     rows: rows.map((row) => {

@@ -34,16 +34,31 @@ export interface CallRow {
 const facts =
   'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost';
 
+/** The places of commits' calls, and of the copies of calls in them. */
+const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:commits)),
+          place(context, call, key) AS (
+            SELECT u.context, u.no, u.key FROM wanted w JOIN usageCall u ON u.context = w.seq
+            UNION ALL SELECT p.context, p.call, p.key FROM wanted w JOIN usageCopy p ON p.context = w.seq)`;
+
 /** The calls of commits, and copies of calls in them, oldest first. */
 export const callsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>
   chain.db.all<CallRow>(
-    `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:commits)),
-          place(context, call, key) AS (
-            SELECT u.context, u.no, u.key FROM wanted w JOIN usageCall u ON u.context = w.seq
-            UNION ALL SELECT p.context, p.call, p.key FROM wanted w JOIN usageCopy p ON p.context = w.seq)
-     SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
+    `${places} SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
        FROM place p JOIN usageCall u ON u.no = p.call ORDER BY u.at, p.context, u.no`,
     { commits: JSON.stringify(commits) },
+  );
+
+/** Everything that the last counted call of each commit read. Commits without such a call are left out. */
+export const windowsOf = (chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> =>
+  new Map(
+    chain.db
+      .all<{ context: CommitSeq; window: number }>(
+        `${places} SELECT p.context, IFNULL(u.input, 0) + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0) AS window
+           FROM place p JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL
+          ORDER BY u.at, p.context, u.no`,
+        { commits: JSON.stringify(commits) },
+      )
+      .map(({ context, window }) => [context, window] as const),
   );
 
 /** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
