@@ -4,7 +4,7 @@ import { type CallCount, type CallPart, type Counts, countIn, countsIn, doesOf, 
 import { isHidden } from '../shared/outline.js';
 import { entriesOf } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
-import { messageIdOf, syntheticModel, timeOf } from './schema.js';
+import { messageIdOf, syntheticModel } from './schema.js';
 
 /** The counts in a message's `usage`. The provider's `input_tokens` leave cached tokens out. */
 export function countsOfUsage(usage: Json | undefined): Counts & { readonly flaw?: string } {
@@ -40,7 +40,7 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
   if (!first || model === syntheticModel) return undefined;
   const message = isObject(record.message) ? record.message : {};
   return {
-    at: timeOf(record),
+    at: first.at,
     reply: {
       id: messageIdOf(record) ?? first.key,
       key: first.key,

@@ -1,11 +1,13 @@
 /** The first line of a text, short enough for a list; undefined for an empty text. */
 export function clip(text: string): string | undefined {
-  const line = /\S[^\r\n]*/.exec(text)?.[0].replace(/\s+/g, ' ').trim();
+  const line = /\S[^\r\n]*/.exec(text)?.[0].replace(irregularSpace, ' ').trim();
   if (line === undefined || line === '') return undefined;
   if (line.length <= maxHeadlineLength) return line;
   return `${line.slice(0, maxHeadlineLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 const maxHeadlineLength = 200;
+/** White space that is not one single space. Every line of a history comes through here, and most have single spaces only. */
+const irregularSpace = / \s+|[^\S ]\s*/g;
 
 /**
  * The first line of a prompt without what an agent puts around it: what a person asked stands in an element such as `<user_query>`, or after
