@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { UsageContext } from '../../src/core/contract/index.js';
 import { Estimate, TokenLegend, Window } from '../../src/renderer/parts/index.js';
 import { shortPaths } from '../../src/renderer/parts/repository.js';
+import { Shares } from '../../src/renderer/views/request/Shares.js';
 
 const counted: UsageContext = {
   counted: 1_000,
@@ -31,6 +32,19 @@ test('[N15] each number of tokens says on hover how it is known', () => {
     expect(titles.length).toBeGreaterThanOrEqual(3);
     for (const title of titles) expect(title).toMatch(basis);
   }
+});
+
+test('[N15] shares of a request say on hover what is estimated and what is not recorded', () => {
+  const html = renderToStaticMarkup(
+    <Shares
+      shares={[
+        ['System', 1_234, 'system'],
+        ['Tools', null, 'tool'],
+        ['Messages', 0, 'user'],
+      ]}
+    />,
+  );
+  expect(titlesIn(html)).toEqual(['Estimated from the length of the text: about 1,234 tokens', 'Not recorded in the request']);
 });
 
 test('[N15] no number is shown until the count arrives', () => {

@@ -221,6 +221,8 @@ const side = z.object({
   tokens: count,
   /** `counted`: the input of the last call as its provider counted it; null where no call has seen the context. */
   context: z.object({ entries: count, tokens: count, counted: count.nullable() }),
+  /** Model calls of the turn. A turn without one has no model, usage and cost. */
+  calls: count,
   usage: requestTokens.nullable(),
   cost: z.number().nullable(),
   /** `cost` is a lower bound: not every count that costs something was recorded. */

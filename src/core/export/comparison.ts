@@ -85,17 +85,20 @@ function documentOf({ base, sides, rows }: SideBySide, read: readonly (readonly 
 }
 
 function sideTable(sides: readonly ComparedSide[]): string {
-  const lines = sides.map(({ turnId, summary, model, context, usage, cost, costAtLeast, ms }, at) => [
-    letter(at),
-    `\`${turnId}\``,
-    cell(summary ?? ''),
-    cell(model ?? unknown),
-    context.counted === null ? `≈ ${number(context.tokens)}` : `${number(context.counted)} counted`,
-    usage?.input == null ? unknown : number(usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)),
-    usage?.output == null ? unknown : number(usage.output),
-    cost === null ? unknown : `${costAtLeast ? '≥ ' : ''}$${cost.toFixed(4)}`,
-    ms === null ? unknown : `${(ms / 1_000).toFixed(1)} s`,
-  ]);
+  const lines = sides.map(({ turnId, summary, model, context, calls, usage, cost, costAtLeast, ms }, at) => {
+    const missing = calls === 0 ? 'no calls' : unknown;
+    return [
+      letter(at),
+      `\`${turnId}\``,
+      cell(summary ?? ''),
+      cell(model ?? missing),
+      context.counted === null ? `≈ ${number(context.tokens)}` : `${number(context.counted)} counted`,
+      usage?.input == null ? missing : number(usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)),
+      usage?.output == null ? missing : number(usage.output),
+      cost === null ? missing : `${costAtLeast ? '≥ ' : ''}$${cost.toFixed(4)}`,
+      ms === null ? unknown : `${(ms / 1_000).toFixed(1)} s`,
+    ];
+  });
   const head = ['', 'Commit', 'Summary', 'Model', 'Context tokens', 'Input', 'Output', 'Cost', 'Time'];
   return `${[head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n')}\n\n`;
 }

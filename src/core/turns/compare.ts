@@ -97,14 +97,16 @@ export function sideOf(chain: Chain, id: ContextId): ComparedSide {
     context: { entries: whole.total, tokens: whole.tokens, counted: countedInput(chain, row.id) },
   };
   // A snapshot copies earlier turns; it is not a turn.
-  if (row.type === 'snapshot' && row.parentId !== null) return { ...shared, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
+  if (row.type === 'snapshot' && row.parentId !== null)
+    return { ...shared, calls: 0, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
   // A fork holds entries of the original and of its author: the time between them is no work.
   const isWork = row.forked === 0 || ownRun(chain, row.id) !== undefined;
-  const { model, tokens, usage, cost, costAtLeast, startedAt, endedAt } = turnOf(chain, row.id);
+  const { model, tokens, usage, cost, costAtLeast, startedAt, endedAt, input } = turnOf(chain, row.id);
   return {
     ...shared,
     model,
     tokens,
+    calls: input.requests.length,
     usage,
     cost,
     ...(costAtLeast && { costAtLeast }),

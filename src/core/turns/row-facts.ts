@@ -2,7 +2,7 @@ import type { ContextId } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
-import { ownSpans } from '../requests/index.js';
+import { listRequests, ownSpans } from '../requests/index.js';
 import { callsIn, costsAt } from '../usage/index.js';
 import { type Lines, touchOf } from './files.js';
 import { deltaEntries } from './turns.js';
@@ -30,7 +30,7 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
       files: touched.length,
       touched: touched.slice(0, maxTouched),
       // The writer of a card is an agent, not a model.
-      model: cardCalls ? (cardCalls.at(-1)?.model ?? null) : modelOf(own),
+      model: cardCalls ? (cardCalls.at(-1)?.model ?? null) : (modelOf(own) ?? (row.forked ? requestedModel(chain, row.id) : null)),
       cost: costs.get(row.id) ?? null,
     };
   });
@@ -68,6 +68,9 @@ function sum(a: Lines | undefined, b: Lines | undefined): Lines {
   const removed = a?.removed === undefined && b?.removed === undefined ? undefined : (a?.removed ?? 0) + (b?.removed ?? 0);
   return { ...(added !== undefined && { added }), ...(removed !== undefined && { removed }) };
 }
+
+/** The model of the last request of a commit that was made here: a repeated reply can lack its author. */
+const requestedModel = (chain: Chain, turnId: ContextId): string | null => listRequests(chain, { turnId }).at(-1)?.model ?? null;
 
 /** The last model that answered; null if none is recorded. */
 const modelOf = (own: readonly Entry[]): string | null =>

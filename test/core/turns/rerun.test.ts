@@ -60,7 +60,7 @@ describe('runs of Stemma itself', () => {
       }
     const { result: said } = await drained(rerunTurn(chain, { turnId, provider: 'recorded' }, []));
     const kept = said.commits[0] as ContextId;
-    expect(rowFacts(chain, [kept])).toMatchObject([{ ms: null, tools: 1 }]);
+    expect(rowFacts(chain, [kept])).toMatchObject([{ ms: null, tools: 1, model: 'm' }]);
     expect(turnOf(chain, kept).calls).toMatchObject([{ ms: null, startedAt: null }]);
     expect(reproduceTurn(chain, said.commits[0] as ContextId)).toMatchObject({ identical: true, calls: 1 });
   });

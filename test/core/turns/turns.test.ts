@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
 import { type Chain, checkpoint, compact, entries, show } from '../../../src/core/chain/index.js';
 import type { Commit, ReplyPart } from '../../../src/core/contract/index.js';
+import { exportComparison } from '../../../src/core/export/index.js';
 import {
   askContext,
   compareTurns,
@@ -63,6 +64,16 @@ describe('a turn', () => {
       prompt('u3', 'go on', { parent: 'a2', at: '2026-01-01T00:00:20.000Z' }) + answer('a3', 'ok', { parent: 'u3', at: '2026-01-01T00:00:19.000Z' }),
     );
     expect(compareTurns(chain, first.id, back.id)).toMatchObject({ a: { ms: 1_000 }, b: { ms: null } });
+  });
+
+  test('[N4] a turn without a model call is told from one whose calls were not recorded', () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const typed = commit(chain, second, prompt('u3', 'go on', { parent: 'a2' }));
+    const { a, b } = compareTurns(chain, second.id, typed.id);
+    expect(a.calls).toBeGreaterThan(0);
+    expect(b).toMatchObject({ calls: 0, model: null, usage: null, cost: null });
+    expect(exportComparison(chain, { ids: [second.id, typed.id] }).text).toContain('| no calls | ');
   });
 
   test('the turns of a chain are in order, each with its trigger', () => {

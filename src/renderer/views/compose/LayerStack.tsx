@@ -73,7 +73,12 @@ function Layer({
       {dropped.map((one) => (
         <p key={one.reason} className="layer-dropped">
           Not sent: {one.reason}
-          {one.tokens > 0 && ` (${say.plural(one.messages, 'message')}, ${say.tokens(one.tokens)})`}
+          {one.tokens > 0 && (
+            <>
+              {' '}
+              ({say.plural(one.messages, 'message')}, <Estimate of={one.tokens} />)
+            </>
+          )}
         </p>
       ))}
     </li>

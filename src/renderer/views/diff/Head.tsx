@@ -2,7 +2,7 @@ import { ArrowLeftRight, ClipboardCopy, FileDown, Share2 } from 'lucide-react';
 import type { Commit, ComparedSide, ContextDiff, ContextId, UsageSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { shareForm } from '../../forms';
-import { basis, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
+import { basis, Estimate, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
 import { ask, copy, download, useNavigation, useQuery } from '../../state';
 
 /** The two compared commits, with the usage of each. */
@@ -105,7 +105,7 @@ function Figures({
     ['Input', side && inputOf(side), other && inputOf(other), say.exact, `${basis.counted}: the input of all calls of the turn`],
     ['Output', side?.usage?.output, other?.usage?.output, say.exact, `${basis.counted}: the replies of all calls of the turn`],
   ];
-  const missing = known.flatMap(([name, value]) => (value == null ? [name.toLowerCase()] : []));
+  const missing = [...known.flatMap(([name, value]) => (value == null ? [name.toLowerCase()] : [])), ...(side?.model ? [] : ['model'])];
   return (
     <dl className="diff-figures">
       {known.map(
@@ -117,11 +117,17 @@ function Figures({
           <dd>{side.model}</dd>
         </div>
       )}
-      {side && missing.length > 0 && (
+      {side?.calls === 0 && (
+        <div title="Nothing was sent to a model in the last turn of this side, so it has no model, tokens and cost.">
+          <dt>Calls</dt>
+          <dd>none</dd>
+        </div>
+      )}
+      {side && side.calls > 0 && missing.length > 0 && (
         <div>
           <dt>Not recorded</dt>
           <dd>
-            <span className="muted">{[...missing, ...(side.model ? [] : ['model'])].join(', ')}</span>
+            <span className="muted">{missing.join(', ')}</span>
           </dd>
         </div>
       )}
@@ -151,11 +157,8 @@ function Figure(props: { name: string; value: number; from: number | null | unde
 
 /** The tokens of a context: as the provider of its last call counted them, else the estimate. */
 export const ContextSize = ({ counted, estimated }: { counted: number | null; estimated: number }) => (
-  <span
-    className="muted"
-    title={counted === null ? `${basis.estimated}: no call has seen this context` : `${basis.counted}: the input of the last call`}
-  >
-    {counted === null ? say.tokens(estimated) : `${say.exact(counted)} tok`}
+  <span className="muted" title={counted === null ? undefined : `${basis.counted}: the input of the last call`}>
+    {counted === null ? <Estimate of={estimated} /> : `${say.exact(counted)} tok`}
   </span>
 );
 
@@ -170,11 +173,12 @@ export function Usage({ side }: { side: ComparedSide }) {
     ['cost', cost === null ? undefined : `${costAtLeast ? '≥ ' : ''}$${cost.toFixed(4)}`],
     ['time', ms === null ? undefined : say.duration(ms)],
   ];
-  const unknown = facts.flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const unknown = side.calls === 0 ? [] : facts.flatMap(([name, value]) => (value === undefined ? [name] : []));
   return (
     <span className="diff-took muted">
       {facts
         .flatMap(([, value]) => value ?? [])
+        .concat(side.calls === 0 ? ['no model calls'] : [])
         .concat(unknown.length ? [`${unknown.join(', ')} not recorded`] : [])
         .join(' · ')}
     </span>

@@ -179,7 +179,13 @@ function Cut({ plan }: { plan: Plan }) {
         </span>
         <span>
           <b>Removed</b>{' '}
-          {plan.removed.entries === 0 ? 'none' : `${say.plural(plan.removed.entries, 'entry', 'entries')}, ${say.tokens(plan.removed.tokens)}`}
+          {plan.removed.entries === 0 ? (
+            'none'
+          ) : (
+            <>
+              {say.plural(plan.removed.entries, 'entry', 'entries')}, <Estimate of={plan.removed.tokens} />
+            </>
+          )}
         </span>
       </div>
     </div>

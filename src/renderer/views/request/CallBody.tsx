@@ -1,7 +1,7 @@
 import { Braces, Terminal } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Request } from '../../../core/contract/index.js';
-import { Button, Estimate, say } from '../../parts';
+import { Button, Estimate } from '../../parts';
 import { copy } from '../../state';
 import { curlOf, isMissing, type Part, type ShownBody, shownBody } from './body';
 import { Messages } from './Messages';
@@ -123,7 +123,7 @@ function Section(props: { name: string; tokens: number; parts: readonly Part[]; 
   return (
     <section aria-label={name}>
       <h3 className="request-title">
-        {name} <span className="muted">{parts.length ? say.tokens(tokens) : none}</span>
+        {name} <span className="muted">{parts.length ? <Estimate of={tokens} /> : none}</span>
       </h3>
       {parts.map((part) => (
         <details key={part.title} className={`request-part kind-${kind}`} open={open}>

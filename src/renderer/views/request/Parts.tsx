@@ -103,9 +103,8 @@ function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: R
                     </span>
                     <span className="part-head">{row.head || 'empty'}</span>
                     <span className="muted">
-                      {[row.versions.at(-1), say.tokens(row.tokens), say.plural(row.calls, 'call'), say.plural(row.sessions, 'session')]
-                        .filter(Boolean)
-                        .join(' · ')}
+                      {row.versions.length > 0 && `${row.versions.at(-1)} · `}
+                      <Estimate of={row.tokens} /> · {say.plural(row.calls, 'call')} · {say.plural(row.sessions, 'session')}
                     </span>
                   </div>
                 ))}

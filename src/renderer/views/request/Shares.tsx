@@ -1,4 +1,4 @@
-import { say } from '../../parts';
+import { Estimate, say } from '../../parts';
 
 /** How the tokens of a request are distributed, as a bar and as text; null means not recorded. */
 export function Shares({ shares }: { shares: readonly (readonly [name: string, tokens: number | null, hue: string])[] }) {
@@ -14,8 +14,8 @@ export function Shares({ shares }: { shares: readonly (readonly [name: string, t
       </div>
       <p className="shares-words" aria-hidden>
         {shares.map(([name, tokens, hue]) => (
-          <span key={name} className={tokens === null ? 'faint' : `kind-${hue}`}>
-            <i className="dot" /> {name} {tokensOrNone(tokens)}
+          <span key={name} className={tokens === null ? 'faint' : `kind-${hue}`} title={tokens === null ? 'Not recorded in the request' : undefined}>
+            <i className="dot" /> {name} {tokens ? <Estimate of={tokens} /> : tokensOrNone(tokens)}
           </span>
         ))}
       </p>

@@ -1,7 +1,7 @@
 import { FlaskConical, Play } from 'lucide-react';
 import { useState } from 'react';
 import type { Turn, TurnRequest } from '../../../core/contract/index.js';
-import { Button, say } from '../../parts';
+import { Button, Estimate, say } from '../../parts';
 import { type Outline, type RunInput, show } from '../../state';
 import { EntryEditor, noChanges } from '../fork';
 import { ProviderChoice, ProviderHint } from './ProviderChoice';
@@ -57,7 +57,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
         isOpen
         isChanged={form.plan.edits.length > 0}
         onUndo={() => form.setChanges(noChanges(form.cut))}
-        note={say.tokens(form.plan.tokensAfter)}
+        note={<Estimate of={form.plan.tokensAfter} />}
       >
         <div className="ask-entries">
           <EntryEditor

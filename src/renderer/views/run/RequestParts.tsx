@@ -11,7 +11,7 @@ interface PartProps {
   readonly none?: string;
   readonly isChanged: boolean;
   readonly isOpen?: boolean;
-  readonly note?: string;
+  readonly note?: ReactNode;
   readonly onUndo: () => void;
   readonly children: ReactNode;
 }
