@@ -5,7 +5,7 @@ import { type Outline, type ParsedEntry, promptAt, readerOf, toolClassOf } from 
 import type { Chain, Place, Placed, Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
-import { walk } from './walk.js';
+import { lastSteps, walk } from './walk.js';
 
 export interface ContextQuery {
   readonly id: ContextId;
@@ -15,19 +15,35 @@ export interface ContextQuery {
 }
 
 /** Lists the entries of a context. Commits never change, so the result is cached. */
-function placedOf(chain: Chain, { id, stop = 'compaction', hidden = false }: ContextQuery): Placed {
+function placedOf(chain: Chain, query: ContextQuery): Placed {
+  const reading = placedInPieces(chain, query);
+  for (let read = reading.next(); ; read = reading.next()) if (read.done) return read.value;
+}
+
+/** Commits whose outlines are read at a time. */
+const commitsInPiece = 200;
+
+/** Lists the entries of a context in pieces, so that the engine can answer other calls in between. */
+export function* placedInPieces(chain: Chain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, Placed> {
   const tip = commitOf(chain, id);
   const end = stop === 'compaction' || stop === 'root' ? stop : commitOf(chain, stop, 'stop').id;
   const name = `${tip.seq} ${end} ${hidden}`;
   const recent = chain.placed.get(name);
   if (recent) return recent;
-  const placed = placedAlong(chain, walk(chain, tip, end).contributing, hidden);
+  const { contributing } = walk(chain, tip, end);
+  const outlines: Outline[] = [];
+  for (let from = 0; from < contributing.length; from += commitsInPiece) {
+    if (from > 0) yield;
+    outlines.push(...outlinesOf(chain, contributing.slice(from, from + commitsInPiece)));
+  }
+  const placed = placedIn(contributing, outlines, hidden);
   chain.placed.set(name, placed, placed.places.length + 1);
   return placed;
 }
 
-function placedAlong(chain: Chain, contributing: readonly Step[], hidden: boolean): Placed {
-  const outlines = outlinesOf(chain, contributing);
+const placedAlong = (chain: Chain, steps: readonly Step[], hidden: boolean): Placed => placedIn(steps, outlinesOf(chain, steps), hidden);
+
+function placedIn(contributing: readonly Step[], outlines: readonly Outline[], hidden: boolean): Placed {
   const elided = elisionsOf(outlines);
   const places = contributing.flatMap((step, at) =>
     (outlines[at]?.entries ?? []).flatMap((outline, index): Place[] => {
@@ -49,8 +65,17 @@ const tokensOf = (place: Place): number =>
 /** Lists every entry of a context without its content. */
 export function outlineRows(chain: Chain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
   const { places } = placedOf(chain, query);
-  const prompts = promptsOf(places);
-  const rows = places.map((place): OutlineRow => {
+  return summed(rowsOf(places, promptsOf(places)));
+}
+
+const summed = (rows: OutlineRow[]): { total: number; tokens: number; rows: OutlineRow[] } => ({
+  total: rows.length,
+  tokens: rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0),
+  rows,
+});
+
+const rowsOf = (places: readonly Place[], prompts: ReadonlySet<Place>): OutlineRow[] =>
+  places.map((place) => {
     const { key, role, kind, head, toolCallId, isError, hidden } = place.outline;
     return {
       key,
@@ -65,7 +90,36 @@ export function outlineRows(chain: Chain, query: ContextQuery): { total: number;
       ...(prompts.has(place) && { prompt: true as const }),
     };
   });
-  return { total: rows.length, tokens: rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0), rows };
+
+/** A context of more commits takes seconds to read. */
+const manyCommits = 300;
+/** Entries shown before and after the one where reading begins. */
+const nearBefore = 20;
+const nearAfter = 100;
+
+/**
+ * The entries of a long context around one of its last entries, else around its last prompt. Undefined if the context is short, or if none
+ * of its last commits has an entry.
+ */
+export function entriesNear(
+  chain: Chain,
+  { id, stop = 'compaction', hidden = false }: ContextQuery,
+  near: EntryKey | null,
+): (ReturnType<typeof outlineRows> & { entries: Entry[] }) | undefined {
+  const steps = lastSteps(chain, commitOf(chain, id), stop, manyCommits);
+  if (!steps) return undefined;
+  for (let most = near === null ? 8 : steps.length; most <= steps.length; most *= 2) {
+    const { places, toolNames } = placedAlong(chain, steps.slice(-most), hidden);
+    const prompts = promptsOf(places);
+    const own = places.findIndex(({ step }) => step === places.at(-1)?.step);
+    const prompt = places.findLastIndex((place, at) => at >= own && prompts.has(place));
+    const linked = near === null ? -1 : places.findLastIndex(({ outline }) => outline.key === near);
+    const place = linked >= 0 ? linked : Math.max(own, prompt);
+    if (place < nearBefore) continue;
+    const part = places.slice(place - nearBefore, place + nearAfter);
+    return { ...summed(rowsOf(part, prompts)), entries: part.map((each) => entryAt(chain, each, toolNames)) };
+  }
+  return undefined;
 }
 
 /** The prompts of the commits, one each. */

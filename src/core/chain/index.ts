@@ -7,7 +7,17 @@ export { type Chain, type ContextRow, contextColumns, type Materialized, personO
 export { addCommit, type CheckpointInput, checkpoint, type NewCommit } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
-export { type ContextQuery, contextEntries, contextEntriesInPieces, entries, entriesInTurn, find, outlineRows } from './entries.js';
+export {
+  type ContextQuery,
+  contextEntries,
+  contextEntriesInPieces,
+  entries,
+  entriesInTurn,
+  entriesNear,
+  find,
+  outlineRows,
+  placedInPieces,
+} from './entries.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';
 export { forgetGraph, graph } from './graph.js';

@@ -33,6 +33,18 @@ export function walk(chain: Chain, tip: ContextRow, stop: Stop = 'compaction'): 
   return { tip, stop: end.id, contributing: all.filter((row) => row.seq === end.seq || carriesNewContent(row)) };
 }
 
+/** The last commits of a long walk that contribute content, root first. Undefined if the walk has no more commits than these. */
+export function lastSteps(chain: Chain, tip: ContextRow, stop: Stop, most: number): readonly Step[] | undefined {
+  if (stop !== 'compaction' && stop !== 'root') return undefined;
+  const last: Step[] = [];
+  for (const row of backwards(chain, tip)) {
+    if (stop === 'compaction' && isResetPoint(row)) return undefined;
+    if (last.length === most) return last.reverse();
+    if (carriesNewContent(row)) last.push(row);
+  }
+  return undefined;
+}
+
 /** All commits from the root to the tip. */
 export const lineage = (chain: Chain, tip: ContextRow): readonly Step[] => collect(chain, tip, () => false);
 

@@ -283,14 +283,29 @@ export const contextContract = {
       }),
     )
     .output(z.object({ total: count, entries: z.array(entry) })),
-  outline: procedure('Returns every entry of a context without its content.')
+  outline: procedure('Returns every entry of a context without its content, or the part of a long one where reading begins.')
     .input(
       z.strictObject({
         ...query,
         packed: z.boolean().optional().describe('Return the rows as one text in `packed`, which a long context needs to arrive quickly.'),
+        near: entryKey
+          .nullable()
+          .optional()
+          .describe(
+            'Of a context of more than 300 commits, return only the rows around this entry with their content in `entries`, if it is one of the last; else those around the last prompt.',
+          ),
       }),
     )
-    .output(z.object({ total: count, tokens: count, rows: z.array(outlineRow), packed: z.string().optional() })),
+    .output(
+      z.object({
+        total: count,
+        tokens: count,
+        rows: z.array(outlineRow),
+        packed: z.string().optional(),
+        /** Present if `rows` is only a part: the content of these rows. `total` and `tokens` are then those of the part. */
+        entries: z.array(entry).optional(),
+      }),
+    ),
   find: procedure(
     'Finds entries of a context whose text, call or result contains the words, ignoring case. The hits are positions in `context.outline`.',
   )

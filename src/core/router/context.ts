@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { defaultSummarizer, listInstantiations, listSummaries, summarizeCommits, versionsOfCommit } from '../assist/index.js';
 import {
   checkpoint,
   compact,
   entries,
+  entriesNear,
   find,
   fork,
   graphMap,
@@ -10,6 +12,7 @@ import {
   instantiate,
   materialize,
   outlineRows,
+  placedInPieces,
   resolve,
   show,
   snapshot,
@@ -36,7 +39,10 @@ export const contextRouter = {
   graph: os.context.graph.handler(({ input, context }) => countedGraph(chainOf(context), input)),
   graphMap: os.context.graphMap.handler(({ input, context }) => graphMap(chainOf(context), input)),
   entries: os.context.entries.handler(({ input, context }) => entries(chainOf(context), input)),
-  outline: os.context.outline.handler(({ input: { packed, ...query }, context }) => {
+  outline: os.context.outline.handler(async ({ input: { packed, near, ...query }, context }) => {
+    const part = near !== undefined && entriesNear(chainOf(context), query, near);
+    if (part) return part;
+    for (const _ of placedInPieces(chainOf(context), query)) await setImmediate();
     const outline = outlineRows(chainOf(context), query);
     return packed ? { ...outline, rows: [], packed: packOutline(outline.rows) } : outline;
   }),

@@ -1,7 +1,17 @@
-import { type Commit, type ContextId, type Entry, type OutlineRow, type Stop, type TimelineRow, unpackOutline } from '../../core/contract/index.js';
+import {
+  type Commit,
+  type ContextId,
+  type Entry,
+  type EntryKey,
+  type OutlineRow,
+  type Stop,
+  type TimelineRow,
+  unpackOutline,
+} from '../../core/contract/index.js';
 import { api } from '../client';
 import { Latest } from './latest';
 import { Memory } from './memory';
+import { route } from './navigation';
 import { type Query, useQuery } from './query';
 import { createRanges, type Ranges } from './ranges';
 
@@ -10,6 +20,10 @@ export interface Outline {
   readonly total: number;
   readonly tokens: number;
   readonly rows: readonly OutlineRow[];
+  /** The rows are only those where reading begins, because the context is long. */
+  readonly isPart?: true;
+  /** Entries that arrived with their content, and the place of the first of them in `rows`. */
+  readonly read?: { readonly from: number; readonly entries: readonly Entry[] };
 }
 
 export type ShownCommit = Commit & { readonly children: readonly ContextId[]; readonly depth: number };
@@ -24,22 +38,50 @@ const pageSize = 60;
 
 // Commits never change, so these answers stay right.
 const outlines = new Latest<Promise<Outline>>(12);
+const beginnings = new Latest<Promise<Outline>>(12);
 const entryLists = new Latest<Ranges<Entry>>(8);
 const timelines = new Latest<Ranges<TimelineRow>>(4);
 
-/** Every entry of a context without its content. `unsent` adds entries that were never sent to the model. A failure is not cached. */
-export async function outlineOf(project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> {
-  const key = `${project}\n${id}\n${stop}\n${unsent}`;
+/** Keeps an answer. A failure is not kept. */
+async function keep(kept: Latest<Promise<Outline>>, key: string, ask: () => Promise<Outline>): Promise<Outline> {
   try {
-    return await outlines.get(key, async () => {
-      const { packed, ...outline } = await api.context.outline({ id, stop, packed: true, ...(unsent && { hidden: true }) });
-      return packed === undefined ? outline : { ...outline, rows: unpackOutline(packed) };
-    });
+    return await kept.get(key, ask);
   } catch (error) {
-    outlines.forget(key);
+    kept.forget(key);
     throw error;
   }
 }
+
+type Asked = Parameters<typeof api.context.outline>[0];
+
+async function askOutline(query: Asked): Promise<Outline> {
+  const { packed, entries, ...outline } = await api.context.outline({ ...query, packed: true });
+  if (entries) return { ...outline, isPart: true, read: { from: 0, entries } };
+  return packed === undefined ? outline : { ...outline, rows: unpackOutline(packed) };
+}
+
+const askedOf = (id: ContextId, stop: Stop, unsent: boolean): Asked => ({ id, stop, ...(unsent && { hidden: true }) });
+
+/** What can be shown of a context at once: the outline, or of a long context the part around the selected entry or the last prompt. */
+export const beginningOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> =>
+  keep(beginnings, `${project}\n${id}\n${stop}\n${unsent}`, () =>
+    askOutline({ ...askedOf(id, stop, unsent), near: (route().entry as EntryKey | undefined) ?? null }),
+  );
+
+/** Every entry of a context without its content. `unsent` adds entries that were never sent to the model. */
+export const outlineOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> =>
+  keep(outlines, `${project}\n${id}\n${stop}\n${unsent}`, async () => {
+    const { isPart, read, ...whole } = await beginningOf(project, id, stop, unsent);
+    if (!isPart) return whole;
+    // The part is drawn first: the rest takes seconds to arrive.
+    await new Promise((drawn) => setTimeout(drawn, drawMs));
+    const outline = await askOutline(askedOf(id, stop, unsent));
+    const first = read?.entries[0]?.key;
+    return { ...outline, ...(read && { read: { from: outline.rows.findLastIndex(({ key }) => key === first), entries: read.entries } }) };
+  });
+
+/** Time in which the first part of a long context is drawn and what belongs to it is asked for. */
+const drawMs = 300;
 
 /** The entries of a context with their content, in pages. */
 export const entriesOf = (project: string, id: ContextId, stop: Stop, unsent = false): Ranges<Entry> =>
@@ -49,6 +91,13 @@ export const entriesOf = (project: string, id: ContextId, stop: Stop, unsent = f
       return { total, items: entries };
     }),
   );
+
+/** The entries of an outline: those that arrived with it, and for a whole outline the pages. */
+export function entriesWith(pages: Ranges<Entry>, { isPart, read }: Outline): Ranges<Entry> {
+  if (!read) return pages;
+  const at = (index: number): Entry | undefined => pages.at(index) ?? read.entries[index - read.from];
+  return isPart ? { ...pages, at, need: () => {} } : { ...pages, at };
+}
 
 /** The steps of a chain's replay with their content, in pages. */
 export const stepEntriesOf = (project: string, id: ContextId): Ranges<Entry> =>

@@ -7,6 +7,7 @@ import {
   commitOf,
   compact,
   entries,
+  entriesNear,
   find,
   forgetGraph,
   fork,
@@ -16,6 +17,7 @@ import {
   materialize,
   materializedBytes,
   outlineRows,
+  placedInPieces,
   resolve,
   show,
   snapshot,
@@ -387,6 +389,34 @@ describe('reading a context', () => {
     expect(outline.tokens).toBe(whole.entries.reduce((sum, entry) => sum + entry.tokens, 0));
     expect(unpackOutline(packOutline(outline.rows))).toEqual(outline.rows);
     expect(entries(chain, { id: last.id, offset: 99 }).entries).toEqual([]);
+  });
+
+  test('[W53] a long context begins with the entries around its last prompt or a selected entry', () => {
+    const chain = emptyChain();
+    const commits = conversation(chain, 320);
+    const last = commits.at(-1) as Commit;
+    const whole = entries(chain, { id: last.id }).entries;
+    const { rows } = outlineRows(chain, { id: last.id });
+    const begun = entriesNear(chain, { id: last.id }, null);
+    expect(begun?.rows).toEqual(rows.slice(-22));
+    expect(begun?.entries).toEqual(whole.slice(-22));
+    expect(begun?.rows[20]).toMatchObject({ prompt: true, commit: last.id });
+    expect(begun?.total).toBe(22);
+    const linked = entriesNear(chain, { id: last.id, stop: 'root' }, rows.at(-60)?.key ?? null);
+    expect(linked?.rows).toEqual(rows.slice(-80));
+    // An entry that is not among the last ones begins at the last prompt, and a short context is not divided.
+    expect(entriesNear(chain, { id: last.id }, rows[0]?.key ?? null)?.rows).toEqual(rows.slice(-22));
+    expect(entriesNear(chain, { id: commits[299]?.id as ContextId }, null)).toBeUndefined();
+    expect(entriesNear(chain, { id: compact(chain, last.id, 'short', []).id }, null)).toBeUndefined();
+  });
+
+  test('[W53] the entries of a long context are read in pieces', () => {
+    const chain = emptyChain();
+    const last = conversation(chain, 420).at(-1) as Commit;
+    const reading = placedInPieces(chain, { id: last.id });
+    expect([reading.next().done, reading.next().done, reading.next().done]).toEqual([false, false, true]);
+    expect(outlineRows(chain, { id: last.id }).total).toBe(840);
+    expect(placedInPieces(chain, { id: last.id }).next().done).toBe(true);
   });
 
   test('find searches texts, calls and results, ignoring case', () => {

@@ -5,7 +5,8 @@ import type { ContextId } from '../../../src/core/contract/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
-import { entries } from '../../support/window.js';
+import { transcript } from '../../support/transcript.js';
+import { entries, view } from '../../support/window.js';
 
 /** Most pixels between the top of the view and the prompt. */
 const allowed = 8;
@@ -44,17 +45,26 @@ function longSession(turns: number): string {
   return text;
 }
 
+/** The answer of the engine. */
+async function ask<T>(machine: Machine, project: string, procedure: string, input: unknown): Promise<T> {
+  const { code, out, err } = await machine.ask('call', procedure, '--project', project, '--input', JSON.stringify(input));
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out) as T;
+}
+
 /** The prompts of every commit, by the engine's own list of turns. */
 async function promptsOf(machine: Machine, project: string): Promise<Place[]> {
-  const call = async <T>(procedure: string, input: unknown): Promise<T> => {
-    const { code, out, err } = await machine.ask('call', procedure, '--project', project, '--input', JSON.stringify(input));
-    if (code !== 0) throw new Error(err);
-    return JSON.parse(out) as T;
-  };
-  const tips = await call<{ id: ContextId }[]>('context.tips', {});
+  const tips = await ask<{ id: ContextId }[]>(machine, project, 'context.tips', {});
   const places = new Map<ContextId, Place>();
   for (const { id } of tips) {
-    const turns = await call<{ turnId: ContextId; trigger: { kind: string; key: string | null; text: string | null } }[]>('turn.list', { id });
+    const turns = await ask<{ turnId: ContextId; trigger: { kind: string; key: string | null; text: string | null } }[]>(
+      machine,
+      project,
+      'turn.list',
+      {
+        id,
+      },
+    );
     for (const { turnId, trigger } of turns)
       if (trigger.kind === 'prompt' && trigger.key) places.set(turnId, { commit: turnId, prompt: trigger.key, words: trigger.text ?? '' });
   }
@@ -123,3 +133,64 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
   }
   expect(off).toEqual([]);
 });
+
+test('[W53] A long context is shown from its last prompt, and stays in place when the rest arrives', async ({ page, machine }) => {
+  const file = machine.path('work', 'long.jsonl');
+  writeFileSync(
+    file,
+    transcript(
+      'long',
+      Array.from({ length: 330 }, (_, turn) => ({
+        prompt: `Question ${turn}`,
+        answers: [`Answer ${turn}. ${'Some words. '.repeat((turn * 37) % 300)}`],
+      })),
+    ),
+  );
+  const project = machine.path('long.stemma');
+  expect((await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir: project }))).code).toBe(0);
+  expect((await machine.ask('import', file, '--project', project)).code).toBe(0);
+  const [tip] = await ask<{ id: ContextId }[]>(machine, project, 'context.tips', {});
+
+  // The answer with all entries is held until the test lets it go.
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.routeWebSocket('**/rpc', (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage(async (message) => {
+      const text = message.toString();
+      if (text.includes('/context/outline') && !text.includes('"near"')) await released;
+      server.send(message);
+    });
+  });
+  const { url } = await machine.web(project);
+  await page.goto(url);
+  await expect(page.getByRole('navigation').first()).toBeVisible();
+  await page.evaluate(
+    (hash) => {
+      location.hash = hash;
+    },
+    `#/context?${new URLSearchParams({ project, commit: tip?.id ?? '' })}`,
+  );
+  await expect(view(page).getByText('Loading the earlier entries')).toBeVisible();
+  await expect(entries(page).getByText('Question 329', { exact: true })).toBeInViewport();
+  await calm(page);
+
+  await entries(page).hover();
+  await page.mouse.wheel(0, -900);
+  await expect(entries(page).getByText('Question 329', { exact: true })).not.toBeInViewport();
+  await calm(page);
+  const shown = await firstInView(page);
+  release();
+  await expect(view(page).getByText('660 entries')).toBeVisible();
+  await calm(page);
+  const kept = await firstInView(page);
+  expect(kept.key).toBe(shown.key);
+  expect(Math.abs(kept.top - shown.top)).toBeLessThanOrEqual(2);
+});
+
+/** The first entry in view, and how far its top is from that of the list. */
+const firstInView = (page: Page): Promise<{ readonly key: string | null; readonly top: number }> =>
+  entries(page).evaluate((list) => {
+    const top = list.getBoundingClientRect().top;
+    const block = [...list.querySelectorAll('[data-entry]')].find((each) => each.getBoundingClientRect().bottom > top);
+    return { key: block?.getAttribute('data-entry') ?? null, top: Math.round((block?.getBoundingClientRect().top ?? 0) - top) };
+  });

@@ -1,8 +1,8 @@
 import { BookOpen } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { ContextId } from '../../../core/contract/index.js';
+import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { Answer, Damaged, Empty, SomeUnread, say } from '../../parts';
-import { loadDrafts, outlineOf, useCommit, useHit, useNavigation, useQuery } from '../../state';
+import { beginningOf, loadDrafts, type Outline, outlineOf, type Query, useCommit, useHit, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
 import { useCalls } from './CallSeam';
@@ -18,7 +18,7 @@ export function ContextView({ project }: { project: string }) {
   const { commit, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
   const unsent = wanted === 'yes';
   useEffect(() => void loadDrafts(), []);
-  const query = useQuery(commit ? `${project} ${commit} ${stop} ${unsent}` : null, () => outlineOf(project, commit as ContextId, stop, unsent));
+  const query = useOutline(project, commit, stop, unsent);
   if (!commit) {
     return (
       <NoCommit title="No commit is selected" icon={BookOpen}>
@@ -46,6 +46,16 @@ export function ContextView({ project }: { project: string }) {
       }
     </Answer>
   );
+}
+
+/** The outline of a context; until it has arrived, the part of it that contains what is selected. */
+function useOutline(project: string, commit: ContextId | undefined, stop: Stop, unsent: boolean): Query<Outline> {
+  const entry = useNavigation(({ route }) => route.entry);
+  const key = commit ? `${project} ${commit} ${stop} ${unsent}` : null;
+  const begun = useQuery(key, () => beginningOf(project, commit as ContextId, stop, unsent));
+  const whole = useQuery(key, () => outlineOf(project, commit as ContextId, stop, unsent));
+  const contains = begun.status === 'done' && (!entry || begun.data.rows.some((row) => row.key === entry));
+  return whole.status === 'loading' && contains ? begun : whole;
 }
 
 /** The notice of a damaged commit. */
@@ -88,13 +98,14 @@ function Reader(shown: Shown) {
     scroller.current?.focus({ preventScroll: true });
   };
   return (
-    <section className="context" aria-label="Context">
+    <section className="context" aria-label="Context" {...reader.watched}>
       <ContextTop shown={shown} reader={reader} finding={finding} onFind={() => setFinding(!finding)} />
       {finding && (
         <Find
           commit={commit}
           stop={stop}
           unsent={unsent}
+          isWhole={!shown.outline.isPart}
           scroller={scroller}
           onWords={setSought}
           onGo={(entry) => {

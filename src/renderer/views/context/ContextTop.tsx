@@ -1,6 +1,6 @@
 import { Download, Eye, EyeOff, GitFork, Pencil, Search } from 'lucide-react';
 import { Button, IconButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
-import { jumpTo, keepForkDraft, move, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
+import { jumpTo, keepForkDraft, move, type Outline, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
 import { CopyMenu } from './CopyMenu';
 import type { Reader, Shown } from './useReader';
 
@@ -10,6 +10,8 @@ interface ContextTopProps {
   readonly finding: boolean;
   readonly onFind: () => void;
 }
+
+const noRows: Outline['rows'] = [];
 
 /** The tools of a context, and the bar with its tokens. */
 export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) {
@@ -24,6 +26,8 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
     if (place >= 0) jumpTo(place);
   };
   const { rows, seams, from, to, selectedEntry, entries } = reader;
+  // The shares of a part would say nothing about the context.
+  const drawn = outline.isPart ? noRows : rows;
   return (
     <div className="context-top">
       <div className="context-tools">
@@ -58,11 +62,17 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
         </Button>
       </div>
       <p className="context-size">
-        <Window usage={counted} estimate={outline.tokens} big />
-        <span className="muted"> · {say.plural(outline.total, 'entry', 'entries')}</span>
+        {outline.isPart ? (
+          <span className="muted">Loading the earlier entries of a long context</span>
+        ) : (
+          <>
+            <Window usage={counted} estimate={outline.tokens} big />
+            <span className="muted"> · {say.plural(outline.total, 'entry', 'entries')}</span>
+          </>
+        )}
       </p>
-      <TokenBar rows={rows} from={from} to={to} seams={seams} usage={counted} onJump={jumpTo} />
-      <TokenLegend rows={rows} usage={counted} />
+      <TokenBar rows={drawn} from={from} to={to} seams={seams} usage={counted} onJump={jumpTo} />
+      <TokenLegend rows={drawn} usage={counted} />
     </div>
   );
 }

@@ -10,6 +10,8 @@ interface FindProps {
   readonly commit: ContextId;
   readonly stop: Stop;
   readonly unsent: boolean;
+  /** Whether all entries are in the list, so that each hit has its place. */
+  readonly isWhole: boolean;
   readonly scroller: React.RefObject<HTMLDivElement | null>;
   /** Receives the text to search for, which may be empty. */
   readonly onWords: (words: string) => void;
@@ -49,7 +51,7 @@ export function Find(props: FindProps) {
 }
 
 /** The state of the search: the typed text, the hits, and the hit that is shown. */
-function useFind({ commit, stop, unsent, scroller, onWords, onGo }: FindProps) {
+function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: FindProps) {
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -62,7 +64,7 @@ function useFind({ commit, stop, unsent, scroller, onWords, onGo }: FindProps) {
     }, 180);
     return () => clearTimeout(timer);
   }, [typed, onWords]);
-  const query = useQuery(words ? `${commit} ${stop} ${unsent} ${words}` : null, (signal) =>
+  const query = useQuery(words && isWhole ? `${commit} ${stop} ${unsent} ${words}` : null, (signal) =>
     api.context.find({ id: commit, stop, text: words, ...(unsent && { hidden: true }) }, { signal }),
   );
   const hits = query.status === 'done' ? query.data.hits : undefined;

@@ -1,10 +1,11 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
-import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
+import type { ContextId, Entry, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { type Block, blockOfEntry, blocksOf, guessHeight } from '../../parts';
 import {
   copy,
   entriesOf,
+  entriesWith,
   move,
   type Outline,
   type Ranges,
@@ -39,7 +40,8 @@ const nearEnd = 80;
 export function useReader(shown: Shown, onFind: () => void) {
   const { project, commit, stop, unsent, outline } = shown;
   const { rows } = outline;
-  const entries = useRanges(entriesOf(project, commit, stop, unsent));
+  const pages = useRanges(entriesOf(project, commit, stop, unsent));
+  const entries = useMemo(() => entriesWith(pages, outline), [pages, outline]);
   const blocks = useMemo(() => blocksOf(rows), [rows]);
   const facts = useChainFacts(
     project,
@@ -50,12 +52,14 @@ export function useReader(shown: Shown, onFind: () => void) {
   const seams = useMemo(() => seamsOf(rows), [rows]);
   const selected = useNavigation(({ route }) => route.entry);
   const scroller = useRef<HTMLDivElement>(null);
+  const arrival = useArrival(outline);
   const list = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
     getItemKey: useKeys(rows, blocks),
     overscan: 6,
+    anchorTo: arrival.anchorTo,
   });
   const items = list.getVirtualItems();
   const offset = list.scrollOffset ?? 0;
@@ -71,7 +75,7 @@ export function useReader(shown: Shown, onFind: () => void) {
   const land = useLanding(scroller, list);
   const goTo = useCallback((entry: number) => land(blockOfEntry(blocks, entry)), [land, blocks]);
   const goToBlock = (block: number, align: 'start' | 'auto') => (align === 'start' ? land(block) : list.scrollToIndex(block, { align }));
-  useStart(shown, selected, turns, { goTo, goToEnd: () => list.scrollToIndex(blocks.length - 1, { align: 'end' }), scroller });
+  useStart(shown, selected, turns, { goTo, goToEnd: () => list.scrollToIndex(blocks.length - 1, { align: 'end' }), scroller }, arrival.hasMoved);
   const room = roomBelow(list, turns, visible);
 
   const turnIndex = Math.max(
@@ -92,13 +96,7 @@ export function useReader(shown: Shown, onFind: () => void) {
     select(next.promptBlock);
     goToBlock(next.promptBlock, 'start');
   };
-  const fork = (entry = selectedEntry) => {
-    // A tool call stays together with its result, so the cut comes after the result.
-    const result = entry >= 0 ? blocks[blockOfEntry(blocks, entry)]?.result : undefined;
-    // An entry that was never sent is no place to cut; the last sent entry before it is.
-    const last = rows.slice(0, (result ?? entry) + 1).findLast((row) => !row.hidden);
-    show({ kind: 'fork', commit, at: last?.key ?? rows.findLast((row) => !row.hidden)?.key, stop });
-  };
+  const fork = (entry = selectedEntry) => show({ kind: 'fork', commit, at: cutAt(rows, blocks, entry), stop });
   const onKeyDown = keyHandler(onFind, {
     j: () => step(1),
     k: () => step(-1),
@@ -111,15 +109,42 @@ export function useReader(shown: Shown, onFind: () => void) {
   });
   return {
     ...{ rows, entries, blocks, facts, turns, seams, scroller, list, items, room, from, to, turnIndex, selectedEntry, selectedBlock },
-    ...{ goTo, goToBlock, select, stepTurn, fork, onKeyDown, turnCount },
+    ...{ goTo, goToBlock, select, stepTurn, fork, onKeyDown, turnCount, watched: arrival.handlers },
     selectEntry: (entry: number) => select(blockOfEntry(blocks, entry)),
     atEnd: offset + visible >= list.getTotalSize() - nearEnd,
   };
 }
 
+/** The last entry that a fork keeps when it is cut at this entry. */
+function cutAt(rows: Outline['rows'], blocks: readonly Block[], entry: number): OutlineRow['key'] | undefined {
+  // A tool call stays together with its result, so the cut comes after the result.
+  const result = entry >= 0 ? blocks[blockOfEntry(blocks, entry)]?.result : undefined;
+  // An entry that was never sent is no place to cut; the last sent entry before it is.
+  const last = rows.slice(0, (result ?? entry) + 1).findLast((row) => !row.hidden);
+  return (last ?? rows.findLast((row) => !row.hidden))?.key;
+}
+
 /** The key of each block. Another function would make the list measure all blocks again. */
 const useKeys = (rows: Outline['rows'], blocks: readonly Block[]): ((n: number) => string | number) =>
   useCallback((n) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
+
+/**
+ * Notices when the rest of a long context arrives above what is shown. The list then keeps its place (`anchorTo`), and if the person has not
+ * acted (`hasMoved`), reading begins again at its place.
+ */
+function useArrival({ isPart }: Outline) {
+  const wasPart = useRef(isPart);
+  const moved = useRef(false);
+  const anchorTo = wasPart.current && !isPart ? ('end' as const) : ('start' as const);
+  useEffect(() => {
+    wasPart.current = isPart;
+  }, [isPart]);
+  const act = useCallback(() => {
+    moved.current = true;
+  }, []);
+  const handlers = { onWheelCapture: act, onPointerDownCapture: act, onTouchStartCapture: act, onKeyDownCapture: act };
+  return { anchorTo, hasMoved: () => moved.current, handlers };
+}
 
 /** Room below the last turn, so that its prompt can be at the top too. */
 function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly Turn[], visible: number): number {
@@ -142,15 +167,20 @@ interface StartActions {
   readonly scroller: React.RefObject<HTMLDivElement | null>;
 }
 
-/** Scrolls to the linked entry, else to the prompt of the commit, once per context; and wherever another part jumps to. */
+/**
+ * Scrolls to the linked entry, else to the prompt of the commit, once per context, and again when the rest of a long one arrives; and wherever
+ * another part jumps to.
+ */
 function useStart(
-  { commit, outline: { rows } }: Shown,
+  { commit, outline: { rows, isPart } }: Shown,
   linked: string | undefined,
   turns: readonly Turn[],
   { goTo, goToEnd, scroller }: StartActions,
+  hasMoved: () => boolean,
 ): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per context
   useEffect(() => {
+    if (hasMoved()) return;
     const linkedPlace = linked ? rows.findIndex((row) => row.key === linked) : -1;
     // A commit without visible entries, such as one that only records an event, shows the turn before it.
     const place = linkedPlace >= 0 ? linkedPlace : ((turns.findLast((turn) => turn.commit === commit) ?? turns.at(-1))?.promptEntry ?? 0);
@@ -158,7 +188,7 @@ function useStart(
     else if (place > 0) goTo(place);
     scroller.current?.focus({ preventScroll: true });
     return clearFound;
-  }, []);
+  }, [isPart]);
   const jump = useReading((reading) => reading.jump);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the list
   useEffect(() => {
