@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { defaultSummarizer, listInstantiations, listSummaries, summarizeCommits, versionsOfCommit } from '../assist/index.js';
 import {
   checkpoint,
@@ -42,7 +41,7 @@ export const contextRouter = {
   outline: os.context.outline.handler(async ({ input: { packed, near, ...query }, context }) => {
     const part = near !== undefined && entriesNear(chainOf(context), query, near);
     if (part) return part;
-    for (const _ of placedInPieces(chainOf(context), query)) await setImmediate();
+    for (const _ of placedInPieces(chainOf(context), query)) await new Promise((resolve) => setTimeout(resolve));
     const outline = outlineRows(chainOf(context), query);
     return packed ? { ...outline, rows: [], packed: packOutline(outline.rows) } : outline;
   }),

@@ -134,7 +134,7 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
   expect(off).toEqual([]);
 });
 
-test('[W53] A long context is shown from its last prompt, and stays in place when the rest arrives', async ({ page, machine }) => {
+test('[W53] a long context shows its last prompt first, and stays in place when the rest arrives', async ({ page, machine }) => {
   const file = machine.path('work', 'long.jsonl');
   writeFileSync(
     file,
