@@ -198,7 +198,7 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
       );
     return here;
   }
-  const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }) };
+  const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }), ...placeOf(chain, rule, values) };
   const { rowId } = chain.db.run(
     `INSERT INTO "${tableOf(rule)}" (${Object.keys(all)
       .map((name) => `"${name}"`)
@@ -208,6 +208,14 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
     ...Object.values(all),
   );
   return rule.unnumbered ? undefined : rowId;
+}
+
+/** The place of a new row among those of its owner. */
+function placeOf({ db }: Chain, rule: Rule, values: Row): Row {
+  if (!rule.counts) return {};
+  const { column, of } = rule.counts;
+  const last = db.one<{ last: number | null }>(`SELECT MAX("${column}") AS last FROM "${tableOf(rule)}" WHERE "${of}" = ?`, values[of] ?? null)?.last;
+  return { [column]: (last ?? 0) + 1 };
 }
 
 /** A turn holds the card. It may be deleted: that changes no turn that has begun. Nothing else of it may change. */

@@ -32,11 +32,14 @@ export interface Rule {
   readonly calls?: true;
   /** The row number is that of a row of another table. */
   readonly numberedBy?: string;
+  /** A column that counts the rows of one owner from 1. It stays on this machine: a row that arrives is the last of its owner here. */
+  readonly counts?: { readonly column: string; readonly of: string };
 }
 
 /**
- * Every kind that travels, each after those that it refers to. Left out is what belongs to one machine (jobs, replicas, spaces and
- * their runs), what belongs to a file (the calls that it records), and what is derived from other rows (outlines, search, usage).
+ * Every kind that travels, each after those that it refers to. Left out is what belongs to one machine (jobs, replicas, runs that have not
+ * ended, and the goals, memories, plans, waits and marks of members of a space), what belongs to a file (the calls that it records), and what
+ * is derived from other rows (outlines, search, usage).
  */
 export const rules: readonly Rule[] = [
   { kind: 'context', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
@@ -44,6 +47,7 @@ export const rules: readonly Rule[] = [
   { kind: 'started', key: ['context'], refs: { context: 'context' }, numberedBy: 'context' },
   { kind: 'template', key: ['name', 'version'], refs: { artifact: 'artifact' } },
   { kind: 'instantiation', refs: { context: 'context' } },
+  { kind: 'blackboard', refs: { context: 'context' } },
   { kind: 'modelRun', key: ['context'], refs: { context: 'context', base: 'context', turn: 'context', shape: 'artifact' }, numberedBy: 'context' },
   {
     kind: 'request',
@@ -96,6 +100,39 @@ export const rules: readonly Rule[] = [
   { kind: 'experimentVersion', refs: { experiment: 'experiment' } },
   { kind: 'experimentResult', key: ['resultId'], refs: { experiment: 'experiment', context: 'context' } },
   { kind: 'experimentVerdict', refs: { result: 'experimentResult' } },
+  { kind: 'entity', key: ['entityId'] },
+  { kind: 'space', key: ['spaceId'] },
+  {
+    kind: 'membership',
+    key: ['space', 'entity'],
+    refs: { space: 'space', entity: 'entity' },
+    local: { processedSeq: 0, processedMessage: null, seenSeq: 0, seenMessage: null },
+  },
+  {
+    kind: 'run',
+    key: ['runId'],
+    refs: { entity: 'entity', activeSpace: 'space', waitSpace: 'space', context: 'context' },
+    // Its positions are those of this machine. The commit of the run holds what the agent read.
+    local: { frame: null },
+    where: 'r.endedAt IS NOT NULL',
+  },
+  {
+    kind: 'spaceMessage',
+    key: ['messageId'],
+    refs: { space: 'space', sender: 'entity' },
+    local: { seq: 0, run: null },
+    counts: { column: 'seq', of: 'space' },
+  },
+  // The run that wrote a message, once it has ended.
+  {
+    kind: 'messageRun',
+    table: 'spaceMessage',
+    only: ['messageId', 'run'],
+    unlessNull: 'run',
+    key: ['messageId'],
+    refs: { run: 'run' },
+    where: 'r.run IN (SELECT no FROM run WHERE endedAt IS NOT NULL)',
+  },
 ];
 
 /** The table that holds a kind. */

@@ -17,6 +17,7 @@ const ofCommits: Readonly<Record<string, string>> = {
   context: 'digest',
   contextVersion: 'context',
   started: 'context',
+  blackboard: 'context',
   modelRun: 'context',
   branchMark: 'context',
   request: 'context',

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addCard, createBox, deleteCard, getCard, putProfile } from '../../../src/core/cards/index.js';
 import { type Chain, materializedBytes, tips, update } from '../../../src/core/chain/index.js';
+import { getExperiment, listExperiments } from '../../../src/core/experiments/index.js';
 import { beginTurn, delegate, launchPrincipal, turnInput } from '../../../src/core/handover/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
@@ -23,6 +24,7 @@ import {
   unpackParcel,
 } from '../../../src/core/sync/index.js';
 import { createTicket, listTickets, updateTicket } from '../../../src/core/tickets/index.js';
+import { listSpaces, spaceMessages } from '../../../src/core/timeline/index.js';
 import { reproduceTurn } from '../../../src/core/turns/index.js';
 import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
@@ -82,7 +84,7 @@ describe('sync with a hub', () => {
     expect(await push(theirs, remote)).toMatchObject({ items: {}, objects: 0, sent: 0 });
   });
 
-  test('[E1] agents with turns at work, tickets and experiments arrive as they are', async () => {
+  test('[E1, E44] agents with turns at work, experiments with results and spaces arrive as they are', async () => {
     const [mine, theirs] = [await sampleChain(), emptyChain()];
     const remote = await hub.project('sample');
     await push(mine, remote);
@@ -91,6 +93,13 @@ describe('sync with a hub', () => {
       db.all('SELECT a.agentId, t.agentTurnId, t.status, t.no = a.turn AS isAtWork FROM agent a JOIN agentTurn t ON t.agent = a.no ORDER BY 1, 2');
     expect(turns(mine).some((turn) => (turn as { isAtWork: number }).isAtWork === 1)).toBe(true);
     expect(turns(theirs)).toEqual(turns(mine));
+    const experiments = (chain: Chain) => listExperiments(chain).map(({ experimentId }) => getExperiment(chain, experimentId));
+    expect(experiments(mine).flatMap(({ results }) => results).length).toBeGreaterThan(0);
+    expect(experiments(theirs)).toEqual(experiments(mine));
+    const spaces = (chain: Chain) =>
+      listSpaces(chain, undefined).map(({ spaceId }) => spaceMessages(chain, { spaceId }).messages.map(({ runId: _, ...message }) => message));
+    expect(spaces(mine).flat().length).toBeGreaterThan(0);
+    expect(spaces(theirs)).toEqual(spaces(mine));
     expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
   });
 

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   notFound,
   parseJson,
+  StemmaError,
   textOf,
   timestampOf,
 } from '../../base/index.js';
@@ -203,10 +204,10 @@ export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: 
   );
   return stored.flatMap((row) => {
     const commit = commitAt(chain, row.context);
-    const run = runOf(chain, row, messagesOf);
+    const question = questionOf(chain, row, messagesOf);
     const replies = repliesIn(chain, commit);
-    return run.calls.map((call, number): RequestRow => {
-      const { isSame, problem } = held(chain, run.question, call, replies);
+    return (JSON.parse(row.calls) as OwnCall[]).map((call, number): RequestRow => {
+      const { isSame, problem } = typeof question === 'string' ? { isSame: false, problem: question } : held(chain, question, call, replies);
       return {
         requestId: ownId(commit.id, number),
         at: timestampOf(call.at),
@@ -214,7 +215,7 @@ export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: 
         replyKey: replies[call.replies]?.key ?? null,
         ...(commit.sessionId !== null && { sessionId: commit.sessionId }),
         source: 'stemma',
-        model: run.model,
+        model: row.model,
         messageCount: call.messages.length,
         tokens: call.tokens,
         proof: isSame ? 'digest' : 'recorded',
@@ -222,6 +223,16 @@ export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: 
       };
     });
   });
+}
+
+/** The question of a run; a text that says why it cannot be rebuilt if the call whose messages it sent again is not in this project. */
+function questionOf(chain: Chain, row: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnQuestion | string {
+  try {
+    return runOf(chain, row, messagesOf).question;
+  } catch (error) {
+    if (!(error instanceof StemmaError) || error.code !== 'NOT_FOUND' || row.likeCall === null) throw error;
+    return `it sent the messages of the call ${row.likeCall} again, which this project does not hold`;
+  }
 }
 
 const ownId = (commit: ContextId, number: number): string => `own:${commit}:${number}`;

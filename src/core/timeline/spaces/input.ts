@@ -1,4 +1,4 @@
-import { type Timestamp, timestampOf } from '../../base/index.js';
+import { notFound, type Timestamp, timestampOf } from '../../base/index.js';
 import type { ActiveRun, MemberSpace, Rendered, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
 import { defaultBudget } from '../render/history.js';
 import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
@@ -67,10 +67,14 @@ export function keepFrame(store: Store, runId: string): void {
   store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frame), run.no);
 }
 
-/** The context of the run's last call. It stays the same whatever happens later. */
+/** The context of the run's last call. It stays the same whatever happens later. @throws NOT_FOUND for a run of another machine. */
 export function runTimeline(store: Store, runId: string, budget?: number): RunTimeline {
   const run = runOf(store, runId);
-  const { input, history } = JSON.parse(run.frame ?? 'null') as Frame;
+  if (run.frame === null) {
+    const where = run.contextId === null ? '' : ` The commit ${run.contextId} holds what it read.`;
+    throw notFound(runId, `The timeline of ${runId} is on the machine where it ran.${where}`, { field: 'runId' });
+  }
+  const { input, history } = JSON.parse(run.frame) as Frame;
   const agent = entityOf(store, run.entityId);
   const shown = history && { ...history, space: spaceOf(store, history.spaceId), agent, trigger: input.trigger, budget, runId };
   return rendered({ ...input, ...(shown ? { history: historyOf(store, shown) } : {}), ...(budget === undefined ? {} : { budget }) });
