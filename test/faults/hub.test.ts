@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { blake3OfParts, refOfHash } from '../../src/core/artifacts/index.js';
 import { addCard } from '../../src/core/cards/index.js';
-import { type Chain, tips } from '../../src/core/chain/index.js';
+import { type Chain, checkpoint, tips } from '../../src/core/chain/index.js';
 import { type Hub, pull, push } from '../../src/core/sync/index.js';
 import { createTicket, listTickets } from '../../src/core/tickets/index.js';
 import { firstToken, openHubDatabase, startEmbedded } from '../../src/main/hub/index.js';
@@ -96,6 +98,39 @@ describe.skipIf(!existsSync(cli))('hub processes', () => {
     );
   });
 
+  test.runIf(process.env.STEMMA_LARGE_OBJECT)('[E41] an object of 600 MB travels, with a part of it in memory', { timeout: 500_000 }, async () => {
+    const { start, create, at } = await team('large');
+    const hub = await start();
+    await create(hub);
+    const [mine, theirs] = [emptyChain(), emptyChain()];
+    const [count, partBytes] = [150, 4_000_000];
+    // Bytes that do not compress, the same each time.
+    const part = (n: number): Buffer => createCipheriv('aes-128-ctr', Buffer.alloc(16, n), Buffer.alloc(16)).update(Buffer.alloc(partBytes));
+    const parts = function* () {
+      for (let n = 0; n < count; n++) yield part(n);
+    };
+    const ref = refOfHash(blake3OfParts(parts()));
+    mine.artifacts.putInParts(ref, parts(), { contentType: 'text/plain' });
+    commitRef(mine, ref);
+    const before = process.memoryUsage.rss();
+    const memoryOf = async (work: () => Promise<unknown>): Promise<number> => {
+      let most = 0;
+      const watch = setInterval(() => {
+        most = Math.max(most, process.memoryUsage.rss());
+      }, 20);
+      await work().finally(() => clearInterval(watch));
+      return Math.round((most - before) / 1_000_000);
+    };
+    const pushed = await memoryOf(() => push(mine, at(hub)));
+    const pulled = await memoryOf(() => pull(theirs, at(hub)));
+    const no = theirs.artifacts.find(ref);
+    expect(theirs.artifacts.stat(no).size).toBe(count * partBytes);
+    expect(refOfHash(blake3OfParts(theirs.artifacts.readParts(no)))).toBe(ref);
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
+    console.log(`an object of ${(count * partBytes) / 1_000_000} MB: memory grew by ${pushed} MB in a push, ${pulled} MB in a pull`);
+    expect(Math.max(pushed, pulled)).toBeLessThan(400);
+  });
+
   test('[E6] three clones and hubs that are killed at any moment end up equal', async () => {
     const seed = Number(process.env.STEMMA_SEED ?? (process.env.STEMMA_FAULTS === 'short' ? 20260101 : Date.now() % 1_000_000));
     const next = chance(seed);
@@ -144,6 +179,18 @@ describe.skipIf(!existsSync(cli))('hub processes', () => {
     console.log(`seed ${seed}: ${steps} steps, ${kills} killed hubs, ${made.size} commits`);
   });
 });
+
+const commitRef = (chain: Chain, artifactRef: string) =>
+  checkpoint(chain, {
+    parent: null,
+    type: 'delta',
+    format: 'raw-text',
+    template: 'test',
+    checkpoint: 'turn_boundary',
+    artifactRef,
+    messageCount: 1,
+    tokenCount: 1,
+  });
 
 const cardsOf = ({ db }: Chain): unknown[] => db.all('SELECT cardId, content FROM card ORDER BY cardId');
 

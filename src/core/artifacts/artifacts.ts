@@ -6,6 +6,7 @@ import { read, readAll, readInTurn, readParts, readRange } from './content.js';
 import { type Copies, copiesIn } from './copies.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
 import { blake3Of, hashOfRef, refOfHash } from './hash.js';
+import { putInParts } from './join.js';
 import { openPacks } from './packs.js';
 import { dropCaches, expire, keep, setPolicy } from './policy.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
@@ -31,6 +32,11 @@ export interface Artifacts {
   readonly project: number;
   /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
   put(bytes: Uint8Array, options: PutOptions): Put;
+  /**
+   * Stores an object that comes in parts, one of them in memory at a time. Call it outside of a transaction.
+   * @throws CORRUPT if the parts are not the object.
+   */
+  putInParts(ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put;
   /** Stores bytes that can be made again at any time. They are not synced, and losing them does no harm. */
   putCache(content: Uint8Array | Cached, contentType: string): Put;
   /** Writes parts to the caches, so that `putCache` can name them. Others may work between its steps. */
@@ -119,6 +125,7 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, rem
   return {
     project,
     put: (bytes, options) => transaction(() => put(shelf, bytes, options)),
+    putInParts: (ref, parts, options) => putInParts(shelf, ref, parts, options),
     putCache: (content, contentType) => transaction(() => putCache(shelf, content, contentType)),
     writeCache: (parts) => shelf.caches.writeParts(parts),
     read: (no) => read(shelf, no),

@@ -1,7 +1,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { type ArtifactNo, concatBytes, corrupt, notFound, StemmaError } from '../base/index.js';
 import { type Chunk, decodeChunks } from './chunk-list.js';
-import { blake3Of, hasHash, hashLength, refOfHash } from './hash.js';
+import { blake3Of, blake3Parts, hasHash, hashLength, refOfHash } from './hash.js';
 import { type Content, contentColumns, type Shelf } from './shelf.js';
 
 /** The row of an object, for reading. @throws NOT_FOUND for an unknown number. */
@@ -78,7 +78,32 @@ export function* readParts(shelf: Shelf, no: ArtifactNo): Generator<Uint8Array> 
       chunkListOf(row).map((chunk) => chunk.no),
     );
   else if (isCache(row)) yield* cachedParts(shelf, row);
+  else if (row.pack !== null && row.size > heldAtOnce) yield* packedParts(shelf, row, row.pack);
   else yield proved(shelf, row);
+}
+
+function* packedParts(shelf: Shelf, row: Content, pack: number): Generator<Uint8Array> {
+  const hasher = blake3Parts();
+  for (let at = 0; at < row.size; at += heldAtOnce) {
+    const part = partOf(shelf, pack, (row.packStart ?? 0) + at, Math.min(heldAtOnce, row.size - at));
+    if (!part) break;
+    hasher.add(part);
+    yield part;
+  }
+  if (hasher.hash().equals(row.hash)) return;
+  // Another process may have moved the object meanwhile. Then it is sound, but not what was returned.
+  proved(shelf, contentAt(shelf, row.no));
+  throw new StemmaError('UNAVAILABLE', `${refOfHash(row.hash)} was moved while it was read. Try again.`, { id: refOfHash(row.hash) });
+}
+
+/** Bytes of a pack; undefined if it does not hold them. */
+function partOf({ packs }: Shelf, pack: number, start: number, length: number): Uint8Array | undefined {
+  try {
+    return packs.read({ pack, start }, length);
+  } catch (error) {
+    if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
+    throw error;
+  }
 }
 
 function* cachedParts(shelf: Shelf, row: Content): Generator<Uint8Array> {

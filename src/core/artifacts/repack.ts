@@ -1,10 +1,8 @@
 import { constants, zstdCompressSync } from 'node:zlib';
-import { type ArtifactNo, concatBytes } from '../base/index.js';
-import { type Chunk, encodeChunks } from './chunk-list.js';
-import { chunksOf } from './chunks.js';
+import { concatBytes } from '../base/index.js';
+import { encodeChunks } from './chunk-list.js';
 import { proved } from './content.js';
-import { blake3Of } from './hash.js';
-import { known, put } from './put.js';
+import { putChunks } from './join.js';
 import { type Content, chunkType, contentColumns, progressOf, type Shelf, setProgress } from './shelf.js';
 import { tidy } from './tidy.js';
 
@@ -189,13 +187,7 @@ function packGroup(shelf: Shelf, group: readonly Content[]): number {
 function chunk(shelf: Shelf, row: Content): number {
   const bytes = soundBytes(shelf, row);
   if (!bytes) return row.storedSize;
-  let added = 0;
-  const chunks = chunksOf(bytes).map(({ start, end }): Chunk => {
-    const part = bytes.subarray(start, end);
-    const isKnown = known(shelf, blake3Of(part))?.isStored === 1;
-    if (!isKnown) added += part.length;
-    return { no: put(shelf, part, { contentType: chunkType, bulk: true }).no as ArtifactNo, size: part.length };
-  });
+  const { chunks, added } = putChunks(shelf, bytes);
   const list = encodeChunks(chunks, row.hash);
   shelf.db.run('UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, chunks = ?, storedSize = ? WHERE no = ?', list, list.length, row.no);
   return added + list.length;

@@ -6,7 +6,7 @@ import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
 import type { Hub } from './hub.js';
 import { unpackParcel } from './parcel.js';
-import { readInParts } from './parts.js';
+import { fetchInParts } from './parts.js';
 
 /**
  * Objects that are fetched together, and their bytes: neighbors are usually read next. The first fetch is small, because a first screen waits
@@ -108,17 +108,16 @@ async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, near: rea
   };
   let found = await objectsOf(near.map((each) => each.ref));
   if (!found.some(({ hash }) => ref.endsWith(hash))) found = [...found, ...(await objectsOf([ref]))];
-  if (!found.some(({ hash }) => ref.endsWith(hash))) {
-    const [hash, [about]] = [ref.slice('blake3:'.length), await hub.about([ref.slice('blake3:'.length)])];
-    if (about?.parts) found = [...found, { hash, contentType: about.contentType, bytes: await readInParts(hub, hash, about.parts) }];
-  }
-  if (!found.some(({ hash }) => ref.endsWith(hash))) throw corrupt(ref, `The hub does not return ${ref}, which this project reads from it.`);
+  const isLarge = !found.some(({ hash }) => ref.endsWith(hash)) && (await fetchLarge(chain, hub, ref));
+  if (!isLarge && !found.some(({ hash }) => ref.endsWith(hash)))
+    throw corrupt(ref, `The hub does not return ${ref}, which this project reads from it.`);
   artifacts.transaction(() => {
     const nos = found.map(({ hash, bytes }) => {
       const object = artifacts.find(`blake3:${hash}`);
       artifacts.restore(object, bytes);
       return object;
     });
+    if (isLarge) nos.push(artifacts.find(ref));
     const commits = db.all<{ seq: CommitSeq; artifact: ArtifactNo; format: string }>(
       'SELECT seq, artifact, format FROM context WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
       project,
@@ -132,6 +131,14 @@ async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, near: rea
       commits.map(({ seq }) => seq),
     );
   });
+}
+
+/** Fetches an object that travels in parts. False if it does not. */
+async function fetchLarge(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<boolean> {
+  const [about] = await hub.about([ref.slice('blake3:'.length)]);
+  if (!about?.parts) return false;
+  await fetchInParts(chain, hub, ref, about);
+  return true;
 }
 
 const noItems = (kind: string, _: JsonObject): string => kind;

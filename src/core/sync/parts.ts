@@ -1,19 +1,20 @@
-import { blake3Of } from '../artifacts/index.js';
-import { type ArtifactNo, corrupt, type JsonObject } from '../base/index.js';
+import { blake3Of, type Put } from '../artifacts/index.js';
+import { type ArtifactNo, type ArtifactRef, corrupt, type JsonObject } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Hub } from './hub.js';
+import type { Hub, ObjectFacts } from './hub.js';
 import { packParcel, unpackParcel } from './parcel.js';
 
 /** The type of an object that is a part of another one. */
 const partType = 'application/vnd.stemma.part';
+/** How long parts of an object that is not complete stay: a pull that is cut goes on with the next part. */
+const partSeconds = 24 * 60 * 60;
 
 /** Sends an object that is too large for one parcel. Parts that the hub holds are not sent again. Returns the bytes that went over the wire. */
 export async function sendInParts({ artifacts }: Chain, hub: Hub, no: ArtifactNo, size: number): Promise<number> {
   const { ref, size: whole, contentType } = artifacts.stat(no);
   const parts: string[] = [];
   let sent = 0;
-  for (let at = 0; at < whole; at += size) {
-    const bytes = artifacts.readRange(no, at, Math.min(whole, at + size));
+  for (const bytes of inSizes(artifacts.readParts(no), size)) {
     const hash = blake3Of(bytes).toString('hex');
     parts.push(hash);
     if ((await hub.lack([], [hash])).objects.length === 0) continue;
@@ -25,18 +26,58 @@ export async function sendInParts({ artifacts }: Chain, hub: Hub, no: ArtifactNo
   return sent;
 }
 
-/** Reads an object in parts. @throws CORRUPT if the hub does not return it as it was sent. */
-export async function readInParts(hub: Hub, hash: string, parts: readonly string[]): Promise<Uint8Array> {
-  const found: Uint8Array[] = [];
+/** The same bytes in parts of one size. Only the last one may be smaller. */
+function* inSizes(parts: Iterable<Uint8Array>, size: number): Generator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let length = 0;
+  for (const part of parts)
+    for (let at = 0; at < part.length; ) {
+      const taken = part.subarray(at, at + size - length);
+      waiting.push(taken);
+      length += taken.length;
+      at += taken.length;
+      if (length < size) continue;
+      yield Buffer.concat(waiting);
+      waiting = [];
+      length = 0;
+    }
+  if (length > 0) yield Buffer.concat(waiting);
+}
+
+/**
+ * Fetches an object in parts and stores it, with one part in memory at a time. Parts that are here are not fetched again.
+ * @throws CORRUPT if the hub does not return it as it was sent.
+ */
+export async function fetchInParts({ artifacts }: Chain, hub: Hub, ref: ArtifactRef, { parts = [], contentType }: ObjectFacts): Promise<Put> {
+  const nos: ArtifactNo[] = [];
   for (const part of parts) {
-    const { objects } = unpackParcel(await hub.objects([part]), noItems);
-    const bytes = objects.find((object) => object.hash === part)?.bytes;
-    if (!bytes) throw corrupt(hash, `The hub does not return a part of ${hash}.`);
-    found.push(bytes);
+    const here = heldAt(artifacts, part);
+    nos.push(here ?? (await fetchPart(artifacts, hub, ref, part)));
   }
-  const whole = Buffer.concat(found);
-  if (blake3Of(whole).toString('hex') !== hash) throw corrupt(hash, `The parts that the hub returns are not ${hash}.`);
-  return whole;
+  const bytesOf = function* () {
+    for (const no of nos) yield artifacts.read(no);
+  };
+  const put = artifacts.putInParts(ref, bytesOf(), { contentType, bulk: true });
+  // What was kept for this object only is not needed any more.
+  for (const no of new Set(nos)) if (artifacts.stat(no).policy === 'ephemeral') artifacts.setPolicy(no, 'ephemeral', 1);
+  return put;
+}
+
+async function fetchPart(artifacts: Chain['artifacts'], hub: Hub, ref: ArtifactRef, part: string): Promise<ArtifactNo> {
+  const { objects } = unpackParcel(await hub.objects([part]), noItems);
+  const bytes = objects.find(({ hash }) => hash === part)?.bytes;
+  if (!bytes) throw corrupt(ref, `The hub does not return a part of ${ref}.`);
+  return artifacts.put(bytes, { contentType: partType, policy: 'ephemeral', ttlSeconds: partSeconds, bulk: true }).no;
+}
+
+function heldAt(artifacts: Chain['artifacts'], hash: string): ArtifactNo | undefined {
+  try {
+    const no = artifacts.find(`blake3:${hash}`);
+    artifacts.read(no);
+    return no;
+  } catch {
+    return undefined;
+  }
 }
 
 const noItems = (kind: string, _: JsonObject): string => kind;

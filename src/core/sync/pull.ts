@@ -7,7 +7,7 @@ import { storeCommit } from './commits.js';
 import { type Hub, objectsAtOnce } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { unpackParcel } from './parcel.js';
-import { readInParts } from './parts.js';
+import { fetchInParts } from './parts.js';
 import { type Item, isEmpty, nameIn, objectsOf, openPlaces, openRows, type Places, type Row, type Rows, renamed } from './rows.js';
 import { type Rule, ruleOf, tableOf } from './rules.js';
 import { readRecordedCalls } from './sources.js';
@@ -88,7 +88,7 @@ const newest = (items: readonly Item[]): Item[] => {
 const isForLists = ({ kind, body }: Item): boolean =>
   kind === 'template' || kind === 'request' || (kind === 'context' && (body.parent ?? null) === null);
 
-/** Reads the objects that travel in parts, and names those that stay on the hub until they are read, and those whose content retention removed. */
+/** Fetches the objects that travel in parts, and names those that stay on the hub until they are read, and those whose content retention removed. */
 async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
   const missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   for (let at = 0; at < missing.length; at += objectsAtOnce) {
@@ -97,10 +97,9 @@ async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hu
     const expected = about.flatMap((found, i) => (found ? [{ ...found, ref: refOfHash(Buffer.from(asked[i] as string, 'hex')) }] : []));
     const { copies } = chain.artifacts;
     copies.expectExpired(expected.filter(({ isExpired }) => isExpired));
-    for (const { ref, parts, contentType, isExpired } of isOnDemand ? [] : expected)
-      if (parts && !isExpired) {
-        const bytes = await readInParts(hub, ref.slice('blake3:'.length), parts);
-        chain.artifacts.transaction(() => chain.artifacts.put(bytes, { contentType, bulk: true }));
+    for (const { ref, ...facts } of isOnDemand ? [] : expected)
+      if (facts.parts && !facts.isExpired) {
+        await fetchInParts(chain, hub, ref, facts);
         total.objects += 1;
       }
     if (isOnDemand)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { blake3Of } from '../../core/artifacts/index.js';
-import { corrupt } from '../../core/base/index.js';
+import { corrupt, recent } from '../../core/base/index.js';
 import type { BackingStore } from '../../core/replicas/index.js';
 import { maxParcelBytes, type SentObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
@@ -23,13 +23,13 @@ interface Written {
   readonly objects: readonly SentObject[];
 }
 
-/** Unpacked files that are kept in memory: neighbors are read one after the other. */
-const keptPacks = 8;
+/** Bytes of unpacked files that are kept in memory: neighbors are read one after the other. */
+const keptBytes = 64 * 1024 * 1024;
 const uniqueBytes = 16;
 
 /** Opens the objects of a hub in a backing store. */
 export function openHubObjects(store: BackingStore): HubObjects {
-  const kept = new Map<string, Buffer>();
+  const kept = recent<string, Buffer>(keptBytes);
   const contentOf = async (name: string): Promise<Buffer> => {
     const known = kept.get(name);
     if (known) return known;
@@ -37,8 +37,7 @@ export function openHubObjects(store: BackingStore): HubObjects {
     if (!packed || blake3Of(packed).toString('hex') !== name)
       throw corrupt(name, `The hub's bucket ${packed ? 'holds other bytes under' : 'does not hold'} the file ${name}. Restore it from a backup.`);
     const content = zstdDecompressSync(packed, { maxOutputLength: maxParcelBytes });
-    kept.set(name, content);
-    for (const [oldest] of kept) if (kept.size > keptPacks) kept.delete(oldest);
+    kept.set(name, content, content.length);
     return content;
   };
   return {

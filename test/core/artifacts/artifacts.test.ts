@@ -42,6 +42,39 @@ describe('reading and writing', () => {
     expect(refOf(Buffer.from('abc'))).toBe('blake3:6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85');
   });
 
+  test('[S1, S2] an object that comes in parts is the same object; other parts are CORRUPT', () => {
+    const { chain } = emptyProject();
+    const { artifacts } = chain;
+    const bytes = noise(1, 700_000);
+    const parts = [bytes.subarray(0, 300_000), bytes.subarray(300_000, 300_001), bytes.subarray(300_001)];
+    const wrong = () => artifacts.putInParts(refOf(bytes), parts.slice(1), { contentType: type });
+    expect(wrong).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+    expect(() => artifacts.find(refOf(bytes))).toThrow();
+    const { no, ref, size } = artifacts.putInParts(refOf(bytes), parts, { contentType: type });
+    expect([ref, size, artifacts.find(ref)]).toEqual([refOf(bytes), bytes.length, no]);
+    expect(Buffer.from(artifacts.read(no)).equals(bytes)).toBe(true);
+    expect(Buffer.concat([...artifacts.readParts(no)]).equals(bytes)).toBe(true);
+    expect(artifacts.putInParts(ref, parts, { contentType: type })).toMatchObject({ no, existed: true });
+    expect(artifacts.putInParts(refOf(Buffer.of()), [], { contentType: type }).size).toBe(0);
+  });
+
+  test('[S2] a large object of a pack is read in parts, and a flipped byte in it is CORRUPT', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    const bytes = noise(2, 9_000_000);
+    const no = put(artifacts, bytes);
+    const parts = [...artifacts.readParts(no)];
+    expect(parts.length).toBeGreaterThan(2);
+    expect(Buffer.concat(parts).equals(bytes)).toBe(true);
+    const file = join(objects(project), packsOf(project)[0] ?? '');
+    const flipped = readFileSync(file);
+    flipped[5_000_000] = (flipped[5_000_000] ?? 0) ^ 1;
+    writeFileSync(file, flipped);
+    expect(() => [...artifacts.readParts(no)]).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+    truncateSync(file, 8_500_000);
+    expect(() => [...artifacts.readParts(no)]).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+  });
+
   test('[S1] an unknown ref is NOT_FOUND, an ambiguous short ref is BAD_REQUEST', () => {
     const { chain } = emptyProject();
     const no = put(chain.artifacts, Buffer.from('a'));

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { checkpoint, materializedBytes } from '../../../src/core/chain/index.js';
-import { fetchFromHub, type Hub, heldByHub, pull, push } from '../../../src/core/sync/index.js';
+import { fetchFromHub, type Hub, heldByHub, keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
 import { hubAt } from '../../../src/main/team/index.js';
 import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain } from '../../support/project.js';
@@ -118,7 +118,23 @@ describe('the line to a hub', () => {
     // The hub has three parts already, so only the rest and the items are sent.
     expect(parcels.length).toBe(Math.ceil(text.length / 300_000) - 3 + 1);
     const theirs = emptyChain();
-    expect((await pull(theirs, remote)).refused).toEqual([]);
+    // A pull that is cut goes on with the part that it lacks.
+    const arrived: string[] = [];
+    let line = 5;
+    const fetching: Hub = {
+      ...remote,
+      objects: async (hashes) => {
+        if (--line === 0) throw new Error('cut');
+        const packed = await remote.objects(hashes);
+        arrived.push(...unpackParcel(packed, keyOf).objects.map(({ hash }) => hash));
+        return packed;
+      },
+    };
+    await expect(pull(theirs, fetching)).rejects.toThrow('cut');
+    expect(arrived).toHaveLength(1 + 2);
+    expect((await pull(theirs, fetching)).refused).toEqual([]);
+    expect(arrived).toHaveLength(1 + Math.ceil(text.length / 300_000));
+    expect(new Set(arrived).size).toBe(arrived.length);
     expect(Buffer.from(materializedBytes(theirs, { id: big.id }).bytes).toString()).toBe(text);
     expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
     const direct = emptyChain();

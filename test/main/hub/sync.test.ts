@@ -84,7 +84,7 @@ describe('sync with a hub', () => {
     expect(await push(theirs, remote)).toMatchObject({ items: {}, objects: 0, sent: 0 });
   });
 
-  test('[E1, E44] agents with turns at work, experiments with results and spaces arrive as they are', async () => {
+  test('[E1, E44] agents at work, tickets, experiments and spaces arrive as they are', async () => {
     const [mine, theirs] = [await sampleChain(), emptyChain()];
     const remote = await hub.project('sample');
     await push(mine, remote);
