@@ -6,14 +6,25 @@ import { when } from './numbers';
 
 const maxShown = 5;
 
-/** Links to the jobs that worked on something, the newest first. Without one, nothing is shown. */
-export function JobLinks({ project, isOf }: { project: string; isOf: (job: Job) => boolean }) {
+/** The jobs of a project, the newest first; none while they load. */
+function useAllJobs(project: string): readonly Job[] {
   const revision = useProject((state) => state.revision);
   const query = useKept(
     useQuery(`${project} jobs ${revision}`, () => api.runner.list({})),
     project,
   );
-  const jobs = query.status === 'done' ? query.data.filter(isOf).slice(0, maxShown) : [];
+  return query.status === 'done' ? query.data : [];
+}
+
+/** Whether a job that runs now carries out the same work: it cannot be started twice. */
+export function useWorkedOn(project: string): (isOf: (what: Job['what']) => boolean) => boolean {
+  const jobs = useAllJobs(project);
+  return (isOf) => jobs.some(({ status, what }) => status === 'running' && isOf(what));
+}
+
+/** Links to the jobs that worked on something, the newest first. Without one, nothing is shown. */
+export function JobLinks({ project, isOf }: { project: string; isOf: (job: Job) => boolean }) {
+  const jobs = useAllJobs(project).filter(isOf).slice(0, maxShown);
   if (jobs.length === 0) return null;
   return (
     <p className="jobs-of">

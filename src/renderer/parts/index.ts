@@ -25,7 +25,7 @@ export { Fold, Sought } from './Fold';
 export { FormSheet } from './Form';
 export { Gauge } from './Gauge';
 export { languageOfPath } from './highlight';
-export { JobLinks } from './JobLinks';
+export { JobLinks, useWorkedOn } from './JobLinks';
 export { jobStatusWords } from './job-status';
 export * from './kinds';
 export { placeByKey, rowsOnPage } from './lists';

@@ -44,9 +44,13 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
 
 test('[W66] Handovers and Reviews follow jobs that start by themselves', async ({ page, machine }) => {
   const met = complaints(page);
-  const server = await modelServer((response, { body }) => {
+  const seen = Promise.withResolvers<void>();
+  const server = await modelServer(async (response, { body }) => {
     if (!body.stream) return stream(response, []);
-    if (JSON.stringify(body).includes('Count the orders')) return void response.writeHead(400).end('{"error":{"message":"No such model."}}');
+    if (JSON.stringify(body).includes('Count the orders')) {
+      await seen.promise;
+      return void response.writeHead(400).end('{"error":{"message":"No such model."}}');
+    }
     stream(response, messageEvents({ text: 'Done.' }));
   });
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
@@ -72,6 +76,10 @@ test('[W66] Handovers and Reviews follow jobs that start by themselves', async (
       ],
     });
     await expect(turn('Deploy the queue')).toContainText('success');
+    // What a job carries out is not offered again until it ends.
+    await expect(pane.getByRole('button', { name: /, running$/ })).toBeVisible();
+    await expect(pane.getByRole('button', { name: 'Run here…' })).toHaveCount(0);
+    seen.resolve();
     await expect(turn('Count the orders')).toContainText('failed');
     await pane.getByRole('button', { name: /, failed$/ }).click();
     await expect(page.getByRole('region', { name: 'What the job does' })).toContainText('No such model.');

@@ -1,15 +1,17 @@
 import { Play, SquareTerminal } from 'lucide-react';
 import { useState } from 'react';
-import type { AgentTurn } from '../../../core/contract/index.js';
+import type { AgentTurn, Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
-import { Answer, Button, Code, Fold, JobLinks, notifyProblem, say } from '../../parts';
+import { Answer, Button, Code, Fold, JobLinks, notifyProblem, say, useWorkedOn } from '../../parts';
 import { ask, useKept, useProject, useQuery } from '../../state';
 
 /** What a person can do in a turn, and what its model sees now. */
 export function TurnConsole({ project, turn }: { project: string; turn: AgentTurn }) {
   const steps = stepsOf(turn);
   const isOpen = turn.endedAt === undefined;
+  const isOfTurn = (what: Job['what']) => 'turnId' in what && what.turnId === turn.agentTurnId;
+  const isWorkedOn = useWorkedOn(project)(isOfTurn);
   return (
     <section aria-label="Turn console" className="turn-console">
       {isOpen && (
@@ -21,7 +23,7 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
                 Begin by hand
               </Button>
             )}
-            {turn.status !== 'queued' && (
+            {turn.status !== 'queued' && !isWorkedOn && (
               <Button small icon={Play} onClick={() => ask(runForm({ turnId: turn.agentTurnId }, 'Run this turn'))}>
                 Run here…
               </Button>
@@ -34,7 +36,7 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
           </div>
         </>
       )}
-      <JobLinks project={project} isOf={({ what }) => 'turnId' in what && what.turnId === turn.agentTurnId} />
+      <JobLinks project={project} isOf={({ what }) => isOfTurn(what)} />
       {turn.batchId !== undefined && <BatchResults project={project} batchId={turn.batchId} />}
       <ModelInput project={project} turn={turn} />
     </section>

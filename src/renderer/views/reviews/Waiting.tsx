@@ -3,8 +3,8 @@ import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Answer, agentOf, Button, Empty, notifyProblem, Switch, say, statusNames } from '../../parts';
-import { ask, go, show, useKept, useQuery, useTickets } from '../../state';
+import { Answer, agentOf, Button, Empty, notifyProblem, Switch, say, statusNames, useWorkedOn } from '../../parts';
+import { ask, go, show, useKept, useNavigation, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
 import { Problem, useWriting } from './writing';
@@ -96,6 +96,7 @@ interface StartProps {
 export function Start({ event, here = false, children }: StartProps) {
   const actor = useTickets((state) => state.actor);
   const { busy, problem, write } = useWriting();
+  const isWorkedOn = useWorkedOn(useNavigation(({ route }) => route.project) ?? '');
   const isOpen = event.state === 'waiting' || event.state === 'taken';
   const acknowledge = (as: 'taken' | 'done' | 'dismissed') => write(() => api.ticket.acknowledge({ event: event.event, by: actor, as }));
   return (
@@ -139,9 +140,11 @@ export function Start({ event, here = false, children }: StartProps) {
               </Button>
             </>
           )}
-          <Button small icon={CirclePlay} onClick={() => ask(runForm({ eventId: event.event }, 'Run here'))}>
-            Run here…
-          </Button>
+          {!isWorkedOn((what) => 'eventId' in what && what.eventId === event.event) && (
+            <Button small icon={CirclePlay} onClick={() => ask(runForm({ eventId: event.event }, 'Run here'))}>
+              Run here…
+            </Button>
+          )}
           {event.state === 'waiting' && (
             <Button small icon={Hand} disabled={busy} title={`Record that ${actor} is doing this`} onClick={() => void acknowledge('taken')}>
               Take

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
-import { Answer, Button, IconButton, JobLinks, notifyProblem, say } from '../../parts';
+import { Answer, Button, IconButton, JobLinks, notifyProblem, say, useWorkedOn } from '../../parts';
 import { ask, go, useKept, useQuery } from '../../state';
 import { waitText } from './space';
 
@@ -167,6 +167,7 @@ const runWords: Readonly<Record<Run['status'], string>> = {
 
 function Runs({ project, runs, name }: { project: string; runs: readonly Run[]; name: string }) {
   const ids = new Set(runs.map(({ runId }) => runId));
+  const isWorkedOn = useWorkedOn(project);
   return (
     <section aria-label="Runs">
       <h3>Runs</h3>
@@ -189,7 +190,7 @@ function Runs({ project, runs, name }: { project: string; runs: readonly Run[]; 
                   Context
                 </button>
               )}
-              {run.status === 'running' && (
+              {run.status === 'running' && !isWorkedOn((what) => 'runId' in what && what.runId === run.runId) && (
                 <Button small icon={Play} onClick={() => ask(runForm({ runId: run.runId }, `Run ${name}`))}>
                   Run here…
                 </Button>
