@@ -38,6 +38,6 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: Number(process.env.VITEST_MAX_WORKERS) || Math.max(2, availableParallelism() - 1),
     globalSetup: ['test/support/agent-runs.ts'],
     setupFiles: ['test/support/properties.ts'],
-    env: { STEMMA_PROPERTY_SEED: propertySeed(mode) },
+    env: { STEMMA_PROPERTY_SEED: propertySeed(mode), STEMMA_PROPERTY_RUNS: mode === 'random' ? 'all' : 'some' },
   },
 }));

@@ -10,6 +10,7 @@ import { neutralMarkdown } from '../../src/core/formats/index.js';
 import { answer, call, prompt, result } from '../support/claude-lines.js';
 import { door } from '../support/door.js';
 import { emptyChain } from '../support/project.js';
+import { runs } from '../support/properties.js';
 
 /** Both kinds of viewers, as careless as they can be: HTML and every protocol pass. */
 const viewers = {
@@ -156,16 +157,15 @@ describe('[T64] Markdown of a transcript is neutral in a viewer', () => {
       fc.property(texts, texts, (one, two) => {
         expect(shownDangers(`${neutralMarkdown(one)}\n\n${neutralMarkdown(two)}\n\n**after**\n`)).toEqual([]);
       }),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 
   test('no text takes long, whatever it is made of', () => {
     for (const part of ['*a_ ', '[', '![', '<a ', '[a](<b ', '`'.repeat(9), '> ', '<div>\n```\n', '| a `', '[^1]: ']) {
-      const started = performance.now();
-      neutralMarkdown(part.repeat(Math.ceil(59_000 / part.length)));
-      neutralMarkdown(part.repeat(Math.ceil(1_000_000 / part.length)));
-      expect(performance.now() - started, part).toBeLessThan(60_000);
+      // Parsed, and too long to be parsed. Work that grows with the square would run into the limit of the test.
+      expect(neutralMarkdown(part.repeat(Math.ceil(59_000 / part.length)))).not.toBe('');
+      expect(neutralMarkdown(part.repeat(Math.ceil(1_000_000 / part.length)))).not.toBe('');
     }
   });
 });

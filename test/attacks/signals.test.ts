@@ -13,8 +13,8 @@ const session = prompt('a', 'asked') + answer('b', 'answered', { parent: 'a' });
 const largest = 4 * 1024 ** 3;
 /** A process that has read so much is in the middle of the large file, and has much of it left. */
 const middle = 200 * 1024 ** 2;
-/** A command has three seconds to stop in order. The rest is for a busy machine. */
-const patience = 8_000;
+/** A command has three seconds to stop in order. The rest is for a busy machine: one that ends on its own has no signal. */
+const patience = 60_000;
 
 beforeAll(ensureBuilt);
 
@@ -93,7 +93,8 @@ describe.concurrent('[T14] a command that reads a large file', () => {
   });
 });
 
-test('[T14] a second Ctrl+C ends an import at once', async ({ onTestFinished: finish }) => {
+// The end at once is told from the orderly one by time alone, and a busy machine may stop the test itself for as long.
+test('[T14] a second Ctrl+C ends an import at once', { retry: 2 }, async ({ onTestFinished: finish }) => {
   const own = ownMachine(finish);
   const { child } = begin(own, finish, 'import', slowFile(own, 'history', 'slow.jsonl'), '--project', own.path('p.stemma'));
   await isReading(child);

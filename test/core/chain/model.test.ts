@@ -8,6 +8,7 @@ import type { Commit, CommitType, Role, Stop } from '../../../src/core/contract/
 import { formatOf } from '../../../src/core/formats/index.js';
 import { atOnce, type Project, roots } from '../../../src/core/project/index.js';
 import { emptyProject } from '../../support/project.js';
+import { runs } from '../../support/properties.js';
 
 /** The simplest model of a chain: a commit has a parent and its own entries, and a walk is a loop. */
 interface Model {
@@ -242,7 +243,7 @@ describe('against the model', () => {
         both.compare();
       }),
       {
-        numRuns: 50,
+        numRuns: runs(50),
         examples: [
           // A snapshot has the format of its parent, and not every format stores keys.
           [
@@ -271,7 +272,7 @@ describe('against the model', () => {
         both.run({ does: 'keep places to rest' });
         both.compare(71);
       }),
-      { numRuns: 4 },
+      { numRuns: runs(4) },
     );
   });
 });

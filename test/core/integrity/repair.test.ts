@@ -10,6 +10,7 @@ import { atOnce, backUpNow, type CheckResult, createProject, openProject, type P
 import { anyDamage, contextsIn, type Damage, damage, materializable, named } from '../../support/damage.js';
 import { root } from '../../support/machine.js';
 import { heldClock, scratch, scratchUntilEnd } from '../../support/project.js';
+import { runs } from '../../support/properties.js';
 import { refusal } from '../../support/refusal.js';
 
 /** A project with imported sessions in packs, and with commits that no file has. */
@@ -123,7 +124,7 @@ describe('a repair', () => {
         }),
       ),
       // The long form of test/faults draws more.
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 

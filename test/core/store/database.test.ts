@@ -8,6 +8,7 @@ import { ticketAnswers } from '../../../src/core/store/migrations/015-ticket-ans
 import { migrations } from '../../../src/core/store/migrations/index.js';
 import { addSums, registerSums } from '../../../src/core/store/sums.js';
 import { scratch } from '../../support/project.js';
+import { runs } from '../../support/properties.js';
 
 /** Creates a database of an older format, with one row. */
 function older(file: string, version: number): void {
@@ -213,7 +214,7 @@ describe('the database', () => {
           db.insert('artifact', { ...objectRow, ...each });
           expect(db.changedRows()).toEqual([]);
         }),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       ),
     );
     const sums = (): unknown[] => db.all('SELECT rowSum FROM artifact ORDER BY no');

@@ -22,6 +22,7 @@ import {
 } from '../../../src/core/tickets/index.js';
 import { prompt, answer as said } from '../../support/claude-lines.js';
 import { emptyChain, heldClock } from '../../support/project.js';
+import { runs } from '../../support/properties.js';
 import { refusal } from '../../support/refusal.js';
 import { drained, scripted } from '../../support/scripted-model.js';
 
@@ -405,7 +406,7 @@ describe('random writes', () => {
           expect(storyOf(now)).toMatchObject({ status: now.status, type: now.type, parent: now.parent, reviewers: now.reviewers });
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -15,6 +15,7 @@ import {
 } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
+import { runs } from '../../support/properties.js';
 import { refusal } from '../../support/refusal.js';
 
 /** Four turns: a question, a read, an edit, thanks. */
@@ -276,6 +277,6 @@ test('[P1] every turn that Stemma ran is rebuilt identical, for random conversat
         for (const commit of done.commits) expect(reproduceTurn(chain, commit)).toMatchObject({ identical: true, differences: [] });
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

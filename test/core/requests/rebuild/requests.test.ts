@@ -7,6 +7,7 @@ import { getSource, listSources } from '../../../../src/core/import/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
+import { runs } from '../../../support/properties.js';
 import { type Block, hashOf, type Mark, type Message, openWriter, type Sent, type Shape, type Writer } from '../../../support/request-records.js';
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
@@ -498,7 +499,7 @@ describe('against a plain model', () => {
         );
         for (const source of listSources(chain)) expect(getSource(chain, source.sourceId).hash).toBe(source.hash);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -527,7 +528,7 @@ describe('against a plain model', () => {
             else expect(row).toMatchObject({ proof: 'recorded', problem: expect.stringContaining(`message ${at} (${hash.slice(0, 12)}…)`) });
           }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });
