@@ -206,7 +206,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   words: fc.constantFrom('one', 'two', 'three'),
 });
 
-test('[B15, B16, H18] after random steps, every turn has the input with which it began', { timeout: 120_000 }, () =>
+test('[B15, B16, H18] after random steps, every turn has the input with which it began', () =>
   fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
       const { client, chain, clock } = world();
@@ -263,5 +263,4 @@ test('[B15, B16, H18] after random steps, every turn has the input with which it
       }
     }),
     { numRuns: 12 },
-  ),
-);
+  ));

@@ -58,7 +58,7 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   await page.getByRole('button', { name: 'Continue in Claude Code' }).click();
   const question = page.getByRole('alertdialog', { name: 'Write this file?' });
   await question.getByRole('button', { name: 'Allow and write' }).click();
-  await expect.poll(() => existsSync(ran), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(ran)).toBe(true);
   expect(readFileSync(ran, 'utf8')).toMatch(new RegExp(`cd ${work} && claude --resume \\S+ 'Call it 1\\.3\\.0, and say why\\.'`));
   await expect(field).toHaveCount(0);
   const after = JSON.parse((await machine.ask('call', 'context.tips', '--project', project, '--input', '{}')).out) as { summary?: string }[];

@@ -122,7 +122,7 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
         return entry ? Math.abs(Math.round(entry.getBoundingClientRect().top - list.getBoundingClientRect().top)) : 9_999;
       }, key);
     await expect
-      .poll(distance, { timeout: 8_000, message: `${commit} ${words}` })
+      .poll(distance, { message: `${commit} ${words}` })
       .toBeLessThanOrEqual(allowed)
       .catch(() => {});
     // It must also stay there after everything around it is drawn.

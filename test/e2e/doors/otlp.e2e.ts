@@ -33,7 +33,7 @@ test('[F42] stemma otlp receives spans with its token, and each turn becomes a c
   expect(await send({}, 1)).toBe(401);
   for (const number of [1, 2] as const) {
     expect(await send({ authorization }, number)).toBe(200);
-    await expect.poll(async () => (await sessions(machine, project)).sessions.map(({ turns }) => turns), { timeout: 20_000 }).toEqual([number]);
+    await expect.poll(async () => (await sessions(machine, project)).sessions.map(({ turns }) => turns)).toEqual([number]);
   }
 });
 
@@ -47,9 +47,7 @@ test('[F42] the web host receives spans from programs that have its bearer', asy
     );
   expect(await send({})).not.toBe(200);
   expect(await send({ authorization: `Bearer ${host.bearer}` })).toBe(200);
-  await expect
-    .poll(async () => (await sessions(machine, project)).sessions.map(({ sessionId }) => sessionId), { timeout: 20_000 })
-    .toEqual(['conv-7']);
+  await expect.poll(async () => (await sessions(machine, project)).sessions.map(({ sessionId }) => sessionId)).toEqual(['conv-7']);
 });
 
 /** The port of the receiver in the agent's own network. */

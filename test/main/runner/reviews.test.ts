@@ -13,7 +13,6 @@ const isHere = hasAgent('claude') && hasAgent('codex');
 
 test.skipIf(!isHere)(
   `[U2, U3, U6] real agents review a ticket without a person, to its end${unlessHere('claude') || unlessHere('codex')}`,
-  { timeout: 120_000 },
   async () => {
     await ensureBuilt();
     const story = reviewStory();

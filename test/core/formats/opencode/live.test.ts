@@ -11,7 +11,7 @@ import { emptyChain, scratch } from '../../../support/project.js';
 
 const quick: LiveTimes = { settle: 5, maxWait: 40, rest: 60, quiet: 120, patience: 600_000 };
 const realTime = (): number => performance.timeOrigin + performance.now();
-const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5_000, interval: 5 });
+const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 const summaries = (chain: Chain): string[] =>
   graph(chain, { offset: 0, limit: 100 })
     .rows.map(({ commit }) => commit.summary ?? '')
