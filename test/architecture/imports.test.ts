@@ -297,7 +297,7 @@ const law: readonly Row[] = [
 
   // The window. Views do not import each other, except for the rows below.
   { folder: 'src/renderer/client', folders: [contract], packages: ['@orpc/client', '@orpc/contract', 'zustand'] },
-  { folder: 'src/renderer/state', folders: [contract, 'src/renderer/client'], packages: ['react', 'zustand'] },
+  { folder: 'src/renderer/state', folders: [contract, 'src/renderer/client'], packages: ['fast-deep-equal', 'react', 'zustand'] },
   {
     folder: 'src/renderer/parts',
     folders: [contract, 'src/renderer/client', 'src/renderer/state'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { blockOfEntry, blocksOf } from '../../src/renderer/parts/blocks.js';
+import { blockOfEntry, blocksOf, guessHeight, heightBefore } from '../../src/renderer/parts/blocks.js';
 import { promptOf, seamsOf, turnsOf } from '../../src/renderer/views/context/blocks.js';
 import { call, commit, outlineRow, result } from './make.js';
 
@@ -41,6 +41,13 @@ describe('the list of a context', () => {
 
   test('an entry leads to the block that shows it, a result to its call', () => {
     expect(rows.map((_, n) => blockOfEntry(blocks, n))).toEqual([0, 1, 2, 1, 2, 3, 4]);
+  });
+
+  test('a list begins below the blocks before its entry; a result is where its call is', () => {
+    const heights = blocks.map((block) => guessHeight(rows, block));
+    expect(heightBefore(rows, blocks, 0)).toBe(0);
+    expect(heightBefore(rows, blocks, 4)).toBe((heights[0] ?? 0) + (heights[1] ?? 0));
+    expect(heightBefore(rows, blocks, 6)).toBe(heights.slice(0, 4).reduce((sum, height) => sum + height, 0));
   });
 
   test('turns are commits, named by the first words of the prompt', () => {

@@ -73,3 +73,7 @@ export function guessHeight(rows: readonly Outlined[], block: Block): number {
   if (row.kind === 'image') return turn + 240;
   return turn + 40 + 20 * Math.min(row.kind === 'text' ? 400 : 20, lines(row.tokens) + 1);
 }
+
+/** Estimates the height of the blocks before the one that shows an entry. */
+export const heightBefore = (rows: readonly Outlined[], blocks: readonly Block[], entry: number): number =>
+  blocks.slice(0, blockOfEntry(blocks, entry)).reduce((sum, block) => sum + guessHeight(rows, block), 0);

@@ -1,3 +1,4 @@
+import isEqual from 'fast-deep-equal';
 import { Latest } from './latest';
 
 /** What a memory keeps of one question. */
@@ -60,7 +61,7 @@ export class Memory<T> {
     const loaded = await running.answer;
     const old = this.#known.peek(key)?.data;
     // An equal answer stays the same object, so that nothing is computed or drawn again.
-    const data = old !== undefined && JSON.stringify(old) === JSON.stringify(loaded) ? old : loaded;
+    const data = old !== undefined && isEqual(old, loaded) ? old : loaded;
     this.#known.set(key, { data, revision });
     return data;
   }

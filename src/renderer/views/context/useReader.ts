@@ -1,7 +1,7 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, OutlineRow, Stop } from '../../../core/contract/index.js';
-import { type Block, blockOfEntry, blocksOf, guessHeight } from '../../parts';
+import { type Block, blockOfEntry, blocksOf, guessHeight, heightBefore } from '../../parts';
 import {
   copy,
   entriesOf,
@@ -53,12 +53,15 @@ export function useReader(shown: Shown, onFind: () => void) {
   const selected = useNavigation(({ route }) => route.entry);
   const scroller = useRef<HTMLDivElement>(null);
   const arrival = useArrival(outline);
+  // The list is drawn where reading begins, so that nothing is loaded for the top of it.
+  const [initialOffset] = useState(() => heightBefore(rows, blocks, startOf(shown, selected, turns).entry));
   const list = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
     getItemKey: useKeys(rows, blocks),
     overscan: 6,
+    initialOffset,
     anchorTo: arrival.anchorTo,
   });
   const items = list.getVirtualItems();
@@ -167,12 +170,20 @@ interface StartActions {
   readonly scroller: React.RefObject<HTMLDivElement | null>;
 }
 
+/** Where reading begins: at the linked entry, else at the prompt of the commit. */
+function startOf({ commit, outline: { rows } }: Shown, linked: string | undefined, turns: readonly Turn[]) {
+  const place = linked ? rows.findIndex((row) => row.key === linked) : -1;
+  if (place >= 0) return { entry: place, isLinked: true };
+  // A commit without visible entries, such as one that only records an event, shows the turn before it.
+  return { entry: (turns.findLast((turn) => turn.commit === commit) ?? turns.at(-1))?.promptEntry ?? 0, isLinked: false };
+}
+
 /**
  * Scrolls to the linked entry, else to the prompt of the commit, once per context, and again when the rest of a long one arrives; and wherever
  * another part jumps to.
  */
 function useStart(
-  { commit, outline: { rows, isPart } }: Shown,
+  shown: Shown,
   linked: string | undefined,
   turns: readonly Turn[],
   { goTo, goToEnd, scroller }: StartActions,
@@ -181,14 +192,12 @@ function useStart(
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per context
   useEffect(() => {
     if (hasMoved()) return;
-    const linkedPlace = linked ? rows.findIndex((row) => row.key === linked) : -1;
-    // A commit without visible entries, such as one that only records an event, shows the turn before it.
-    const place = linkedPlace >= 0 ? linkedPlace : ((turns.findLast((turn) => turn.commit === commit) ?? turns.at(-1))?.promptEntry ?? 0);
-    if (useUi.getState().followsTurns && linkedPlace < 0) goToEnd();
-    else if (place > 0) goTo(place);
+    const { entry, isLinked } = startOf(shown, linked, turns);
+    if (useUi.getState().followsTurns && !isLinked) goToEnd();
+    else if (entry > 0) goTo(entry);
     scroller.current?.focus({ preventScroll: true });
     return clearFound;
-  }, [isPart]);
+  }, [shown.outline.isPart]);
   const jump = useReading((reading) => reading.jump);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the list
   useEffect(() => {

@@ -1,8 +1,8 @@
 import { Columns2, Rows2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import type { ContextDiff, ContextId } from '../../../core/contract/index.js';
+import type { ContextDiff, ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { Empty, Switch, say } from '../../parts';
-import { entriesOf, move, outlineOf, useNavigation, useQuery, useRanges } from '../../state';
+import { entriesOf, move, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { DifferingRow, SameRow } from './DiffRows';
 import { ExportComparison } from './Head';
@@ -89,14 +89,24 @@ function useSides(
   const first = inView[0]?.index;
   const last = inView.at(-1)?.index;
   useEffect(() => {
-    if (first === undefined || last === undefined) return;
-    for (const row of rows.slice(first, last + 1)) {
-      if (row.kind === 'removed' || row.kind === 'changed') left.need(row.a, row.a + 1);
-      if (row.kind === 'added' || row.kind === 'changed') right.need(row.b, row.b + 1);
-    }
+    if (first !== undefined && last !== undefined) needRows(left, right, rows.slice(first, last + 1));
   }, [first, last, rows, left, right]);
   return { left, right };
 }
+
+function needRows(left: Ranges<Entry>, right: Ranges<Entry>, rows: readonly DiffRow[]): void {
+  for (const row of rows) {
+    if (row.kind === 'removed' || row.kind === 'changed') left.need(row.a, row.a + 1);
+    if (row.kind === 'added' || row.kind === 'changed') right.need(row.b, row.b + 1);
+  }
+}
+
+/** Rows that fill the view when a comparison opens. */
+const firstRows = 8;
+
+/** Loads the entries that a comparison shows first. */
+export const needFirstRows = (project: string, a: ContextId, b: ContextId, stop: Stop, { hunks, moved }: ContextDiff): void =>
+  needRows(entriesOf(project, a, stop), entriesOf(project, b, stop), diffRows(hunks, moved).slice(0, firstRows));
 
 function Counts({ diff }: { diff: ContextDiff }) {
   // A moved entry is in the diff twice, as removed and as added. It is counted once, as moved.

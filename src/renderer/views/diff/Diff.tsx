@@ -4,7 +4,7 @@ import { api } from '../../client';
 import { Answer, Button, Empty, notifyProblem, say } from '../../parts';
 import { go, Memory, move, notify, type ShownCommit, useNavigation, useQuery } from '../../state';
 import { ToCommit } from '../NoCommit';
-import { Comparison } from './Comparison';
+import { Comparison, needFirstRows } from './Comparison';
 import { Head } from './Head';
 import { Samples } from './Samples';
 
@@ -24,6 +24,8 @@ export function DiffView({ project }: { project: string }) {
         api.context.show({ id: a }),
         api.context.show({ id: b }),
       ]);
+      // Before what the heads show, which takes the engine longer.
+      needFirstRows(project, a, b, stop, diff);
       return { diff, left, right };
     },
     comparisons,

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
-import { type Block, blockOfEntry, blocksOf, EntryView, Estimate, guessHeight, SomeUnread, say, ToolView } from '../../parts';
+import { type Block, blockOfEntry, blocksOf, EntryView, Estimate, guessHeight, heightBefore, SomeUnread, say, ToolView } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 import { blocksUpTo } from './turns';
 
@@ -24,12 +24,15 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
 
   // Another function would make the list measure all blocks again.
   const getItemKey = useCallback((n: number) => steps[blocks[n]?.first ?? 0]?.key ?? n, [steps, blocks]);
+  // The list is drawn at the current step, so that nothing is loaded for the top of it.
+  const [initialOffset] = useState(() => heightBefore(steps, blocks, place));
   const list = useVirtualizer({
     count: shown,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(steps, blocks[n] as Block),
     getItemKey,
     overscan: 4,
+    initialOffset,
   });
   const items = list.getVirtualItems();
   const first = items[0]?.index;
