@@ -14,8 +14,8 @@ export class WorkerFailed extends Error {
   }
 }
 
-/** An import leaves little of what it reads. V8 would let the space of new objects grow to 128 MB before it collects them. */
-const youngMb = 24;
+/** An import keeps little of what it reads. Without a limit, V8 collects new objects only after 128 MB of them. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16 };
 
 /**
  * Has a thread do work in a project, so that this one never waits for it. Yields its events and returns its result. If the signal aborts or
@@ -31,7 +31,7 @@ export async function* runInWorker<Event, Result>(
   db?: Pick<WritableDb, 'leaveLog'>,
 ): AsyncGenerator<Event, Result> {
   signal?.throwIfAborted();
-  const worker = new Worker(script, { name: 'stemma-work', workerData: order, resourceLimits: { maxYoungGenerationSizeMb: youngMb } });
+  const worker = new Worker(script, { name: 'stemma-work', workerData: order, resourceLimits });
   const takeLog = db?.leaveLog();
   const messages: WorkMessage[] = [];
   let next = Promise.withResolvers<void>();

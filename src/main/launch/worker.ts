@@ -14,7 +14,9 @@ export interface WorkerEngine {
 
 /** Starts an engine on a worker thread. Rejects if the engine cannot start. */
 export async function startWorker(options: EngineOptions): Promise<WorkerEngine> {
-  const worker = new Worker(built('engine', 'engine.js'), { name: 'stemma-engine' });
+  // An engine without a worker imports on its own thread, within the limits of one (core/project/worker.ts).
+  const limits = options.worker === undefined ? { resourceLimits: { maxYoungGenerationSizeMb: 16 } } : {};
+  const worker = new Worker(built('engine', 'engine.js'), { name: 'stemma-engine', ...limits });
   const say = (message: ToEngine, port?: MessagePort): void => worker.postMessage({ message, port }, port ? [port] : []);
   let failure: Error | undefined;
   worker.on('error', (error: Error) => {
