@@ -30,7 +30,9 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
   const given = new Map<string, string>();
   const first = new Map<string, EntryKey>();
   const used = new Set<string>();
-  const fillers = contextEntries(chain, { id: tip.id }).map(({ key, entry }, place): UsageFiller => {
+  const all = contextEntries(chain, { id: tip.id });
+  const prompts = systemPrompts(all.map(({ entry }) => entry));
+  const entryFillers = all.map(({ key, entry }, place): UsageFiller => {
     const { kind, toolCallId, toolName, text = '' } = entry;
     if (kind === 'tool_call' && toolCallId !== undefined) {
       const path = pathIn(entry.arguments) ?? onlyPatched(entry);
@@ -51,7 +53,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     const earlier = digest === undefined ? undefined : first.get(digest);
     if (digest !== undefined && earlier === undefined) first.set(digest, key);
     const tokens = rows[place]?.tokens ?? entry.tokens;
-    const calls = replies.length - firstAfter(replies, place);
+    const calls = replies.length - firstAfter(replies, prompts.get(place)?.first ?? place);
     const head = given.get(toolCallId ?? '') || askedOf(entry) || rows[place]?.head;
     const group = groupOf(entry, tool);
     return {
@@ -67,6 +69,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
       ...(group !== undefined && { group }),
     };
   });
+  const fillers = entryFillers.filter((_, place) => prompts.get(place)?.isLast !== false);
   const last = lastCallOf(chain, tip);
   for (const { kind, tool, tokens } of last ? offeredIn(chain, last) : []) {
     const server = serverOf(tool);
@@ -82,6 +85,25 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     });
   }
   return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
+}
+
+/** As many characters tell two system prompts apart. Those of one agent differ later: in a date, or in a list of files. */
+const promptBeginning = 80;
+
+/** System prompts by place. An agent may record its prompt at each turn: only the last one fills the window, and it was sent since the first. */
+function systemPrompts(all: readonly ParsedEntry[]): ReadonlyMap<number, { readonly first: number; readonly isLast: boolean }> {
+  const prompts = new Map<number, { readonly first: number; readonly isLast: boolean }>();
+  const latest = new Map<string, number>();
+  for (const [place, { role, kind, text = '' }] of all.entries()) {
+    if (role !== 'system' || kind !== 'text') continue;
+    const beginning = text.slice(0, promptBeginning);
+    const before = latest.get(beginning);
+    const first = (before === undefined ? undefined : prompts.get(before)?.first) ?? place;
+    if (before !== undefined) prompts.set(before, { first, isLast: false });
+    prompts.set(place, { first, isLast: true });
+    latest.set(beginning, place);
+  }
+  return prompts;
 }
 
 /** The file that Claude Code attaches by itself, as after a compaction. It writes the call that would have read it before the content. */

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { tips } from '../../../src/core/chain/index.js';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { outlineRows, tips } from '../../../src/core/chain/index.js';
 import { loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
@@ -10,6 +11,9 @@ import { emptyChain, scratch } from '../../support/project.js';
 import { openWriter } from '../../support/request-records.js';
 
 beforeAll(loadTokenizer);
+
+/** A session of Copilot CLI with three calls, each after another record of the system prompt, since its compaction. */
+const live = resolve(import.meta.dirname, '../../../../shared/transcripts-more/copilot-cli/live-1.0.102');
 
 const read = (id: string, path: string) => ({ type: 'tool_use', id, name: 'Read', input: { file_path: path } });
 
@@ -95,6 +99,15 @@ test('[N9] a recorded request lists its system prompt and the tools that no call
     { tool: 'Read', group: 'Tools that were used' },
   ]);
   expect(fillers.find(({ kind }) => kind === 'system')).toMatchObject({ calls: 1 });
+});
+
+test.skipIf(!existsSync(live))('[N9] a system prompt that an agent records at each turn fills the window once (needs ../shared)', () => {
+  const chain = emptyChain();
+  importInto(chain, live);
+  const promptsIn = (id: ContextId) => outlineRows(chain, { id }).rows.filter(({ role, kind }) => role === 'system' && kind === 'text');
+  const id = tips(chain, {}).find((tip) => promptsIn(tip.id).length === 3)?.id as ContextId;
+  const listed = usageFillers(chain, id).filter(({ kind }) => kind === 'system');
+  expect(listed).toMatchObject([{ key: promptsIn(id).at(-1)?.key, calls: 3 }]);
 });
 
 test('[N14] an entry is named by what its tool was given, or by what a person typed', () => {
