@@ -78,7 +78,7 @@ function triggerOf({ prompt, before, begins }: PlacedCall): Pick<UsageCall, 'tri
   return { trigger: null, triggerKind: 'other' };
 }
 
-/** A clock that ran backwards makes the wait unknown. */
+/** The wait is unknown where the clock ran backwards, or where the agent wrote one time for the prompt and its reply. */
 function waitOf({ askedAt, endedAt }: CallRow): number | null {
-  return askedAt === null || endedAt === null || endedAt < askedAt ? null : endedAt - askedAt;
+  return askedAt === null || endedAt === null || endedAt <= askedAt ? null : endedAt - askedAt;
 }

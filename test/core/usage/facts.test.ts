@@ -137,11 +137,11 @@ describe('calls', () => {
     }
   });
 
-  test('[N4] a clock that runs backwards makes the wait unknown', () => {
-    const chain = imported([
-      prompt('p', 'go', { at: '2026-01-02T10:00:00.000Z' }),
-      reply('a', { parent: 'p', at: '2026-01-02T09:00:00.000Z', usage: usage(1, 0, 0, 5) }),
-    ]);
+  test.each([
+    ['a clock that runs backwards', '2026-01-02T09:00:00.000Z'],
+    ['one time for a prompt and its reply', '2026-01-02T10:00:00.000Z'],
+  ])('[N4] %s makes the wait unknown', (_what, at) => {
+    const chain = imported([prompt('p', 'go', { at: '2026-01-02T10:00:00.000Z' }), reply('a', { parent: 'p', at, usage: usage(1, 0, 0, 5) })]);
     expect(usageCalls(chain, {}).calls[0]?.waitMs).toBeNull();
   });
 });

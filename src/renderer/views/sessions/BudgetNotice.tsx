@@ -16,7 +16,11 @@ export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Li
   return (
     <ul className="budget-notice" aria-label="Over budget">
       {over.slice(0, shownNotices).map(({ kind, key, spent, budget }) => (
-        <li key={`${kind} ${key}`} className="notice-line" title={`At API prices of ${spent.priceDate}. A subscription does not pay them.`}>
+        <li
+          key={`${kind} ${key}`}
+          className="notice-line"
+          title={`At API prices of ${spent.priceDate}. A subscription does not pay them. The file usage.json sets the budgets.`}
+        >
           Over budget: {kind === 'day' ? key : <q>{titleOf(key)}</q>} cost <b>{say.money(spent)}</b>; the budget of a {kind} is{' '}
           {say.money({ currency: spent.currency, amount: budget })}.
         </li>
