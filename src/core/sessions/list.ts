@@ -127,11 +127,18 @@ function rowOf(chain: Chain, forest: Forest, { sessionId, own, files, parent, ma
   };
 }
 
+/** Spans without content are summed up by their tools, so the agent's own file names a session that both describe. */
+const spanFormat = 'otlp-v1';
+
 /** The title by the one rule: the agent's own, else the first prompt that a person typed. A subagent is named by its task. */
 function titleOf(chain: Chain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
   if (isSubagent) return own.find(({ summary }) => summary !== null)?.summary ?? undefined;
   return (
     writtenTitle(titles, own) ??
+    firstPrompt(
+      chain,
+      own.filter(({ format }) => format !== spanFormat),
+    ) ??
     firstPrompt(chain, own) ??
     own.find(({ type, summary }) => type === 'delta' && summary !== null)?.summary ??
     undefined

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { type Chain, entries, fork, graph, tips } from '../../../src/core/chain/index.js';
@@ -31,6 +31,17 @@ describe('[W3] one session is one row', () => {
     const at = list.findIndex(({ sessionId }) => sessionId === main);
     expect(list[at]).toMatchObject({ agent: 'claude-code', sources: 1, live: false, pinned: false, archived: false, tags: [] });
     expect(list[at + 1]).toMatchObject({ parentSessionId: main, subagent: 'general-purpose', branches: 1 });
+  });
+
+  const spans = resolve(import.meta.dirname, '../../../../shared/transcripts-more/otel/claude-code-file-mode');
+  test.skipIf(!existsSync(spans))('spans beside a transcript do not rename its session, in either order (needs ../shared)', () => {
+    const id = '223c33eb-ad75-4d34-baee-b6fcaa7668a3';
+    const files = [join(spans, 'traces.jsonl'), join(spans, 'transcripts/-tmp-w-live-claude-file-project', `${id}.jsonl`)];
+    for (const order of [files, files.toReversed()]) {
+      const chain = emptyChain();
+      for (const file of order) importInto(chain, file);
+      expect(sessionOf(chain, id)).toMatchObject({ title: 'Fix the queue retry', sources: 2 });
+    }
   });
 
   test('several files of a session are one row', () => {
