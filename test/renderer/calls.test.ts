@@ -42,6 +42,8 @@ describe('the list of calls', () => {
     const misses = ({ cache }: UsageCall): boolean => cache.cause === 'expired';
     expect(nextPlace(calls, 0, misses)).toBe(2);
     expect(nextPlace(calls, 2, misses)).toBe(2);
+    expect(nextPlace(calls, 1, misses, -1)).toBe(2);
+    expect([3, 2, 0].map((from) => nextPlace(calls, from, (each) => each !== calls[1], -1))).toEqual([2, 0, 3]);
     expect(nextPlace([], 0, misses)).toBeUndefined();
   });
 

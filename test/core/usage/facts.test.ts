@@ -207,6 +207,23 @@ describe('sums', () => {
     expect(() => usageSessions(chain, { timeZone: 'Mars' })).toThrow(/is not a time zone/);
   });
 
+  test('[N5] the calls of a subagent are in the sums of its session, and apart', () => {
+    const chain = emptyChain();
+    importInto(chain, join(import.meta.dirname, '../../../resources/sample/larder'));
+    const { rows } = usageSessions(chain, { groupBy: 'session' });
+    const withSubagents = rows.filter(({ subagents }) => subagents !== undefined);
+    expect(withSubagents).not.toEqual([]);
+    for (const { key, calls, tokens, subagents } of withSubagents) {
+      const all = usageCalls(chain, { sessionId: key }).calls;
+      const own = all.filter(({ subagent }) => subagent !== undefined);
+      const outputOf = (some: typeof all): number => some.reduce((sum, call) => sum + (call.tokens.output ?? 0), 0);
+      expect([calls, tokens.output]).toEqual([all.length, outputOf(all)]);
+      expect([subagents?.calls, subagents?.tokens.output]).toEqual([own.length, outputOf(own)]);
+      expect(own.length).toBeGreaterThan(0);
+      expect(own.length).toBeLessThan(all.length);
+    }
+  });
+
   test('[N5] a filter by time counts call by call', () => {
     const chain = imported(session('a', 3));
     const { totals } = usageSessions(chain, { filter: { from: '2026-01-02T00:01:00.000Z' as never, to: '2026-01-02T00:02:00.000Z' as never } });

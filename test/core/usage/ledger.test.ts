@@ -189,6 +189,7 @@ describe('the cache', () => {
       brokenAt: 'messages[0].content[0]',
       brokenText: { before: 'Fix the login.', after: 'Fix the logon.' },
     });
+    expect(missAfter({ params: { thinking: 'enabled' } })).toMatchObject({ cause: 'parameters' });
   });
 
   test('[N7] misses can be listed alone', () => {

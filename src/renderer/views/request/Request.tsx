@@ -91,8 +91,8 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
   const place = found >= 0 ? found : placeOfLast(calls, commit);
   const call = calls[place];
   const choose = (requestId: string): void => go({ call: requestId });
-  const jump = (matches: (call: UsageCall) => boolean): void => {
-    const next = calls[nextPlace(calls, place, matches) ?? -1];
+  const jump = (matches: (call: UsageCall) => boolean, by?: 1 | -1): void => {
+    const next = calls[nextPlace(calls, place, matches, by) ?? -1];
     if (next) choose(next.requestId);
   };
   const showCostliest = (): void => {
@@ -109,7 +109,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
         if (!matches) return;
         event.preventDefault();
         event.stopPropagation();
-        jump(matches);
+        jump(matches, event.key === 'M' ? -1 : 1);
       }}
     >
       <div className="calls-main">
@@ -162,7 +162,7 @@ interface CallsBarProps {
   readonly onShown: (shown: Shown) => void;
   readonly filter: string;
   readonly onFilter: (filter: string) => void;
-  readonly onJump: (matches: (call: UsageCall) => boolean) => void;
+  readonly onJump: (matches: (call: UsageCall) => boolean, by?: 1 | -1) => void;
   readonly onCostliest: () => void;
 }
 
@@ -181,6 +181,9 @@ function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest
         ]}
         onChange={onShown}
       />
+      <Button disabled={counts.misses === 0} title="Previous cache miss (Shift+M)" onClick={() => onJump(isMiss, -1)}>
+        Previous miss
+      </Button>
       <Button disabled={counts.misses === 0} title="Next cache miss (M)" onClick={() => onJump(isMiss)}>
         Next miss
       </Button>

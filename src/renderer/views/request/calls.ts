@@ -28,10 +28,10 @@ export function placesOf(calls: readonly UsageCall[], shown: Shown, filter: stri
   });
 }
 
-/** The next place after one at which a call matches, from the beginning again after the end. */
-export function nextPlace(calls: readonly UsageCall[], from: number, matches: (call: UsageCall) => boolean): number | undefined {
+/** The nearest place after one (`by` 1) or before it (-1) at which a call matches. After an end, the search continues at the other. */
+export function nextPlace(calls: readonly UsageCall[], from: number, matches: (call: UsageCall) => boolean, by: 1 | -1 = 1): number | undefined {
   for (let step = 1; step <= calls.length; step++) {
-    const at = (from + step) % calls.length;
+    const at = (from + by * step + calls.length) % calls.length;
     const call = calls[at];
     if (call && matches(call)) return at;
   }
