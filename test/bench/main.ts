@@ -5,6 +5,7 @@ import { holds, type Row } from './measure.js';
 import { captureParts } from './rows/capture.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
+import { documentParts } from './rows/documents.js';
 import { engineParts } from './rows/engine.js';
 import { exportParts } from './rows/exports.js';
 import { hubParts } from './rows/hub.js';
@@ -34,6 +35,7 @@ const parts = [
   ...importParts,
   ...wholeParts,
   ...memoryParts,
+  ...documentParts,
   ...engineParts,
   ...largeParts,
   ...exportParts,

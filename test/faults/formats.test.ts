@@ -11,6 +11,7 @@ import {
   formats,
   type ImportableFormat,
   importableFormats,
+  type Member,
   type ParsedEntry,
   type WritableEntry,
 } from '../../src/core/formats/index.js';
@@ -232,9 +233,16 @@ function checkPlan(format: ImportableFormat, bytes: Buffer): void {
 function filesIn({ exports: reader }: ImportableFormat, bytes: Buffer): readonly Buffer[] {
   let members: readonly Buffer[] | undefined;
   refusing(() => {
-    if (reader?.recognize(bytes.subarray(0, 4_096))) members = reader.members(bytes)?.map((member) => Buffer.from(member.lines().bytes));
+    if (!reader?.recognize(bytes.subarray(0, 4_096))) return;
+    members = reader.members(bytes)?.map((member) => linesOf(member));
+    for (const member of reader.membersInFile?.(bytes) ?? []) linesOf(member);
   });
   return members ?? [bytes];
+}
+
+function linesOf(member: Member): Buffer {
+  const { bytes } = member.lines();
+  return Buffer.from(bytes.subarray(0, bytes.length));
 }
 
 /** The whole path: import a file, restore it byte for byte, export it as a page. */

@@ -287,6 +287,11 @@ export interface DocumentReader extends ContainerReader {
   together?(path: string): { readonly main: string; readonly others: readonly string[] } | undefined;
   /** The conversations in a document; undefined where the document has another format. `beside` has the documents read with it by path. */
   members(document: Uint8Array, path?: string, beside?: ReadonlyMap<string, Uint8Array>): readonly Member[] | undefined;
+  /**
+   * The same for a document that does not fit into memory: its records are read from the file when they are needed, while the file is open.
+   * @throws ShellTooLarge
+   */
+  membersInFile?(document: FileBytes): readonly Member[] | undefined;
 }
 
 /** A format whose files Stemma can import. */

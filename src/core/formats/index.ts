@@ -50,7 +50,9 @@ export { askedLine, type CallPart, doesOf, joinCalls, noCounts, partOfEntries, t
 export { encodeCbor, readArray } from './shared/cbor.js';
 export { usageIn, withThoughts } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
+export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
+export { maxWholeBytes } from './shared/lazy-records.js';
 export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLosses, unsealedLosses } from './shared/losses.js';
 export {
   type Counts,
@@ -132,7 +134,8 @@ const headLength = 4_096;
 export function entriesIn(format: Format, file: Uint8Array): readonly ParsedEntry[] {
   const reader = importableFormats.find(({ id }) => id === format.id)?.exports;
   const members = reader?.recognize(file.subarray(0, headLength)) ? reader.members(file) : undefined;
-  return (members?.map((member) => member.lines().bytes) ?? [file]).flatMap((delta) => format.parse(delta).entries);
+  const deltas = members?.map((member) => member.lines().bytes) ?? [file];
+  return deltas.flatMap((delta) => format.parse(delta.subarray(0, delta.length)).entries);
 }
 
 /** The reader of a stored format. For an unknown format it returns the bytes with a description. */

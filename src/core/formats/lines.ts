@@ -25,6 +25,8 @@ export interface Seen {
 
 export interface Scan extends Seen {
   readonly pieces: readonly Piece[];
+  /** Each record is read, or made, again where it is needed, because all of them would fill memory. */
+  readonly isLazy?: true;
 }
 
 /** The bytes of a file, read a part at a time, so that the file need not fit into memory. A Uint8Array is one. */
@@ -36,6 +38,6 @@ export interface FileBytes {
 
 /** The lines of a conversation, with their scan where it is known already. */
 export interface Lines {
-  readonly bytes: Uint8Array;
+  readonly bytes: FileBytes;
   readonly scan?: Scan;
 }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, lstatSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { blake3Of, blake3OfParts, blake3Parts } from '../artifacts/index.js';
+import { blake3OfParts, blake3Parts } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
@@ -22,7 +22,7 @@ export const limits = {
   transcript: 4 * 1024 ** 3,
   /** A file that is read into memory at once: a document of several conversations, or a transcript of some formats. */
   whole: 256 * 1024 ** 2,
-  /** A document that is read as one value, which takes about eleven times its size in memory. Archives are read a sample at a time. */
+  /** A document that is read as one value, which takes about eleven times its size in memory. Large ones of most formats are not. */
   document: 128 * 1024 ** 2,
   /** A copy of a database of another program. */
   database: 1024 ** 3,
@@ -180,16 +180,22 @@ export function openFile(located: Located, { upTo, held = usuallyHeld, hash }: O
   }
 }
 
-/** Bytes in memory as an open file: a conversation that was read from another file. */
-export const fileOf = (bytes: Uint8Array): OpenFile => ({
-  modifiedAt: 0,
-  bytes,
-  whole: () => bytes,
-  hash: (end = bytes.length) => blake3Of(bytes.subarray(0, end)),
-  upTo: (end) => fileOf(bytes.subarray(0, end)),
-  hasChanged: () => false,
-  close: () => undefined,
-});
+/** A conversation that was read from another file, as an open file. */
+export function fileOf(bytes: FileBytes): OpenFile {
+  const hashes = beginnings(bytes.length, undefined);
+  return {
+    modifiedAt: 0,
+    bytes,
+    whole() {
+      if (bytes.length > limits.whole) throw new Unreadable(`it has ${bytes.length} bytes; in its format, the limit is ${limits.whole}`);
+      return bytes.subarray(0, bytes.length);
+    },
+    hash: (end = bytes.length) => hashes.of(bytes, end),
+    upTo: (end) => fileOf({ length: end, subarray: (start, until) => bytes.subarray(start, until) }),
+    hasChanged: () => false,
+    close: () => undefined,
+  };
+}
 
 /**
  * Hashes of a file's beginnings. Bytes that a caller reads from the beginning on are hashed on the way. Of the rest, only the bytes after

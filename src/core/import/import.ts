@@ -1,4 +1,3 @@
-import { blake3Of } from '../artifacts/index.js';
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { type Chain, commitAt } from '../chain/index.js';
 import type { Checkpoint, ImportProgress, ImportResult, Mapping, Skip } from '../contract/index.js';
@@ -19,6 +18,7 @@ import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, 
 import { byMapping, mappedFormat } from './mapping.js';
 import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, memberPath, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
+import { storeSide } from './pieces.js';
 import { headOf, recognized } from './recognize.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
@@ -174,11 +174,10 @@ export function importMember(chain: Chain, document: Document, asked: Ask): File
 function keepWhole(chain: Chain, found: FoundFile, { keeps, format, files }: Holding): Skip[] {
   if (keeps !== true) return [{ path: found.path, line: 0, reason: keeps.not }];
   for (const { path, bytes } of files()) {
-    const hash = blake3Of(bytes);
+    const hash = fileOf(bytes).hash();
     const before = latestSource(chain, path);
     if (before?.hash.equals(hash)) continue;
     chain.artifacts.transaction(() => {
-      const { no } = chain.artifacts.put(bytes, { contentType: 'application/octet-stream', bulk: true });
       saveSource(chain, {
         replaces: before?.no,
         path,
@@ -191,7 +190,7 @@ function keepWhole(chain: Chain, found: FoundFile, { keeps, format, files }: Hol
         title: null,
         cwd: null,
         tips: [],
-        pieces: [{ artifact: no, start: 0, length: bytes.length }],
+        pieces: storeSide(chain, bytes, [{ start: 0, end: bytes.length }]),
       });
     });
   }

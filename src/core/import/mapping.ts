@@ -32,7 +32,8 @@ export function previewMapping(path: string, mapping: Mapping): MappingPreview {
   const members = format.exports?.members(bytes, path) ?? [];
   if (members.length === 0) return { ...nothing, problem: 'the mapping makes no entry of this file' };
   const read = members.map((member) => {
-    const { bytes: lines } = member.lines();
+    const { bytes } = member.lines();
+    const lines = bytes.subarray(0, bytes.length);
     const { entries } = format.parse(lines);
     // Each line but the first is a record.
     const records = Math.max(0, Buffer.from(lines).toString().split('\n').length - 2);

@@ -1,10 +1,19 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
-import { absolutePath, type Located, readInside, statInside, statNamed } from '../files/index.js';
-import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
+import { absolutePath, type Located, readInside, statInside, statLocated, statNamed } from '../files/index.js';
+import {
+  type DocumentReader,
+  type FileBytes,
+  type ImportableFormat,
+  importableFormats,
+  type Lines,
+  type Member,
+  maxWholeBytes,
+  ShellTooLarge,
+} from '../formats/index.js';
 import { withForeign } from '../store/index.js';
 import { folderOf } from './beside.js';
-import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, readEnds, readWhole } from './files.js';
+import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, openFile, readEnds, readWhole, Unreadable } from './files.js';
 import { headLength } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
@@ -63,7 +72,7 @@ export interface Holding {
   readonly keeps: true | { readonly not: string };
   readonly members: Iterable<Member>;
   /** The bytes of the file and, for a database, of its log. */
-  readonly files: () => readonly { readonly path: string; readonly bytes: Uint8Array }[];
+  readonly files: () => readonly { readonly path: string; readonly bytes: FileBytes }[];
 }
 
 /** A file that some format may read as one that holds others, as far as its name and its beginning tell: what is looked into where a folder is walked. */
@@ -106,12 +115,34 @@ export function withHolding<T>(
   const beside = together?.main === path ? together.others.filter((other) => isBeside(path, other)) : [];
   const answer = known(beside);
   if (answer !== undefined) return answer;
-  const isArchive = format.exports.endings?.some((ending) => path.endsWith(ending)) ?? false;
-  const bytes = readWhole(file, isArchive ? limits.whole : limits.document);
+  const large = inLargeDocument(file, format.exports, (told, bytes) => work({ format, keeps, members: told, files: () => [{ path, bytes }] }));
+  if (large) return large.result;
+  const bytes = readWhole(file, limits.document);
   const read = new Map(beside.map((other) => [other, readInside(dirname(path), other, { limit: limits.whole })] as const));
   const found = members(bytes, path, read);
   const files = [{ path, bytes }, ...[...read].map(([other, content]) => ({ path: other, bytes: content }))];
   return found && work({ format, keeps, members: found, files: () => files });
+}
+
+/**
+ * Runs `work` on the conversations of a document that does not fit into memory. Undefined for a smaller one, and where its format, or this
+ * form of it, is read as one value. @throws Unreadable
+ */
+function inLargeDocument<T>(
+  file: Located,
+  { membersInFile }: DocumentReader,
+  work: (members: readonly Member[], bytes: FileBytes) => T,
+): { readonly result: T } | undefined {
+  if (!membersInFile || (statLocated(file)?.size ?? 0) <= maxWholeBytes) return undefined;
+  const open = openFile(file, { held: 0 });
+  try {
+    const members = membersInFile(open.bytes);
+    return members && { result: work(members, open.bytes) };
+  } catch (error) {
+    throw error instanceof ShellTooLarge ? new Unreadable(error.message) : error;
+  } finally {
+    open.close();
+  }
 }
 
 /** The document that this one is read with, if it lies beside it. */

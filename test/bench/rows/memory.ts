@@ -22,7 +22,7 @@ const report = `import { readFileSync } from 'node:fs';
 process.on('exit', () => process.stderr.write('peak=' + /VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] + ';'));`;
 
 /** Peak memory in MB of `stemma import` into a new project, all threads included. */
-function peakOfImport(root: string, at: string, path: string): number {
+export function peakOfImport(root: string, at: string, path: string): number {
   mkdirSync(at);
   const stemma = join(root, 'out', 'cli', 'stemma.js');
   const env = { ...process.env, STEMMA_HOME: join(at, 'home') };

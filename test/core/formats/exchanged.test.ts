@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
+import type { ContextId, EntryKey, JsonObject } from '../../../src/core/base/index.js';
 import { type Chain, entries, show, tips } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { claudeCode } from '../../../src/core/formats/index.js';
@@ -9,6 +9,7 @@ import { everySort } from '../../support/every-sort.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
+import { problemsIn } from './atif/validator.js';
 
 const session = '22222222-2222-4222-8222-222222222222';
 
@@ -49,6 +50,7 @@ describe.each([
     const path = join(scratch(), name);
     const { losses } = exportContext(source.chain, { id: source.id, format, path });
     expect(losses.map(({ what }) => what)).toEqual(lost);
+    if (format === 'atif-v1') expect(problemsIn(JSON.parse(readFileSync(path, 'utf8')) as JsonObject)).toEqual([]);
     const named = new Set(losses.map(({ entry }) => entry));
     const expected = new Map([...factsOf(source)].filter(([key]) => !named.has(key)));
     const exchanged = imported(path);

@@ -43,8 +43,8 @@ test('[W8] a match across two parts of a large file is found', () => {
 });
 
 test('[F41] a document too large to be read as one value is refused with its size and limit', () => {
-  const path = join(scratch(), 'trajectory.json');
-  writeFileSync(path, '{"schema_version":"ATIF-v1.6","agent":{"name":"a","version":"1"},"steps":[');
+  const path = join(scratch(), 's.messages.json');
+  writeFileSync(path, '{"version":1,"updated_at":"2026-11-25T10:00:00.000Z","agent":"lead","messages":[');
   truncateSync(path, 128 * 1024 ** 2 + 1);
   const { skipped, commits } = importInto(emptyChain(), path);
   expect(commits).toBe(0);

@@ -1,7 +1,9 @@
-import { isObject, type JsonObject, parseJson, textOf } from '../../base/index.js';
-import type { DocumentReader, Member } from '../format.js';
+import { type ByteRange, isObject, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import type { DocumentReader, FileBytes, Lines, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
+import { valueAt, valuesInFile } from '../shared/json-items.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
+import { linesOnDemand } from '../shared/lazy-lines.js';
 import { trajectoryId, versionIn } from './schema.js';
 
 /** Trajectories nest: a subagent's can have subagents of its own. */
@@ -16,18 +18,59 @@ export const document: DocumentReader = {
   },
   members(bytes) {
     const value = parseJson(textOf(bytes));
-    return isObject(value) && !isDeep(value) && versionIn(value) !== undefined ? membersOf(value, undefined, new Set(), 0) : undefined;
+    return isObject(value) && !isDeep(value) && versionIn(value) !== undefined ? membersOf(inMemory(value)) : undefined;
+  },
+  membersInFile(file) {
+    const found = inFile(file);
+    return found && versionIn(found.root) !== undefined ? membersOf(found) : undefined;
   },
 };
 
-function membersOf(trajectory: JsonObject, parent: string | undefined, used: Set<string>, depth: number): readonly Member[] {
+/** A trajectory, whose steps may be in a file. */
+interface Trajectory {
+  /** It without its steps and subagents. */
+  readonly root: JsonObject;
+  readonly id: string;
+  readonly lines: (header: JsonObject, lineOf: (step: unknown) => JsonObject) => Lines;
+  readonly subagents: () => Iterable<Trajectory>;
+}
+
+function inMemory(trajectory: JsonObject): Trajectory {
   const { steps, subagent_trajectories: subagents, ...root } = trajectory;
-  let id = trajectoryId(trajectory);
-  for (let number = 2; used.has(id); number++) id = `${trajectoryId(trajectory)}-${number}`;
+  return {
+    root,
+    id: trajectoryId(trajectory),
+    lines: (header, lineOf) => writeLines([header, ...(Array.isArray(steps) ? steps : []).map(lineOf)]),
+    subagents: () => objectsIn(subagents).map(inMemory),
+  };
+}
+
+const isLarge = (path: string): boolean => path === 'steps' || path === 'subagent_trajectories';
+
+function inFile(file: FileBytes, within?: ByteRange): Trajectory | undefined {
+  const [first] = valuesInFile(file, isLarge, within);
+  if (!isObject(first?.shell)) return undefined;
+  const itemsAt = (path: string): readonly ByteRange[] => first.lists.find((list) => list.path === path)?.items ?? [];
+  const { steps: _, subagent_trajectories: __, ...root } = first.shell;
+  const steps = itemsAt('steps');
+  return {
+    root,
+    id: trajectoryId(root, function* () {
+      for (const range of steps) yield valueAt(file, range);
+    }),
+    lines: (header, lineOf) =>
+      linesOnDemand(steps.length + 1, (number) => (number === 0 ? header : lineOf(valueAt(file, steps[number - 1] as ByteRange)))),
+    subagents: () => itemsAt('subagent_trajectories').flatMap((range) => inFile(file, range) ?? []),
+  };
+}
+
+function membersOf(trajectory: Trajectory, parent?: string, used: Set<string> = new Set(), depth = 0): readonly Member[] {
+  let { id } = trajectory;
+  for (let number = 2; used.has(id); number++) id = `${trajectory.id}-${number}`;
   used.add(id);
-  const header = { atif: id, root: { ...root, ...(parent !== undefined && { parent }) } };
-  const lines = (Array.isArray(steps) ? steps : []).map((step): JsonObject => (isObject(step) ? { atif: id, step } : { atif: id, row: step }));
-  const own: Member = { id, lines: () => writeLines([header, ...lines]) };
+  const header = { atif: id, root: { ...trajectory.root, ...(parent !== undefined && { parent }) } };
+  const lineOf = (step: unknown): JsonObject => (isObject(step) ? { atif: id, step } : ({ atif: id, row: step ?? null } as JsonObject));
+  const own: Member = { id, lines: () => trajectory.lines(header, lineOf) };
   if (depth >= deepest) return [own];
-  return [own, ...objectsIn(subagents).flatMap((child) => membersOf(child, id, used, depth + 1))];
+  return [own, ...[...trajectory.subagents()].flatMap((child) => membersOf(child, id, used, depth + 1))];
 }

@@ -16,6 +16,7 @@ import {
   withUsage,
 } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
+import { parseShallow } from '../shared/jsonl.js';
 import { byProgram, isCopied, isReplacing, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
 
 /** The entries of a line. */
@@ -98,15 +99,23 @@ function agentDrafts(step: JsonObject): readonly Draft[] {
   return [
     ...(thinking ? [thought(thinking)] : []),
     ...messageDrafts(step, 'assistant'),
-    ...objectsIn(step.tool_calls).map((call) => called(stringAt(call, 'function_name') ?? '', stringAt(call, 'tool_call_id'), call.arguments)),
+    ...objectsIn(step.tool_calls).map((call) => called(stringAt(call, 'function_name') ?? '', stringAt(call, 'tool_call_id'), argumentsIn(call))),
   ].map(own);
+}
+
+/** Arguments that are no object stand in a text. */
+function argumentsIn({ arguments: input, extra }: JsonObject): Json | undefined {
+  const text = memberOf(extra, 'raw_arguments') === true ? memberOf(input, 'input') : undefined;
+  if (typeof text !== 'string') return input;
+  return /^\s*\[/.test(text) ? (parseShallow(text) ?? text) : text;
 }
 
 /** A result without a call is feedback of the environment. */
 function resultDrafts(result: JsonObject): readonly Draft[] {
   const id = stringAt(result, 'source_call_id');
   const { content, extra } = result;
-  const refs = result.subagent_trajectory_ref;
+  const others = objectsIn(memberOf(extra, 'subagent_sessions'));
+  const refs = others.length > 0 ? [...objectsIn(result.subagent_trajectory_ref), ...others] : result.subagent_trajectory_ref;
   const images = partsOf(content).filter(({ type }) => type === 'image');
   const text = textsIn(content).join('\n');
   if (id === undefined)

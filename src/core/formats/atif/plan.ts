@@ -4,7 +4,7 @@ import { objectsIn } from '../shared/drafts.js';
 import type { About, Place, RecordRules } from '../shared/records.js';
 import { startedWith } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
-import { dialect, formatId, isReplacing, partsOf, rootOf, stepOf, stepTime } from './schema.js';
+import { dialect, formatId, isReplacing, partsOf, rootOf, stepName, stepOf, stepTime } from './schema.js';
 
 /** How lines become commits: one chain in the order of the steps. ATIF has no branches. */
 export const rules: RecordRules = {
@@ -50,7 +50,7 @@ function place(record: JsonObject): Place | undefined {
   const step = stepOf(record);
   if (!step) return undefined;
   const starts = startedBy(step);
-  return { name: `${id}:${String(step.step_id ?? 'step')}`, part: partOf(step), ...(starts.length > 0 && { others: starts }) };
+  return { name: stepName(step, id), part: partOf(step), ...(starts.length > 0 && { others: starts }) };
 }
 
 /** The names by which the subagents that the results of a step name find it. */

@@ -44,18 +44,30 @@ export const isCopied = (step: JsonObject): boolean => step.is_copied_context ==
  * trajectory before it, also by the steps that it repeats. Without a session it is named by its first step. A longer state of the
  * trajectory has the same name.
  */
-export function trajectoryId(document: JsonObject): string {
+export function trajectoryId(document: JsonObject, stepsOf = (): Iterable<unknown> => objectsIn(document.steps)): string {
   const own = stringAt(document, 'trajectory_id') ?? '';
   if (own !== '') return own.slice(0, 200);
-  const steps = objectsIn(document.steps);
   const session = (stringAt(document, 'session_id') ?? '').slice(0, 180);
-  const end = steps.findIndex((step) => !isCopied(step));
-  const copied = end < 0 ? steps : steps.slice(0, end);
+  const copied: JsonObject[] = [];
+  let first: JsonObject | undefined;
+  for (const step of stepsOf()) {
+    if (!isObject(step)) continue;
+    first ??= step;
+    if (!isCopied(step)) break;
+    copied.push(step);
+  }
   if (session !== '') return copied.length === 0 ? session : `${session}-${hashOf(copied).slice(0, 8)}`;
-  return hashOf([document.agent ?? null, steps[0] ?? null]).slice(0, 16);
+  return hashOf([document.agent ?? null, first ?? null]).slice(0, 16);
 }
 
 const hashOf = (value: Json): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** The name that a step had in the trajectory from which it was exported. */
+export const nameIn = (step: JsonObject): string | undefined =>
+  isObject(step.extra) && isObject(step.extra.stemma) ? stringAt(step.extra.stemma, 'name') : undefined;
+
+/** The name of a step in the project. */
+export const stepName = (step: JsonObject, trajectory: string): string => nameIn(step) ?? `${trajectory}:${String(step.step_id ?? 'step')}`;
 
 /** A message or content as its parts. */
 export const partsOf = (content: Json | undefined): readonly JsonObject[] =>

@@ -1,9 +1,10 @@
 import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
+import { objectsIn } from '../shared/drafts.js';
 import { inRecords, lineOf } from '../shared/entry-lines.js';
 import { groupMessages, textsOf } from '../shared/groups.js';
 import { recordsOf } from '../shared/records.js';
-import { byProgram, dialect, formatId, residualsOf, rootOf, stepOf, versionIn, writtenVersion } from './schema.js';
+import { byProgram, dialect, formatId, nameIn, residualsOf, rootOf, stepName, stepOf, versionIn, writtenVersion } from './schema.js';
 
 type Keyed = WritableEntry & { readonly key: EntryKey };
 interface Draft {
@@ -100,9 +101,7 @@ function agentFields(entries: readonly WritableEntry[], results: readonly Writab
       tool_calls: calls.map(({ toolCallId, toolName, arguments: input }) => ({
         tool_call_id: toolCallId ?? '',
         function_name: toolName ?? '',
-        ...(isObject(input)
-          ? { arguments: input }
-          : { arguments: { input: typeof input === 'string' ? input : JSON.stringify(input ?? null) }, extra: { raw_arguments: true } }),
+        ...(isObject(input) ? { arguments: input } : argumentsOf(input)),
       })),
     }),
     ...(results.length > 0 && {
@@ -162,14 +161,14 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
   const steps = records
     .flatMap((record): JsonObject[] => {
       const step = stepOf(record);
-      return step ? [step] : [];
+      return step ? [withName(step, stringAt(record, 'atif') ?? '')] : [];
     })
-    .map((step, at): JsonObject => ({ ...withCall(step, options.calls), step_id: at + 1 }));
+    .map((step, at): JsonObject => ({ ...withValidCalls(withValidRefs(withCall(step, options.calls))), step_id: at + 1 }));
   const { parent: _, startedBy: __, agent, final_metrics: ___, ...rest } = root ?? ({} as JsonObject);
   const models = steps.flatMap((step) => stringAt(step, 'model_name') ?? []);
   const document = {
     ...rest,
-    schema_version: root && (versionIn(root) ?? 0) >= 7 ? (stringAt(root, 'schema_version') as string) : writtenVersion,
+    schema_version: root && [7, 8].includes(versionIn(root) ?? 0) ? (stringAt(root, 'schema_version') as string) : writtenVersion,
     session_id: stringAt(root, 'session_id') ?? options.sessionId,
     trajectory_id: options.sessionId,
     agent: isObject(agent)
@@ -202,6 +201,54 @@ function withCall(step: JsonObject, calls: SessionOptions['calls']): JsonObject 
     .map((residual) => calls.get(stringAt(residual, 'key') ?? ''))
     .find((one) => one !== undefined);
   return usage ? { ...step, metrics: json(metricsOf(usage)) } : step;
+}
+
+/** A step that another program wrote keeps its name, so that its entries have the same keys in every document. */
+function withName(step: JsonObject, trajectory: string): JsonObject {
+  if (residualsOf(step).length > 0 || nameIn(step) !== undefined) return step;
+  const extra = isObject(step.extra) ? step.extra : {};
+  return { ...step, extra: { ...extra, stemma: { ...(isObject(extra.stemma) && extra.stemma), name: stepName(step, trajectory) } } };
+}
+
+/** Arguments must be an object. */
+function withValidCalls(step: JsonObject): JsonObject {
+  const calls = objectsIn(step.tool_calls);
+  if (calls.every((call) => isObject(call.arguments))) return step;
+  return {
+    ...step,
+    tool_calls: calls.map((call) => {
+      if (isObject(call.arguments)) return call;
+      return { ...call, ...argumentsOf(call.arguments), ...(isObject(call.extra) && { extra: { ...call.extra, raw_arguments: true } }) };
+    }),
+  };
+}
+
+/** Arguments that are no object, as the text of one. */
+const argumentsOf = (input: unknown): JsonObject => ({
+  arguments: { input: typeof input === 'string' ? input : JSON.stringify(input ?? null) },
+  extra: { raw_arguments: true },
+});
+
+/** Since 1.7, a reference that names a subagent only by its session is not valid: it is kept beside the result. */
+function withValidRefs(step: JsonObject): JsonObject {
+  const { observation } = step;
+  const results = isObject(observation) ? objectsIn(observation.results) : [];
+  const isValid = (ref: JsonObject): boolean => typeof (ref.trajectory_id ?? ref.trajectory_path) === 'string';
+  if (!isObject(observation) || results.every((result) => objectsIn(result.subagent_trajectory_ref).every(isValid))) return step;
+  return {
+    ...step,
+    observation: {
+      ...observation,
+      results: results.map(({ subagent_trajectory_ref: refs, extra, ...result }): JsonObject => {
+        const [valid, others] = [objectsIn(refs).filter(isValid), objectsIn(refs).filter((ref) => !isValid(ref))];
+        return {
+          ...result,
+          ...(valid.length > 0 && { subagent_trajectory_ref: valid }),
+          extra: { ...(isObject(extra) && extra), ...(others.length > 0 && { subagent_sessions: others }) },
+        };
+      }),
+    },
+  };
 }
 
 /** The system prompt as the first step. */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
-import type { DocumentReader, Member } from '../format.js';
+import type { DocumentReader, FileBytes, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { hasTooManyValues } from '../shared/expansion.js';
+import { valueAt, valuesInFile } from '../shared/json-items.js';
 import { isDeep } from '../shared/jsonl.js';
 import { wrapLines } from '../shared/wrapped.js';
 import { type ZipEntry, zipEntries } from '../shared/zip.js';
@@ -27,6 +28,19 @@ export const document: DocumentReader = {
     if (!isObject(log) || isDeep(log)) return undefined;
     if (log.samples === undefined && Array.isArray(log.events)) return eventList(log, bytes);
     return objectsIn(log.samples).flatMap((sample) => membersOf(log, idOf(sample), () => sample));
+  },
+  membersInFile(file) {
+    if (file.subarray(0, 1)[0] === 0x50) return inArchive(file);
+    const [first] = valuesInFile(file, (path) => path === 'samples');
+    const log = first?.shell;
+    if (!isObject(log) || log.samples === undefined) return undefined;
+    return first?.lists
+      .flatMap(({ items }) => items)
+      .flatMap((range) => {
+        const read = (): JsonObject | undefined => objectsIn([valueAt(file, range) ?? null])[0];
+        const sample = read();
+        return sample ? membersOf(log, idOf(sample), read) : [];
+      });
   },
 };
 
@@ -84,7 +98,7 @@ const shared = ({ attachments, attached, pool, events_data: data }: JsonObject):
   ...{ attachments: attachments ?? {}, attached: attached ?? [], pool: pool ?? [], events_data: data ?? {} },
 });
 
-function inArchive(bytes: Uint8Array): readonly Member[] | undefined {
+function inArchive(bytes: FileBytes): readonly Member[] | undefined {
   const entries = zipEntries(bytes);
   if (!entries) return undefined;
   const log = jsonAt(entries, 'header.json') ?? jsonAt(entries, '_journal/start.json') ?? {};

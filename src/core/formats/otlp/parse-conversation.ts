@@ -5,7 +5,8 @@ import { objectsIn } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
-import { isObserved, observedSpans } from './parse-observed.js';
+import { spansInFile } from './parse-large.js';
+import { exportIn, isObserved, observedSpans } from './parse-observed.js';
 import { messagesAt, withDetails } from './parse-sent.js';
 import { eventsBySpan, type Span, spansIn, valuesIn } from './parse-spans.js';
 
@@ -27,15 +28,17 @@ export const document: DocumentReader = {
     const values = valuesIn(textOf(bytes));
     const logged = eventsBySpan(values);
     const own = values.flatMap(spansIn).map((span): Span => ({ ...span, events: [...span.events, ...(logged.get(span.spanId) ?? [])] }));
-    const spans = own.length > 0 ? own : observedSpans(values);
-    const members = membersOf(spans);
+    const members = membersOf((own.length > 0 ? own : observedSpans(values.map(exportIn))).map(withDetails));
+    return members.length > 0 ? members : undefined;
+  },
+  membersInFile(file) {
+    const members = membersOf(spansInFile(file), true);
     return members.length > 0 ? members : undefined;
   },
 };
 
-/** The conversations of spans. */
-export function membersOf(recorded: readonly Span[]): readonly Member[] {
-  const spans = recorded.map(withDetails);
+/** The conversations of spans with their details. Of spans in a file that does not fit into memory, records are made on demand. */
+export function membersOf(spans: readonly Span[], isLarge = false): readonly Member[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const starts = startsIn(spans, byId);
   const groups = Map.groupBy(
@@ -43,7 +46,7 @@ export function membersOf(recorded: readonly Span[]): readonly Member[] {
     (span) => conversationOf(span, byId).id,
   );
   return [...groups].flatMap(([id, some]): Member[] => {
-    const records = recordsOf(some, starts);
+    const records = recordsOf(some, starts, isLarge);
     if (records.length === 0) return [];
     const attribute = (name: string): string | undefined =>
       some.map(({ attributes }) => stringAt(attributes, name)).find((value) => value !== undefined);
@@ -54,7 +57,7 @@ export function membersOf(recorded: readonly Span[]): readonly Member[] {
       ...(machine !== undefined && { machine }),
       ...(isSubagent && { agent: attribute('gen_ai.agent.name') ?? 'agent', startedIn: id }),
     };
-    return [{ id, lines: () => wrapLines(formatId, id, about, records) }];
+    return [{ id, lines: () => wrapLines(formatId, id, about, records, isLarge) }];
   });
 }
 
@@ -113,13 +116,14 @@ function startsIn(spans: readonly Span[], byId: ReadonlyMap<string, Span>): Read
 }
 
 /** One record for each call with what is new in its input, and one for each tool whose result no message holds. */
-function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly string[]>): readonly Wrapped[] {
+function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly string[]>, isLarge: boolean): readonly Wrapped[] {
   const ordered = [...spans].sort((a, b) => a.start - b.start);
   const answered = new Set<string>();
   const called = new Set<string>();
   const failures = failuresIn(ordered);
   const placeOf = continuations(messageRules);
   let system = '';
+  let isOwn = false;
   const records = callsIn(ordered).map((span): Wrapped => {
     const { attributes } = span;
     const input = messagesAt(span, 'input') ?? [];
@@ -129,7 +133,6 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     const told = JSON.stringify(attributes['gen_ai.system_instructions'] ?? null);
     // Some tools tell the system prompt twice. A branch from the beginning and a compaction need it again.
     const isTold = (told !== system || after === null || isCompaction) && told !== 'null' && !fresh.some(({ role }) => role === 'system');
-    const instructions = isTold ? partsIn(attributes['gen_ai.system_instructions']) : [];
     if (told !== 'null') system = told;
     const started: string[] = [];
     for (const message of [...input, ...output])
@@ -140,23 +143,16 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
         called.add(id);
         started.push(...(starts.get(id) ?? []).map((conversation) => startedWith(conversation, id)));
       }
-    const own = entriesAt(attributes);
-    const failed = Object.fromEntries(fresh.flatMap(({ parts }) => partsIn(parts)).flatMap(failureOf));
-    return {
-      id: span.spanId,
-      record: {
-        call: factsOf(attributes),
-        ...(span.failed !== undefined && { failed: span.failed }),
-        ...(started.length > 0 && { started }),
-        ...(Object.keys(failed).length > 0 && { failures: failed }),
-        ...(own ? { entries: own } : { instructions, input: fresh, output, ...(isCompaction && { isCompaction }) }),
-      } as JsonObject,
-      ...(after !== undefined && !own && { parent: after }),
-      at: span.start,
+    const hasOwn = entriesAt(attributes) !== undefined;
+    isOwn ||= hasOwn;
+    const facts: CallFacts = {
+      ...{ from: input.length - fresh.length, isTold, started, isCompaction },
+      failures: Object.fromEntries(fresh.flatMap(({ parts }) => partsIn(parts)).flatMap(failureOf)),
     };
+    const place = { id: span.spanId, ...(after !== undefined && !hasOwn && { parent: after }), at: span.start };
+    return isLarge ? withRecord(place, () => recordOf(span, facts)) : { ...place, record: recordOf(span, facts, { fresh, output }) };
   });
   const tools = ordered.filter((span) => operationOf(span) === 'tool' && !answered.has(stringAt(span.attributes, 'gen_ai.tool.call.id') ?? ''));
-  const isOwn = records.some(({ record }) => record.entries !== undefined);
   return isOwn ? records : withTools(records, tools, ordered, called);
 
   /** Messages do not say that a tool failed: its span does. */
@@ -166,6 +162,47 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     return why === undefined ? [] : [[id, why]];
   }
 }
+
+/** What a call takes from the calls before it. */
+interface CallFacts {
+  /** The number of messages of its input that an earlier call has. */
+  readonly from: number;
+  /** Its system prompt differs from the one before. */
+  readonly isTold: boolean;
+  readonly started: readonly string[];
+  readonly failures: JsonObject;
+  readonly isCompaction: boolean;
+}
+
+interface Messages {
+  readonly fresh: readonly JsonObject[];
+  readonly output: readonly JsonObject[];
+}
+
+/** The record of a call with what is new in it. */
+function recordOf(
+  span: Span,
+  { from, isTold, started, failures, isCompaction }: CallFacts,
+  { fresh, output }: Messages = { fresh: (messagesAt(span, 'input') ?? []).slice(from), output: messagesAt(span, 'output') ?? [] },
+): JsonObject {
+  const { attributes, failed } = span;
+  const own = entriesAt(attributes);
+  const instructions = isTold ? partsIn(attributes['gen_ai.system_instructions']) : [];
+  return {
+    call: factsOf(attributes),
+    ...(failed !== undefined && { failed }),
+    ...(started.length > 0 && { started }),
+    ...(Object.keys(failures).length > 0 && { failures }),
+    ...(own ? { entries: own } : { instructions, input: fresh, output, ...(isCompaction && { isCompaction }) }),
+  } as JsonObject;
+}
+
+const withRecord = (place: Omit<Wrapped, 'record'>, read: () => JsonObject): Wrapped => ({
+  ...place,
+  get record() {
+    return read();
+  },
+});
 
 /** The spans of calls. Where a tool records none, its agents' spans hold the messages, which otherwise are those of the calls once more. */
 function callsIn(ordered: readonly Span[]): readonly Span[] {

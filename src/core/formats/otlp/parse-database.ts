@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows } from '../format.js';
 import { membersOf } from './parse-conversation.js';
+import { withDetails } from './parse-sent.js';
 import type { Span } from './parse-spans.js';
 
 const columns = ['span_id', 'trace_id', 'parent_span_id', 'name', 'start_time_ms', 'end_time_ms', 'status_code', 'status_message'];
@@ -11,7 +12,7 @@ export const database: DatabaseReader = {
   keeps: { not: 'The database also holds the hooks and settings of the editor. Stemma keeps each session instead.' },
   recognize: (tables) =>
     columns.every((column) => tables.get('spans')?.includes(column)) && (tables.get('span_attributes')?.includes('key') ?? false),
-  members: (rows) => membersOf(spansIn(rows)),
+  members: (rows) => membersOf(spansIn(rows).map(withDetails)),
 };
 
 function spansIn(rows: DatabaseRows): readonly Span[] {

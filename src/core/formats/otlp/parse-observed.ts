@@ -9,9 +9,33 @@ export const isObserved = (head: string): boolean =>
   /^\s*\{\s*"(?:post|patch)"\s*:\s*\[/.test(head) ||
   (/"dotted_order"\s*:/.test(head) && /"run_type"\s*:/.test(head));
 
-/** The spans of an export of Langfuse or LangSmith; none where the value is neither. */
-export function observedSpans(values: readonly JsonObject[]): readonly Span[] {
-  return [...values.filter(({ observations }) => Array.isArray(observations)).flatMap(langfuseSpans), ...langSmithSpans(values)];
+/** Reads an observation or a run, from memory or from its file. */
+type Reading = () => JsonObject;
+
+/** What a value of an export holds. */
+export interface Export {
+  readonly trace: JsonObject;
+  readonly observations: readonly Reading[];
+  readonly runs: readonly Reading[];
+}
+
+/** What a value in memory holds. */
+export function exportIn(value: JsonObject): Export {
+  const { trace, observations, post, patch } = value;
+  const runs = [...objectsIn(post), ...objectsIn(patch), ...(typeof value.run_type === 'string' ? [value] : [])];
+  const readings = (list: readonly JsonObject[]): readonly Reading[] => list.map((one) => () => one);
+  return { trace: isObject(trace) ? trace : {}, observations: readings(objectsIn(observations)), runs: readings(runs) };
+}
+
+/** Keeps a span: as it is, or what is needed to read it again. */
+export type Keep = (read: () => Span, span: Span) => Span;
+
+/** The spans of an export of Langfuse or LangSmith; none where it is neither. */
+export function observedSpans(values: readonly Export[], keep: Keep = (_, span) => span): readonly Span[] {
+  return [
+    ...values.filter(({ observations }) => observations.length > 0).flatMap((value) => spansOf(langfuseSpans(value), keep)),
+    ...spansOf(langSmithSpans(values.flatMap(({ runs }) => runs)), keep),
+  ];
 }
 
 const time = (value: Json | undefined): number =>
@@ -48,84 +72,83 @@ interface Observed {
   readonly start: number;
   readonly end: number;
   readonly model: string | undefined;
-  readonly input: Json | undefined;
-  readonly output: Json | undefined;
-  readonly usage: JsonObject;
+  readonly content: () => { readonly input: Json | undefined; readonly output: Json | undefined; readonly usage: JsonObject };
   readonly failed: string | undefined;
   readonly tool: string;
 }
 
-function langfuseSpans(value: JsonObject): readonly Span[] {
-  const trace = isObject(value.trace) ? value.trace : {};
+function langfuseSpans({ trace, observations }: Export): readonly Observed[] {
   const kinds: Readonly<Record<string, Observed['kind']>> = { GENERATION: 'call', TOOL: 'tool' };
-  return spansOf(
-    objectsIn(value.observations).map((one): Observed => {
-      const traceId = stringAt(one, 'traceId') ?? stringAt(trace, 'id') ?? '';
-      const name = stringAt(one, 'name') ?? '';
-      return {
-        id: stringAt(one, 'id') ?? '',
-        parent: stringAt(one, 'parentObservationId'),
-        trace: traceId,
-        session: stringAt(trace, 'sessionId') ?? traceId,
-        kind: kinds[stringAt(one, 'type') ?? ''] ?? 'other',
-        name,
-        start: time(one.startTime),
-        end: time(one.endTime),
-        model: stringAt(one, 'model'),
-        input: one.input,
-        output: one.output,
-        usage: isObject(one.usageDetails) ? one.usageDetails : {},
-        failed: one.level === 'ERROR' ? (stringAt(one, 'statusMessage') ?? 'error') : undefined,
-        tool: name.replace(/^(?:execute_tool|running tool:)\s+/, ''),
-      };
-    }),
-  );
+  return observations.map((read): Observed => {
+    const one = read();
+    const traceId = stringAt(one, 'traceId') ?? stringAt(trace, 'id') ?? '';
+    const name = stringAt(one, 'name') ?? '';
+    return {
+      id: stringAt(one, 'id') ?? '',
+      parent: stringAt(one, 'parentObservationId'),
+      trace: traceId,
+      session: stringAt(trace, 'sessionId') ?? traceId,
+      kind: kinds[stringAt(one, 'type') ?? ''] ?? 'other',
+      name,
+      start: time(one.startTime),
+      end: time(one.endTime),
+      model: stringAt(one, 'model'),
+      content: () => observationContent(read()),
+      failed: one.level === 'ERROR' ? (stringAt(one, 'statusMessage') ?? 'error') : undefined,
+      tool: name.replace(/^(?:execute_tool|running tool:)\s+/, ''),
+    };
+  });
 }
 
+const observationContent = ({ input, output, usageDetails: usage }: JsonObject) => ({ input, output, usage: isObject(usage) ? usage : {} });
+
 /** Runs come as a list, one a line, or as the SDK posts them: a later state of a run replaces what it names. */
-function langSmithSpans(values: readonly JsonObject[]): readonly Span[] {
-  const runs = new Map<string, JsonObject>();
-  const all = values.flatMap((value) => [
-    ...objectsIn(value.post),
-    ...objectsIn(value.patch),
-    ...(typeof value.run_type === 'string' ? [value] : []),
-  ]);
-  for (const run of all) {
-    const id = stringAt(run, 'id') ?? '';
-    const given = Object.entries(run).filter(([, one]) => one !== null && !(isObject(one) && Object.keys(one).length === 0));
-    runs.set(id, { ...runs.get(id), ...Object.fromEntries(given) });
+function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
+  const states = new Map<string, Reading[]>();
+  for (const read of all) {
+    const id = stringAt(read(), 'id') ?? '';
+    states.set(id, [...(states.get(id) ?? []), read]);
   }
   const kinds: Readonly<Record<string, Observed['kind']>> = { llm: 'call', tool: 'tool' };
-  return spansOf(
-    [...runs].map(([id, run]): Observed => {
-      const extra = isObject(run.extra) ? run.extra : {};
-      const facts = isObject(extra.metadata) ? extra.metadata : {};
-      const trace = stringAt(run, 'trace_id') ?? id;
-      const output = isObject(run.outputs) ? run.outputs : {};
-      const name = stringAt(run, 'name') ?? '';
-      const counts = output.usage_metadata ?? output.usage;
-      return {
-        id,
-        parent: stringAt(run, 'parent_run_id'),
-        trace,
-        session: ['thread_id', 'session_id', 'conversation_id'].map((one) => stringAt(facts, one)).find((one) => one !== undefined) ?? trace,
-        kind: kinds[stringAt(run, 'run_type') ?? ''] ?? 'other',
-        name,
-        start: time(run.start_time),
-        end: time(run.end_time),
-        model: stringAt(output, 'model') ?? stringAt(facts, 'ls_model_name'),
-        input: run.inputs,
-        output: run.outputs,
-        usage: isObject(counts) ? counts : run,
-        failed: stringAt(run, 'error'),
-        tool: name,
-      };
-    }),
+  return [...states].map(([id, readings]): Observed => {
+    const run = runOf(readings);
+    const extra = isObject(run.extra) ? run.extra : {};
+    const facts = isObject(extra.metadata) ? extra.metadata : {};
+    const trace = stringAt(run, 'trace_id') ?? id;
+    const name = stringAt(run, 'name') ?? '';
+    return {
+      id,
+      parent: stringAt(run, 'parent_run_id'),
+      trace,
+      session: ['thread_id', 'session_id', 'conversation_id'].map((one) => stringAt(facts, one)).find((one) => one !== undefined) ?? trace,
+      kind: kinds[stringAt(run, 'run_type') ?? ''] ?? 'other',
+      name,
+      start: time(run.start_time),
+      end: time(run.end_time),
+      model: (isObject(run.outputs) ? stringAt(run.outputs, 'model') : undefined) ?? stringAt(facts, 'ls_model_name'),
+      content: () => runContent(runOf(readings)),
+      failed: stringAt(run, 'error'),
+      tool: name,
+    };
+  });
+}
+
+/** A run by its states. */
+function runOf(readings: readonly Reading[]): JsonObject {
+  const given = readings.flatMap((read) =>
+    Object.entries(read()).filter(([, one]) => one !== null && !(isObject(one) && Object.keys(one).length === 0)),
   );
+  return Object.fromEntries(given);
+}
+
+function runContent(run: JsonObject) {
+  const output = isObject(run.outputs) ? run.outputs : {};
+  const counts = output.usage_metadata ?? output.usage;
+  return { input: run.inputs, output: run.outputs, usage: isObject(counts) ? counts : run };
 }
 
 /** Calls and tools as spans. Calls of one parent are one conversation; a trace with several of them has as many. */
-function spansOf(observed: readonly Observed[]): readonly Span[] {
+function spansOf(observed: readonly Observed[], keep: Keep): readonly Span[] {
   const ordered = [...observed].sort((a, b) => a.start - b.start);
   const kinds = new Map(ordered.map((one) => [one.id, one]));
   const ownerOf = (one: Observed): string => {
@@ -149,30 +172,39 @@ function spansOf(observed: readonly Observed[]): readonly Span[] {
     if (one.kind === 'other') continue;
     const owner = ownerOf(one);
     const conversation = severalOwners.has(`${one.session}\n${one.trace}`) ? `${one.session}/${owner}` : one.session;
-    const attributes = one.kind === 'call' ? callAttributes(one) : toolAttributes(one, waiting.get(`${owner}\n${one.tool}`)?.shift());
+    const call = one.kind === 'tool' ? waiting.get(`${owner}\n${one.tool}`)?.shift() : undefined;
+    const read = (): Span => spanOf(one, conversation, call);
+    const span = read();
     if (one.kind === 'call')
-      for (const { parts } of objectsIn(attributes['gen_ai.output.messages']))
+      for (const { parts } of objectsIn(span.attributes['gen_ai.output.messages']))
         for (const { type, id, name } of objectsIn(parts)) {
           if (type !== 'tool_call' || typeof id !== 'string' || named.has(`${owner}\n${id}`)) continue;
           named.add(`${owner}\n${id}`);
           waiting.set(`${owner}\n${String(name)}`, [...(waiting.get(`${owner}\n${String(name)}`) ?? []), id]);
         }
-    spans.push({
-      traceId: one.trace,
-      spanId: one.id,
-      parentSpanId: undefined,
-      name: one.name,
-      start: one.start,
-      end: one.end,
-      attributes: { ...attributes, 'gen_ai.conversation.id': conversation },
-      events: [],
-      failed: one.failed,
-    });
+    spans.push(keep(read, span));
   }
   return spans;
 }
 
-function callAttributes({ model, input, output, usage }: Observed): JsonObject {
+/** @param call the id of the call that asked for the tool */
+function spanOf(one: Observed, conversation: string, call: string | undefined): Span {
+  const attributes = one.kind === 'call' ? callAttributes(one) : toolAttributes(one, call);
+  return {
+    traceId: one.trace,
+    spanId: one.id,
+    parentSpanId: undefined,
+    name: one.name,
+    start: one.start,
+    end: one.end,
+    attributes: { ...attributes, 'gen_ai.conversation.id': conversation },
+    events: [],
+    failed: one.failed,
+  };
+}
+
+function callAttributes({ model, content }: Observed): JsonObject {
+  const { input, output, usage } = content();
   const [sent, got] = [exchangeIn(input, 'user'), exchangeIn(output, 'assistant')];
   const system = sent.system.length > 0 ? sent.system : got.system;
   return {
@@ -198,7 +230,8 @@ function continued(before: readonly JsonObject[], messages: readonly JsonObject[
   }));
 }
 
-function toolAttributes({ tool, input, output }: Observed, id: string | undefined): JsonObject {
+function toolAttributes({ tool, content }: Observed, id: string | undefined): JsonObject {
+  const { input, output } = content();
   return {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': tool,

@@ -51,7 +51,8 @@ function unwrapped(value: JsonObject): JsonObject {
   return { ...value, ...own, ...(isObject(parent) && { parentSpanId: parent.spanId ?? null }) };
 }
 
-function otlpSpan(span: JsonObject, resource: JsonObject): Span {
+/** A span of OTLP. `resource` has the attributes of what recorded it. */
+export function otlpSpan(span: JsonObject, resource: JsonObject): Span {
   const status = isObject(span.status) ? span.status : {};
   const attributes = attributesIn(span.attributes);
   return {
@@ -103,15 +104,21 @@ export function eventsBySpan(values: readonly JsonObject[]): ReadonlyMap<string,
     for (const resource of objectsIn(value.resourceLogs))
       for (const scope of objectsIn(resource.scopeLogs))
         for (const log of objectsIn(scope.logRecords)) {
-          const [id, own] = [stringAt(log, 'spanId') ?? '', attributesIn(log.attributes)];
-          const body = valueIn(log.body);
-          const name = stringAt(log, 'eventName') ?? stringAt(own, 'event.name') ?? '';
+          const id = stringAt(log, 'spanId') ?? '';
           if (id === '') continue;
           const events = found.get(id) ?? [];
-          events.push({ name, attributes: isObject(body) ? { ...body, ...own } : own });
+          events.push(loggedEvent(log));
           found.set(id, events);
         }
   return found;
+}
+
+/** A log as an event of its span. */
+export function loggedEvent(log: JsonObject): Span['events'][number] {
+  const own = attributesIn(log.attributes);
+  const body = valueIn(log.body);
+  const name = stringAt(log, 'eventName') ?? stringAt(own, 'event.name') ?? '';
+  return { name, attributes: isObject(body) ? { ...body, ...own } : own };
 }
 
 /** Attributes by name. */

@@ -48,7 +48,7 @@ const defaultPartSize = 4 * 1024 * 1024;
 /** A file that would fill memory by the number of its lines. Whoever imports it refuses it with this message. */
 export class TooManyLines extends Error {}
 /** No session of an agent has nearly as many. */
-const maxLines = 1_000_000;
+export const maxLines = 1_000_000;
 /** A file with more problems is no transcript. */
 const maxProblems = 100_000;
 /** After this number of problems, the rest are counted. */
@@ -340,7 +340,8 @@ export function timeOf(record: JsonObject): Timestamp | undefined {
 
 /** No conversation nests deeper than this, and deeper values would exhaust the stack. */
 const deepestRecord = 500;
-const tooDeep = `the record nests more than ${deepestRecord} levels deep`;
+/** Why a record is not read. */
+export const tooDeep = `the record nests more than ${deepestRecord} levels deep`;
 
 /** Each level takes two brackets, and most records are too short to nest deep. */
 const isTooDeep = (record: JsonObject, length: number): boolean => length > 2 * deepestRecord && isDeep(record);

@@ -29,5 +29,5 @@ class LazyPiece implements Piece {
 /** Splits a large file into records that are read again on demand, so that only their places are in memory. */
 export function scanLazily(file: FileBytes, dialect: Dialect): Scan {
   const { pieces, ...seen } = scanJsonl(file, dialect, { mayGrow: true, keep: () => ({}) });
-  return { ...seen, pieces: pieces.map((piece) => (piece.sort === 'record' ? new LazyPiece(piece, file) : piece)) };
+  return { ...seen, pieces: pieces.map((piece) => (piece.sort === 'record' ? new LazyPiece(piece, file) : piece)), isLazy: true };
 }

@@ -41,11 +41,13 @@ export function fromRules<State>(rules: RecordRules<State>): FromRules {
     parse: (delta) => parseRecords(rules, delta),
     concat: concatLines,
     cut: (delta, lastKept) => cutRecords(rules, delta, lastKept),
-    plan: (file, context) => planRecords(rules, file, context),
+    plan: (file, context) => planRecords(rules, context, context.scan ?? scanWhole(rules, file)),
     planParts: (file, context) =>
-      context.scan || file.length <= maxWholeBytes
-        ? planRecords(rules, file.subarray(0, file.length), context)
-        : planRecords(rules, file, context, scanLazily(file, rules.dialect)),
+      planRecords(
+        rules,
+        context,
+        context.scan ?? (file.length > maxWholeBytes ? scanLazily(file, rules.dialect) : scanWhole(rules, file.subarray(0, file.length))),
+      ),
     peek: (head, tail) => peekRecords(rules, head, tail),
     progress: (fresh, granularity) => progressRecords(rules, fresh, granularity),
     write: writeEntryLines(rules.formatId),
@@ -103,11 +105,12 @@ function readPieces<State>(
 const recordsIn = (pieces: readonly Piece[]): readonly JsonObject[] =>
   pieces.flatMap(({ record, sort }) => (record && sort === 'record' && !isEntryLine(record) ? [record] : []));
 
-function planRecords<State>(rules: RecordRules<State>, file: FileBytes, context: PlanContext, lazy?: Scan): ImportPlan {
-  const scan = lazy ?? context.scan ?? scanJsonl(file, rules.dialect, { mayGrow: true });
-  const { pieces } = scan;
+const scanWhole = ({ dialect }: Pick<RecordRules, 'dialect'>, file: Uint8Array): Scan => scanJsonl(file, dialect, { mayGrow: true });
+
+function planRecords<State>(rules: RecordRules<State>, context: PlanContext, scan: Scan): ImportPlan {
+  const { pieces, isLazy } = scan;
   // The facts of a session stand in its first records, and its title in the last.
-  const telling = lazy && pieces.length > 2 * maxSampled ? [...pieces.slice(0, maxSampled), ...pieces.slice(-maxSampled)] : pieces;
+  const telling = isLazy && pieces.length > 2 * maxSampled ? [...pieces.slice(0, maxSampled), ...pieces.slice(-maxSampled)] : pieces;
   const about = rules.about(recordsIn(telling), context);
   const [sessionId, cwd, title, machine] = [about.sessionId, about.cwd, about.title, about.machine].map(
     (fact) => fact?.slice(0, maxNameLength) || undefined,
@@ -119,7 +122,7 @@ function planRecords<State>(rules: RecordRules<State>, file: FileBytes, context:
     ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId !== undefined && { sessionId }),
     read: (some) => readPieces(rules, some),
-    ...(lazy && { isLazy: true }),
+    ...(isLazy && { isLazy }),
     summary: (records, entries) => summaryOf(rules, records, entries),
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);

@@ -5,6 +5,7 @@ import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type
 import type { Part, TreeRecord } from './branches.js';
 import type { Numbered } from './drafts.js';
 import { type Dialect, isDeep, writeLines } from './jsonl.js';
+import { linesOnDemand } from './lazy-lines.js';
 import { type About, beginsAsEntry, fromRules, type RecordRules, scanRecords } from './records.js';
 
 /** A record of a container with its place in the conversation. */
@@ -22,11 +23,11 @@ const dialect: Dialect = { beginning: /\{"source":/g, isWhole: (record) => typeo
 
 /**
  * The lines of a conversation. `about` names its title, folder, subagent (`agent`), and the call (`startedBy`) or session (`startedIn`) that
- * started it.
+ * started it. Of a conversation that does not fit into memory, each `record` is a getter that reads it from the file.
  */
-export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[]): Lines {
+export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[], isLarge = false): Lines {
   const envelope = { source: formatId, in: session };
-  const lines = records.map(({ id, record, parent, at }): JsonObject => {
+  const lineOf = ({ id, record, parent, at }: Wrapped): JsonObject => {
     const time = instant(at);
     return {
       ...envelope,
@@ -35,8 +36,10 @@ export function wrapLines(formatId: string, session: string, about: JsonObject, 
       ...(time !== undefined && { timestamp: time }),
       record: isDeep(record) ? { unread: JSON.stringify(Object.keys(record)) } : record,
     };
-  });
-  return writeLines([{ ...envelope, about }, ...lines]);
+  };
+  const first = { ...envelope, about };
+  if (isLarge) return linesOnDemand(records.length + 1, (number) => (number === 0 ? first : lineOf(records[number - 1] as Wrapped)));
+  return writeLines([first, ...records.map(lineOf)]);
 }
 
 /** A time as a container writes it: text, or a number of seconds, milliseconds, microseconds or nanoseconds. */

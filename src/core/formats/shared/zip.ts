@@ -1,6 +1,8 @@
-// ZIP archives in memory. Our own code because formats are synchronous and Inspect compresses with Zstandard (method 93): yauzl 3.4 opens
-// archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only methods 0 and 8. Node's zlib does the rest.
+// ZIP archives, of which one entry at a time is in memory. Our own code because formats are synchronous and Inspect compresses with
+// Zstandard (method 93): yauzl 3.4 opens archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only
+// methods 0 and 8. Node's zlib does the rest.
 import { crc32, deflateRawSync, inflateRawSync, zstdDecompressSync } from 'node:zlib';
+import type { FileBytes } from '../lines.js';
 import { expandsTooMuch, maxExpanded } from './expansion.js';
 
 /** An entry of a ZIP archive, which is decompressed when it is read. */
@@ -22,29 +24,31 @@ const endLength = 22;
  * The entries of an archive by its central directory: of several with one name the last counts. Undefined for another file.
  * @throws CORRUPT if an entry, or all together, would expand beyond the limits.
  */
-export function zipEntries(file: Uint8Array): ReadonlyMap<string, ZipEntry> | undefined {
-  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
-  let end = bytes.length - endLength;
-  const least = Math.max(0, end - 0xffff);
-  while (end >= least && bytes.readUInt32LE(end) !== endMark) end--;
-  if (end < least || end < 0) return undefined;
+export function zipEntries(file: FileBytes): ReadonlyMap<string, ZipEntry> | undefined {
+  const tailAt = Math.max(0, file.length - endLength - 0xffff);
+  const tail = partOf(file, tailAt, file.length);
+  let end = tail.length - endLength;
+  while (end >= 0 && tail.readUInt32LE(end) !== endMark) end--;
+  if (end < 0) return undefined;
   const entries = new Map<string, ZipEntry>();
   let all = 0;
-  let at = bytes.readUInt32LE(end + 16);
-  for (let left = bytes.readUInt16LE(end + 10); left > 0 && at + 46 <= bytes.length && bytes.readUInt32LE(at) === entryMark; left--) {
+  let at = 0;
+  const ending = { at: tailAt + end, directory: tail.readUInt32LE(end + 16), entries: tail.readUInt16LE(end + 10) };
+  const bytes = partOf(file, Math.min(ending.directory, ending.at), ending.at);
+  for (let left = ending.entries; left > 0 && at + 46 <= bytes.length && bytes.readUInt32LE(at) === entryMark; left--) {
     const [method, size, length] = [bytes.readUInt16LE(at + 10), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)];
     const [nameLength, extraLength, noteLength] = [bytes.readUInt16LE(at + 28), bytes.readUInt16LE(at + 30), bytes.readUInt16LE(at + 32)];
     const place = bytes.readUInt32LE(at + 42);
     const name = bytes.toString('utf8', at + 46, at + 46 + nameLength);
     // A larger entry is refused when it is read.
     if (length <= maxEntryBytes) {
-      const most = maxExpanded(Math.min(size, bytes.length), alwaysAllowed);
+      const most = maxExpanded(Math.min(size, file.length), alwaysAllowed);
       if (length > most) throw expandsTooMuch(`its entry ${name}`, size, most);
       // Entries may overlap, so that each expands the same bytes.
       all += length;
-      if (all > maxExpanded(bytes.length)) throw expandsTooMuch('it', bytes.length, maxExpanded(bytes.length));
+      if (all > maxExpanded(file.length)) throw expandsTooMuch('it', file.length, maxExpanded(file.length));
     }
-    entries.set(name, { name, read: () => contentAt(bytes, { place, method, size, length, name }) });
+    entries.set(name, { name, read: () => contentAt(file, { place, method, size, length, name }) });
     at += 46 + nameLength + extraLength + noteLength;
   }
   return entries;
@@ -58,13 +62,20 @@ interface Stored {
   readonly length: number;
 }
 
-function contentAt(bytes: Buffer, { place, method, size, length, name }: Stored): Uint8Array {
+/** The bytes of a range, as far as the file has them. They are valid until the next call. */
+function partOf(file: FileBytes, start: number, end: number): Buffer {
+  const bytes = start < file.length ? file.subarray(start, Math.min(end, file.length)) : new Uint8Array();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function contentAt(file: FileBytes, { place, method, size, length, name }: Stored): Uint8Array {
   if (length > maxEntryBytes) throw new Error(`${name} has ${length} bytes`);
-  if (place + 30 > bytes.length) throw new Error(`${name} lies beyond the end of the archive`);
-  const start = place + 30 + bytes.readUInt16LE(place + 26) + bytes.readUInt16LE(place + 28);
-  const packed = bytes.subarray(start, start + size);
+  if (place + 30 > file.length) throw new Error(`${name} lies beyond the end of the archive`);
+  const head = partOf(file, place, place + 30);
+  const start = place + 30 + head.readUInt16LE(26) + head.readUInt16LE(28);
+  const packed = partOf(file, start, start + size);
   const limit = { maxOutputLength: Math.max(1, length) };
-  if (method === 0) return packed;
+  if (method === 0) return new Uint8Array(packed);
   if (method === 8) return inflateRawSync(packed, limit);
   if (method === 93) return zstdDecompressSync(packed, limit);
   throw new Error(`${name} is compressed by method ${method}`);

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
-import type { DocumentReader } from '../format.js';
+import type { DocumentReader, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
+import { valueAt, valuesInFile } from '../shared/json-items.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 
@@ -23,17 +24,45 @@ export const document: DocumentReader = {
     const text = textOf(bytes);
     const { state, cut } = /^\s*\{"kind"/.test(text) ? replayed(text) : { state: parseJson(text), cut: [] };
     if (!isObject(state) || isDeep(state) || !Array.isArray(state.requests)) return undefined;
-    const id = stringAt(state, 'sessionId') ?? `chat-${String(state.creationDate ?? 0)}`;
     const requests = objectsIn(state.requests);
-    const last = requests.at(-1);
     // A request that is being answered is left for a later state.
-    const done = last && last.result === undefined && last.isCanceled !== true ? requests.slice(0, -1) : requests;
-    const records = [...cut, ...done.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameOf(done[at - 1] as JsonObject, at - 1), at))];
-    const title = stringAt(state, 'customTitle');
-    const about = { sessionId: id, ...(title !== undefined && { title }) };
-    return [{ id, lines: () => wrapLines(formatId, id, about, unique(records)), ...(title !== undefined && { title }) }];
+    const done = isOpen(requests.at(-1)) ? requests.slice(0, -1) : requests;
+    const records = done.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameOf(done[at - 1] as JsonObject, at - 1), at));
+    return [memberOf(state, [...cut, ...records])];
+  },
+  membersInFile(file) {
+    const [first] = valuesInFile(file, (path) => path === 'requests');
+    const state = first?.shell;
+    // A log of operations is one value in many lines.
+    if (!isObject(state) || typeof state.kind === 'number') return undefined;
+    const ranges = first?.lists.find(({ path }) => path === 'requests')?.items;
+    if (!ranges) return undefined;
+    const records: Wrapped[] = [];
+    let last: JsonObject | undefined;
+    for (const range of ranges) {
+      const request = valueAt(file, range);
+      if (!isObject(request)) continue;
+      last = request;
+      const { record: _, ...place } = wrap(request, records.at(-1)?.id ?? null, records.length);
+      records.push({
+        ...place,
+        get record() {
+          return valueAt(file, range) as JsonObject;
+        },
+      });
+    }
+    return [memberOf(state, isOpen(last) ? records.slice(0, -1) : records, true)];
   },
 };
+
+const isOpen = (request: JsonObject | undefined): boolean => request !== undefined && request.result === undefined && request.isCanceled !== true;
+
+function memberOf(state: JsonObject, records: readonly Wrapped[], isLarge?: boolean): Member {
+  const id = stringAt(state, 'sessionId') ?? `chat-${String(state.creationDate ?? 0)}`;
+  const title = stringAt(state, 'customTitle');
+  const about = { sessionId: id, ...(title !== undefined && { title }) };
+  return { id, lines: () => wrapLines(formatId, id, about, unique(records), isLarge), ...(title !== undefined && { title }) };
+}
 
 const nameOf = (request: JsonObject, at: number): string => stringAt(request, 'requestId') ?? `request-${at}`;
 const wrap = (record: JsonObject, parent: string | null, at: number): Wrapped => ({ id: nameOf(record, at), record, parent, at: record.timestamp });

@@ -104,6 +104,84 @@ describe('import', () => {
   });
 });
 
+describe('the rules of the validator', () => {
+  const step = { step_id: 1, source: 'agent', message: '' } satisfies JsonObject;
+  const document = (...steps: JsonObject[]): JsonObject => ({ schema_version: 'ATIF-v1.8', agent: { name: 'a', version: '1' }, steps });
+  const resultOf = (result: JsonObject): JsonObject =>
+    document({ ...step, tool_calls: [{ tool_call_id: 'c', function_name: 'f', arguments: {} }], observation: { results: [result] } });
+
+  test.each<[string, JsonObject, RegExp | undefined]>([
+    ['a plain step', document(step), undefined],
+    ['a field that ATIF does not have', document({ ...step, colour: 'red' }), /additional/],
+    ['arguments that are a list', document({ ...step, tool_calls: [{ tool_call_id: 'c', function_name: 'f', arguments: [] }] }), /object/],
+    ['no steps', document(), /fewer than 1/],
+    ['a gap in the numbers', document(step, { ...step, step_id: 3 }), /step_id is 3/],
+    ['metrics of a user', document({ ...step, source: 'user', metrics: {} }), /only an agent has metrics/],
+    ['a result of another call', resultOf({ source_call_id: 'd' }), /result of d/],
+    ['a result of its call', resultOf({ source_call_id: 'c' }), undefined],
+    ['metrics without a call', document({ ...step, llm_call_count: 0, metrics: {} }), /no call to a model/],
+    ['a time in words', document({ ...step, timestamp: 'Nov 1 2026' }), /is not a time/],
+    ['a subagent by its session', resultOf({ subagent_trajectory_ref: [{ session_id: 's' }] }), /only by its session/],
+    ['a subagent by its id', resultOf({ subagent_trajectory_ref: [{ trajectory_id: 's' }] }), undefined],
+    ['a subagent without an id', { ...document(step), subagent_trajectories: [document(step)] }, /no trajectory_id/],
+    ['an image with a text', document({ ...step, message: [{ type: 'image', text: 'x' }] }), /image has no source/],
+    [
+      'a text in a result with a source',
+      resultOf({ content: [{ type: 'text', source: { media_type: 'image/png', path: 'a.png' } }] }),
+      /a text has no text/,
+    ],
+  ])('%s', (_, value, problem) => {
+    if (problem) expect(problemsIn(value).join('\n')).toMatch(problem);
+    else expect(problemsIn(value)).toEqual([]);
+  });
+
+  test('the files that a document names exist', () => {
+    const path = fixture('made-here-v1.8/trajectory.json');
+    expect(problemsIn(read(path), dirname(path))).toEqual([]);
+    expect(problemsIn(read(path), scratch()).join('\n')).toMatch(/step_2.png does not exist/);
+  });
+
+  test.each(samples)('[F40] %s is exported as a valid document of each of its trajectories', (name) => {
+    const chain = emptyChain();
+    importInto(chain, fixture(name));
+    for (const { id } of tips(chain, {})) {
+      const path = join(scratch(), 'again.json');
+      exportContext(chain, { id, format: 'atif-v1', path, stop: 'root' });
+      expect(problemsIn(read(path))).toEqual([]);
+    }
+  });
+});
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('[F39] a document of version 1.%i is read, and written in a version that allows its fields', (minor) => {
+  const path = join(scratch(), 'trajectory.json');
+  const results = [
+    { source_call_id: 'c', content: 'done', subagent_trajectory_ref: [{ session_id: 'child', ...(minor > 6 && { trajectory_id: 'child' }) }] },
+  ];
+  const calls = [{ tool_call_id: 'c', function_name: 'task', arguments: { prompt: 'x' } }];
+  const steps = [
+    { step_id: 1, source: 'user', message: 'Go' },
+    { step_id: 2, source: 'agent', message: 'I delegate.', model_name: 'm', tool_calls: calls, observation: { results } },
+  ];
+  writeFileSync(path, JSON.stringify({ schema_version: `ATIF-v1.${minor}`, session_id: 's', agent: { name: 'a', version: '1' }, steps }));
+  const chain = emptyChain();
+  const { tips: all, skipped } = importInto(chain, path);
+  expect(skipped).toEqual([]);
+  const id = all[0] as ContextId;
+  expect(said(chain, id)).toEqual(['user text  Go', 'assistant text  I delegate.', 'assistant tool_call task ', 'tool tool_result task done']);
+  const back = join(scratch(), 'back.json');
+  exportContext(chain, { id, format: 'atif-v1', path: back });
+  const written = read(back);
+  expect(problemsIn(written)).toEqual([]);
+  // The session of the subagent is kept, although a reference may no longer consist of it alone.
+  expect(JSON.stringify(written)).toContain('"session_id":"child"');
+  const again = emptyChain();
+  const second = importInto(again, back).tips[0] as ContextId;
+  expect(keys(again, second)).toEqual(keys(chain, id));
+  const last = join(scratch(), 'last.json');
+  exportContext(again, { id: second, format: 'atif-v1', path: last });
+  expect(read(last).steps).toEqual(written.steps);
+});
+
 describe('export', () => {
   const exported = (chain: Chain, id: ContextId): { path: string; document: JsonObject; losses: readonly { what: string }[] } => {
     const path = join(scratch(), 'trajectory.json');

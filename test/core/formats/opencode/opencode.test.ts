@@ -189,7 +189,8 @@ describe('what the agent exports and imports', () => {
       ],
     }).replaceAll('1e+300', '1e999');
     const [member] = opencode.exports?.members(Buffer.from(document)) ?? [];
-    const { bytes, scan } = member?.lines() ?? {};
+    const { bytes: lines, scan } = member?.lines() ?? {};
+    const bytes = lines?.subarray(0, lines.length);
     if (!bytes || !scan) throw new Error('the document is not read');
     const context = { path: 'x', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' as const };
     const entries = ({ commits, ...plan }: ReturnType<typeof opencode.plan>) => ({

@@ -1,0 +1,79 @@
+import type { ByteRange, JsonObject } from '../../base/index.js';
+import type { FileBytes, Lines, Piece } from '../lines.js';
+import type { Problem } from '../parsed.js';
+import { isDeep, maxLines, TooManyLines, tooDeep } from './jsonl.js';
+
+/** A line whose record is made on demand. */
+class LazyLine implements Piece {
+  readonly sort = 'record';
+  readonly line: number;
+  readonly range: ByteRange;
+  readonly #recordAt: (number: number) => JsonObject;
+
+  constructor(line: number, range: ByteRange, recordAt: (number: number) => JsonObject) {
+    this.line = line;
+    this.range = range;
+    this.#recordAt = recordAt;
+  }
+
+  get record(): JsonObject {
+    return this.#recordAt(this.line - 1);
+  }
+}
+
+/**
+ * The lines of a conversation that does not fit into memory: each record is made again whenever its line is read. `recordAt` gives the same
+ * record each time. @throws TooManyLines
+ */
+export function linesOnDemand(count: number, recordAt: (number: number) => JsonObject): Lines {
+  if (count > maxLines) throw new TooManyLines(`it has more than ${maxLines} records`);
+  const textAt = (number: number): string => `${JSON.stringify(recordAt(number))}\n`;
+  const ends = new Float64Array(count);
+  const skipped: Problem[] = [];
+  const pieces: Piece[] = [];
+  for (let number = 0, start = 0; number < count; number++) {
+    const record = recordAt(number);
+    const range = { start, end: start + Buffer.byteLength(JSON.stringify(record)) + 1 };
+    const isTorn = isDeep(record);
+    pieces.push(isTorn ? { line: number + 1, range, sort: 'torn' } : new LazyLine(number + 1, range, recordAt));
+    if (isTorn) skipped.push({ line: number + 1, reason: tooDeep });
+    start = range.end;
+    ends[number] = start;
+  }
+  const length = ends.at(-1) ?? 0;
+  return { bytes: bytesOnDemand(ends, textAt), scan: { pieces, skipped, notes: [], end: length, isLazy: true } };
+}
+
+/** Lines that are shorter than this are often read together: they are made at once. */
+const madeAtOnce = 1024 * 1024;
+
+function bytesOnDemand(ends: Float64Array, textAt: (number: number) => string): FileBytes {
+  let held = { start: 0, end: 0, bytes: Buffer.alloc(0) };
+  const startOf = (number: number): number => (number === 0 ? 0 : (ends[number - 1] as number));
+  const make = (start: number, end: number): void => {
+    const first = firstAfter(ends, start);
+    let last = first;
+    while (last + 1 < ends.length && (ends[last] as number) < Math.max(end, startOf(first) + madeAtOnce)) last++;
+    const texts = Array.from({ length: last + 1 - first }, (_, at) => textAt(first + at));
+    held = { start: startOf(first), end: ends[last] as number, bytes: Buffer.from(texts.join('')) };
+  };
+  return {
+    length: ends.at(-1) ?? 0,
+    subarray(start, end) {
+      if (start >= end) return new Uint8Array();
+      if (start < held.start || end > held.end) make(start, end);
+      return held.bytes.subarray(start - held.start, end - held.start);
+    },
+  };
+}
+
+/** The number of the line that holds the byte. */
+function firstAfter(ends: Float64Array, byte: number): number {
+  let [low, high] = [0, ends.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ends[middle] as number) > byte) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
