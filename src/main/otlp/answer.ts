@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { maxExportBytes, Refused, spansOfRequest } from './decode.js';
+import { maxExportBytes, Refused, receivedIn, type Signal } from './decode.js';
 import type { Receiver } from './receiver.js';
 
-/** The paths to which exporters send. Logs and metrics are accepted, so that no exporter retries them, and dropped. */
-const paths = ['/v1/traces', '/v1/logs', '/v1/metrics'];
+/** The paths to which exporters send. Metrics are accepted, so that no exporter retries them, and dropped. */
+const paths = new Map<string, Signal | undefined>([
+  ['/v1/traces', 'spans'],
+  ['/v1/logs', 'logs'],
+  ['/v1/metrics', undefined],
+]);
 /** Whether a path is one of them. */
-export const isExportPath = (path: string): boolean => paths.includes(path);
+export const isExportPath = (path: string): boolean => paths.has(path);
 
 /** Answers an export in the encoding in which it came. The caller has checked who sent it. */
 export async function answerExport(request: IncomingMessage, response: ServerResponse, path: string, receiver: Receiver): Promise<void> {
@@ -14,7 +18,8 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
   try {
     if (request.method !== 'POST') throw new Refused(405, 'Send exports with POST.');
     const body = await bytesOf(request);
-    if (path === '/v1/traces') receiver.take(spansOfRequest(body, type, request.headers['content-encoding']));
+    const signal = paths.get(path);
+    if (signal) receiver.take(signal, receivedIn(signal, body, type, request.headers['content-encoding']));
     // An empty message says that everything was accepted.
     response.writeHead(200, { 'content-type': isJson ? 'application/json' : 'application/x-protobuf' }).end(isJson ? '{}' : '');
   } catch (error) {

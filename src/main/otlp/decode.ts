@@ -1,13 +1,20 @@
 import { gunzipSync, inflateSync } from 'node:zlib';
 import protobuf from 'protobufjs/light.js';
-import { traceSchema } from './schema.js';
+import { exportSchema } from './schema.js';
 
-/** A span as OTLP JSON has it, with its resource and scope. */
-export interface ReceivedSpan {
+/** A span or log as OTLP JSON has it, with its resource and scope. */
+export interface Received {
   readonly resource: unknown;
   readonly scope: unknown;
-  readonly span: Readonly<Record<string, unknown>>;
+  readonly item: Readonly<Record<string, unknown>>;
 }
+
+/** How an export of each signal is named, from the outside to its items. */
+export const signals = {
+  spans: { message: 'ExportTraceServiceRequest', resources: 'resourceSpans', scopes: 'scopeSpans', items: 'spans' },
+  logs: { message: 'ExportLogsServiceRequest', resources: 'resourceLogs', scopes: 'scopeLogs', items: 'logRecords' },
+} as const;
+export type Signal = keyof typeof signals;
 
 /** A request that cannot be read, with the status to answer. */
 export class Refused extends Error {
@@ -22,17 +29,17 @@ export class Refused extends Error {
 /** The largest request, unpacked. Exporters send a few hundred spans at a time. */
 export const maxExportBytes = 64 * 1024 * 1024;
 
-let type: protobuf.Type | undefined;
-const exportType = (): protobuf.Type => {
-  type ??= protobuf.Root.fromJSON(traceSchema as unknown as protobuf.INamespace).lookupType('ExportTraceServiceRequest');
-  return type;
+let schema: protobuf.Root | undefined;
+const messageOf = (signal: Signal): protobuf.Type => {
+  schema ??= protobuf.Root.fromJSON(exportSchema as unknown as protobuf.INamespace);
+  return schema.lookupType(signals[signal].message);
 };
 
-/** The spans of a request. @throws Refused for a body that is no export of spans. */
-export function spansOfRequest(body: Uint8Array, contentType = '', encoding = ''): readonly ReceivedSpan[] {
+/** The spans or logs of a request. @throws Refused for a body that is no export of them. */
+export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', encoding = ''): readonly Received[] {
   const bytes = unpacked(body, encoding);
-  if (/^application\/x-protobuf\b/i.test(contentType)) return spansOf(fromProtobuf(bytes));
-  if (/^application\/json\b/i.test(contentType)) return spansOf(fromJson(bytes));
+  if (/^application\/x-protobuf\b/i.test(contentType)) return itemsOf(signal, fromProtobuf(signal, bytes));
+  if (/^application\/json\b/i.test(contentType)) return itemsOf(signal, fromJson(bytes));
   throw new Refused(415, 'Send application/x-protobuf or application/json.');
 }
 
@@ -56,21 +63,21 @@ function fromJson(bytes: Uint8Array): unknown {
 }
 
 /** The message as OTLP JSON: names in lower camel case, 64-bit integers as text, ids in hex. */
-function fromProtobuf(bytes: Uint8Array): unknown {
+function fromProtobuf(signal: Signal, bytes: Uint8Array): unknown {
   try {
-    const message = exportType().decode(bytes);
-    return withHexIds(exportType().toObject(message, { longs: String, bytes: String, enums: Number }));
+    const type = messageOf(signal);
+    return withHexIds(signal, type.toObject(type.decode(bytes), { longs: String, bytes: String, enums: Number }));
   } catch (error) {
-    throw new Refused(400, `The body is not an OTLP export of spans: ${(error as Error).message}`);
+    throw new Refused(400, `The body is not an OTLP export of ${signal}: ${(error as Error).message}`);
   }
 }
 
 const idNames: ReadonlySet<string> = new Set(['traceId', 'spanId', 'parentSpanId']);
 
-function withHexIds(document: unknown): unknown {
-  for (const { span } of spansOf(document)) {
-    const links = Array.isArray(span.links) ? (span.links as Record<string, unknown>[]) : [];
-    for (const one of [span as Record<string, unknown>, ...links])
+function withHexIds(signal: Signal, document: unknown): unknown {
+  for (const { item } of itemsOf(signal, document)) {
+    const links = Array.isArray(item.links) ? (item.links as Record<string, unknown>[]) : [];
+    for (const one of [item as Record<string, unknown>, ...links])
       for (const name of idNames) if (typeof one[name] === 'string') one[name] = Buffer.from(one[name], 'base64').toString('hex');
   }
   return document;
@@ -79,10 +86,11 @@ function withHexIds(document: unknown): unknown {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
-function spansOf(document: unknown): readonly ReceivedSpan[] {
-  if (!isRecord(document) || (document.resourceSpans !== undefined && !Array.isArray(document.resourceSpans)))
-    throw new Refused(400, 'The body is not an OTLP export of spans: it has no list resourceSpans.');
-  return recordsIn(document.resourceSpans).flatMap(({ resource, scopeSpans }) =>
-    recordsIn(scopeSpans).flatMap(({ scope, spans }) => recordsIn(spans).map((span) => ({ resource, scope, span }))),
+function itemsOf(signal: Signal, document: unknown): readonly Received[] {
+  const { resources, scopes, items } = signals[signal];
+  if (!isRecord(document) || (document[resources] !== undefined && !Array.isArray(document[resources])))
+    throw new Refused(400, `The body is not an OTLP export of ${signal}: it has no list ${resources}.`);
+  return recordsIn(document[resources]).flatMap(({ resource, [scopes]: ofResource }) =>
+    recordsIn(ofResource).flatMap(({ scope, [items]: ofScope }) => recordsIn(ofScope).map((item) => ({ resource, scope, item }))),
   );
 }

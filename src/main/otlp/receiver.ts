@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReceivedSpan } from './decode.js';
+import { type Received, type Signal, signals } from './decode.js';
 
 export interface ReceiverOptions {
   /** The folder for the spans of each conversation, one file each. Its path becomes that of the source. */
@@ -11,9 +11,9 @@ export interface ReceiverOptions {
   readonly problem: (error: Error) => void;
 }
 
-/** Keeps spans until their trace is complete, then stores and imports them. */
+/** Keeps spans and their logs until their trace is complete, then stores and imports them. */
 export interface Receiver {
-  take(spans: readonly ReceivedSpan[]): void;
+  take(signal: Signal, received: readonly Received[]): void;
   /** Stores everything now. */
   flush(): Promise<void>;
   /** Stores everything and stops. */
@@ -22,7 +22,7 @@ export interface Receiver {
 
 /** How long a trace must be quiet after its first span has come, in milliseconds, and how long without it. */
 const quiet = { complete: 500, open: 20_000 } as const;
-/** The most spans that wait for their traces. Beyond it, everything is stored at once. */
+/** The most spans and logs that wait for their traces. Beyond it, everything is stored at once. */
 const maxWaiting = 20_000;
 
 /** The attributes that name a conversation, as the reader of spans knows them. */
@@ -31,7 +31,9 @@ const conversationNames = ['gen_ai.conversation.id', 'session.id', 'langfuse.ses
 const genAi = /^(?:gen_ai|llm|openinference|copilot_chat)\./;
 
 interface Trace {
-  readonly spans: ReceivedSpan[];
+  readonly spans: Received[];
+  /** Logs of its spans: some tools record messages there. */
+  readonly logs: Received[];
   conversation: string | undefined;
   isGenAi: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -39,7 +41,8 @@ interface Trace {
 
 /**
  * Opens a receiver. A trace is usually one turn: its outermost span comes last. Traces of one conversation go to one file, so that the
- * conversation grows by turns. Traces without a GenAI attribute are dropped.
+ * conversation grows by turns. Traces without a GenAI attribute are dropped, and so are logs that belong to no span, or come after their
+ * trace was stored.
  */
 export function openReceiver({ folder, importFile, problem }: ReceiverOptions): Receiver {
   const traces = new Map<string, Trace>();
@@ -53,7 +56,8 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
     if (!trace) return;
     clearTimeout(trace.timer);
     traces.delete(id);
-    waiting -= trace.spans.length;
+    waiting -= trace.spans.length + trace.logs.length;
+    if (trace.spans.length === 0) return;
     const conversation = trace.conversation ?? conversations.get(id);
     if (!trace.isGenAi && conversation === undefined) return;
     const name = conversation ?? id;
@@ -62,7 +66,7 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
     work = work
       .then(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        appendFileSync(path, `${JSON.stringify(documentOf(trace.spans))}\n`, { mode: 0o600 });
+        appendFileSync(path, `${JSON.stringify(documentOf(trace))}\n`, { mode: 0o600 });
         return importFile(path);
       })
       .catch(problem);
@@ -74,18 +78,19 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
   };
 
   return {
-    take(spans) {
-      for (const received of spans) {
-        const { span } = received;
-        const id = typeof span.traceId === 'string' ? span.traceId : '';
-        const trace = traces.get(id) ?? { spans: [], conversation: undefined, isGenAi: false, timer: undefined };
+    take(signal, all) {
+      for (const received of all) {
+        const { item } = received;
+        const id = typeof item.traceId === 'string' ? item.traceId : '';
+        if (signal === 'logs' && (id === '' || !item.spanId)) continue;
+        const trace = traces.get(id) ?? { spans: [], logs: [], conversation: undefined, isGenAi: false, timer: undefined };
         traces.set(id, trace);
-        trace.spans.push(received);
+        trace[signal].push(received);
         waiting += 1;
-        const attributes = attributesOf(span);
+        const attributes = attributesOf(item);
         trace.isGenAi ||= attributes.some(({ key }) => genAi.test(key));
         trace.conversation ??= conversationNames.flatMap((name) => attributes.find(({ key }) => key === name)?.text ?? [])[0];
-        const isComplete = trace.spans.some((one) => !one.span.parentSpanId);
+        const isComplete = trace.spans.some((one) => !one.item.parentSpanId);
         clearTimeout(trace.timer);
         trace.timer = setTimeout(store, isComplete ? quiet.complete : quiet.open, id);
         trace.timer.unref();
@@ -105,7 +110,7 @@ function remember(map: Map<string, string>, id: string, name: string): void {
   if (map.size > rememberedTraces) map.delete(map.keys().next().value as string);
 }
 
-function attributesOf({ attributes }: ReceivedSpan['span']): readonly { readonly key: string; readonly text: string | undefined }[] {
+function attributesOf({ attributes }: Received['item']): readonly { readonly key: string; readonly text: string | undefined }[] {
   return (Array.isArray(attributes) ? (attributes as unknown[]) : []).flatMap((attribute) => {
     const { key, value } = (attribute ?? {}) as { key?: unknown; value?: { stringValue?: unknown } };
     const text = value?.stringValue;
@@ -117,15 +122,18 @@ function attributesOf({ attributes }: ReceivedSpan['span']): readonly { readonly
 const fileName = (conversation: string): string =>
   `${conversation.replace(/[^A-Za-z0-9-]+/g, '-').slice(0, 60)}-${createHash('sha256').update(conversation).digest('hex').slice(0, 8)}`;
 
-/** One export with these spans, as OTLP JSON. */
-function documentOf(spans: readonly ReceivedSpan[]): object {
+/** One export with these spans and logs, as OTLP JSON. */
+const documentOf = ({ spans, logs }: Trace): object => ({ ...listsOf('spans', spans), ...(logs.length > 0 && listsOf('logs', logs)) });
+
+function listsOf(signal: Signal, received: readonly Received[]): object {
+  const { resources, scopes, items } = signals[signal];
+  const by = (one: 'resource' | 'scope', some: readonly Received[]): Received[][] => [
+    ...Map.groupBy(some, (received) => JSON.stringify(received[one])).values(),
+  ];
   return {
-    resourceSpans: [...Map.groupBy(spans, ({ resource }) => JSON.stringify(resource))].map(([, ofResource]) => ({
+    [resources]: by('resource', received).map((ofResource) => ({
       resource: ofResource[0]?.resource,
-      scopeSpans: [...Map.groupBy(ofResource, ({ scope }) => JSON.stringify(scope))].map(([, ofScope]) => ({
-        scope: ofScope[0]?.scope,
-        spans: ofScope.map(({ span }) => span),
-      })),
+      [scopes]: by('scope', ofResource).map((ofScope) => ({ scope: ofScope[0]?.scope, [items]: ofScope.map(({ item }) => item) })),
     })),
   };
 }

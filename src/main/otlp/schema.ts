@@ -1,8 +1,8 @@
 /**
- * The messages of an export of spans, from the public definitions of OpenTelemetry (opentelemetry-proto 1.x, Apache-2.0): the trace service,
- * and what it needs of trace, resource and common. Numbers never change; fields that are not listed are ignored.
+ * The messages of an export of spans or logs, from the public definitions of OpenTelemetry (opentelemetry-proto 1.x, Apache-2.0): the trace
+ * and logs services, and what they need of trace, logs, resource and common. Numbers never change; fields that are not listed are ignored.
  */
-export const traceSchema = {
+export const exportSchema = {
   nested: {
     ExportTraceServiceRequest: { fields: { resourceSpans: { rule: 'repeated', type: 'ResourceSpans', id: 1 } } },
     ResourceSpans: {
@@ -17,6 +17,36 @@ export const traceSchema = {
         scope: { type: 'InstrumentationScope', id: 1 },
         spans: { rule: 'repeated', type: 'Span', id: 2 },
         schemaUrl: { type: 'string', id: 3 },
+      },
+    },
+    ExportLogsServiceRequest: { fields: { resourceLogs: { rule: 'repeated', type: 'ResourceLogs', id: 1 } } },
+    ResourceLogs: {
+      fields: {
+        resource: { type: 'Resource', id: 1 },
+        scopeLogs: { rule: 'repeated', type: 'ScopeLogs', id: 2 },
+        schemaUrl: { type: 'string', id: 3 },
+      },
+    },
+    ScopeLogs: {
+      fields: {
+        scope: { type: 'InstrumentationScope', id: 1 },
+        logRecords: { rule: 'repeated', type: 'LogRecord', id: 2 },
+        schemaUrl: { type: 'string', id: 3 },
+      },
+    },
+    LogRecord: {
+      fields: {
+        timeUnixNano: { type: 'fixed64', id: 1 },
+        severityNumber: { type: 'int32', id: 2 },
+        severityText: { type: 'string', id: 3 },
+        body: { type: 'AnyValue', id: 5 },
+        attributes: { rule: 'repeated', type: 'KeyValue', id: 6 },
+        droppedAttributesCount: { type: 'uint32', id: 7 },
+        flags: { type: 'fixed32', id: 8 },
+        traceId: { type: 'bytes', id: 9 },
+        spanId: { type: 'bytes', id: 10 },
+        observedTimeUnixNano: { type: 'fixed64', id: 11 },
+        eventName: { type: 'string', id: 12 },
       },
     },
     Span: {

@@ -95,6 +95,40 @@ test('[F42] a conversation grows by turns, and unknown attributes are kept', asy
   expect(Buffer.from(materializedBytes(chain, { id, stop: 'root', format: 'otlp-v1' }).bytes).toString()).toContain('vendor.unknown');
 });
 
+/** A field of a protobuf message that has bytes. No library of ours writes it. */
+const field = (number: number, ...parts: (Uint8Array | string)[]): Buffer => {
+  const content = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+  const length = content.length < 128 ? [content.length] : [(content.length & 127) | 128, content.length >> 7];
+  return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), content]);
+};
+
+test.each(['json', 'protobuf'])('[F42, F49] messages that come as logs join their spans: %s', async (kind) => {
+  const receiver = await receiving();
+  const [traceId, spanId, eventName] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', 'gen_ai.client.inference.operation.details'];
+  const texts = { input: ['user', 'List the files'], output: ['assistant', 'There are two.'] };
+  const attributes = Object.entries(texts).map(([which, [role, content]]) => ({
+    key: `gen_ai.${which}.messages`,
+    value: { stringValue: JSON.stringify([{ role, parts: [{ type: 'text', content }] }]) },
+  }));
+  const record = Buffer.concat([
+    ...attributes.map(({ key, value }) => field(6, field(1, key), field(2, field(1, value.stringValue)))),
+    ...[field(9, Buffer.from(traceId, 'hex')), field(10, Buffer.from(spanId, 'hex')), field(12, eventName)],
+  ]);
+  const orphan = { eventName, attributes };
+  const logs = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [orphan, { eventName, traceId, spanId, attributes }] }] }] });
+  const sent =
+    kind === 'json' ? await send(receiver, logs, {}, '/v1/logs') : await send(receiver, field(1, field(2, field(2, record))), protobuf, '/v1/logs');
+  expect(sent.status).toBe(200);
+  const operation = { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } };
+  const span = { traceId, spanId, name: 'chat m', startTimeUnixNano: '1793491200000000000', attributes: [operation] };
+  await send(receiver, JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }));
+  expect((await send(receiver, '{"resourceLogs":{}}', {}, '/v1/logs')).status).toBe(400);
+  await receiver.server.close();
+  expect(receiver.problems).toEqual([]);
+  const { chain } = receiver;
+  expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([['user text  List the files', 'assistant text  There are two.']]);
+});
+
 test('[F42] only programs with the token are let in', async () => {
   const receiver = await receiving();
   const body = fixture('turn-1.json');
