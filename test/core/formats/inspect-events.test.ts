@@ -148,3 +148,14 @@ test('[F36, F49] lists of events are conversations: branches, a compaction, and 
   expect(listSessions(nested, {}).sessions.map(({ subagent }) => subagent)).toEqual([undefined, 'researcher']);
   expect(total(nested)).toBe(340);
 });
+
+test('[F41] a timeline of a sample is kept, and repeats none of its events', () => {
+  const events = [{ ...model('main', [asked], looked), uuid: 'e1' }];
+  const root = { type: 'span', id: 'main', name: 'main', content: [{ type: 'event', event: 'e1' }], branches: [] };
+  const plain = logOf({ input: 'Solve it', messages: [asked, looked], events });
+  const chain = logOf({ input: 'Solve it', messages: [asked, looked], events, timelines: [{ name: 'Review', description: 'By hand', root }] });
+  expect(branches(chain)).toEqual([['user text  Solve it', 'assistant text  Looking']]);
+  const facts = (one: Chain) => everything(one).map(({ key, text }) => [key, text]);
+  const more = facts(chain).filter(([key]) => !facts(plain).some(([other]) => other === key));
+  expect(more).toEqual([[expect.stringContaining('timeline-0'), 'timeline']]);
+});

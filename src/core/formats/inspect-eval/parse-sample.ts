@@ -115,6 +115,8 @@ function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (va
     ...scores.map(([name, value]): Wrapped => ({ id: `score-${name}`, record: { note: 'score', value: { name, score: value } } })),
     ...(sample.error === undefined || sample.error === null ? [] : [{ id: 'error', record: { error: sample.error } }]),
     ...(sample.limit === undefined || sample.limit === null ? [] : [{ id: 'limit', record: { note: 'limit', value: sample.limit } }]),
+    // A timeline arranges the events, which are read already, by their ids.
+    ...objectsIn(sample.timelines).map((value, at): Wrapped => ({ id: `timeline-${at}`, record: { note: 'timeline', value } })),
     ...events
       .filter(({ event }) => typeof event === 'string' && noted.has(event))
       .map(
