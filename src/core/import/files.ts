@@ -191,7 +191,7 @@ export function fileOf(bytes: FileBytes): OpenFile {
       return bytes.subarray(0, bytes.length);
     },
     hash: (end = bytes.length) => hashes.of(bytes, end),
-    upTo: (end) => fileOf({ length: end, subarray: (start, until) => bytes.subarray(start, until) }),
+    upTo: (end) => fileOf(bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray }),
     hasChanged: () => false,
     close: () => undefined,
   };

@@ -117,7 +117,8 @@ export function withHolding<T>(
   if (answer !== undefined) return answer;
   const large = inLargeDocument(file, format.exports, (told, bytes) => work({ format, keeps, members: told, files: () => [{ path, bytes }] }));
   if (large) return large.result;
-  const bytes = readWhole(file, limits.document);
+  const isArchive = format.exports.endings?.some((ending) => path.endsWith(ending)) ?? false;
+  const bytes = readWhole(file, isArchive ? limits.whole : limits.document);
   const read = new Map(beside.map((other) => [other, readInside(dirname(path), other, { limit: limits.whole })] as const));
   const found = members(bytes, path, read);
   const files = [{ path, bytes }, ...[...read].map(([other, content]) => ({ path: other, bytes: content }))];

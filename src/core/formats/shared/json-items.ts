@@ -68,7 +68,7 @@ interface Level {
 /** Follows the brackets of a document byte by byte. */
 class Scanner {
   readonly #isLarge: (path: string) => boolean;
-  #shell = Buffer.allocUnsafe(64 * 1024);
+  #shell = Buffer.allocUnsafe(1_024);
   #length = 0;
   readonly #levels: Level[] = [];
   #key = { start: 0, end: 0 };
