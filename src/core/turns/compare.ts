@@ -114,10 +114,10 @@ export function sideOf(chain: Chain, id: ContextId): ComparedSide {
   };
 }
 
-/** The time between two records in milliseconds; null if the clock ran backwards. */
+/** The time between two records in milliseconds; null if the clock ran backwards, or if both are one record. */
 function timeBetween(start: string | null, end: string | null): number | null {
   const ms = start && end ? Date.parse(end) - Date.parse(start) : -1;
-  return ms >= 0 ? ms : null;
+  return ms > 0 ? ms : null;
 }
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */

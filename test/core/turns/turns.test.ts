@@ -72,7 +72,7 @@ describe('a turn', () => {
     const typed = commit(chain, second, prompt('u3', 'go on', { parent: 'a2' }));
     const { a, b } = compareTurns(chain, second.id, typed.id);
     expect(a.calls).toBeGreaterThan(0);
-    expect(b).toMatchObject({ calls: 0, model: null, usage: null, cost: null });
+    expect(b).toMatchObject({ calls: 0, model: null, usage: null, cost: null, ms: null });
     expect(exportComparison(chain, { ids: [second.id, typed.id] }).text).toContain('| no calls | ');
   });
 
