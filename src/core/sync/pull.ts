@@ -70,7 +70,7 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, on
     await fetchObjects(work, hub, onDemand ? items.filter(isForLists) : items);
     await expectObjects(work, hub, items);
     chain.db.transaction(() => {
-      for (const item of items) take(work, item);
+      takeAll(work, items);
       known.setPulled(page.seq);
     });
     if (page.isLast) break;
@@ -78,11 +78,21 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, on
   return work.total;
 }
 
-/** The last version of each item. Earlier ones stay on the hub. */
-const newest = (items: readonly Item[]): Item[] => {
-  const last = new Map(items.map((item) => [`${item.kind} ${item.key}`, item]));
-  return items.filter((item) => last.get(`${item.kind} ${item.key}`) === item);
-};
+/** The last version of each item, where its first one was: others refer to it from there on. Earlier versions stay on the hub. */
+const newest = (items: readonly Item[]): Item[] => [...new Map(items.map((item) => [`${item.kind} ${item.key}`, item])).values()];
+
+/** Takes items over. One that refers to a later one, as a changed row may do, is tried again after it. */
+function takeAll(work: Pull, items: readonly Item[]): void {
+  for (let left = items; left.length > 0; ) {
+    const refused = left.flatMap((item) => {
+      const reason = take(work, item);
+      return reason === undefined ? [] : [{ item, reason }];
+    });
+    if (refused.length === left.length)
+      return void work.total.refused.push(...refused.map(({ item: { kind, key }, reason }) => ({ kind, key, reason })));
+    left = refused.map(({ item }) => item);
+  }
+}
 
 /** A session without a title is named by its first prompt. A call is stored in parts of its own. */
 const isForLists = ({ kind, body }: Item): boolean =>
@@ -126,26 +136,27 @@ async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: rea
   }
 }
 
-function take(work: Pull, item: Item): void {
+/** Takes one item over. Returns why it cannot. */
+function take(work: Pull, item: Item): string | undefined {
   const { known, places, total } = work;
   const rule = ruleOf(item.kind);
-  if (!rule)
-    return void total.refused.push({ kind: item.kind, key: item.key, reason: 'This version of Stemma does not know the kind. Update Stemma.' });
+  if (!rule) return 'This version of Stemma does not know the kind. Update Stemma.';
   try {
     const here = places.numberOf(rule.kind, item.key);
     if (here !== undefined && isChangedHere(work, rule, item, here)) {
       total.kept++;
-      return;
+      return undefined;
     }
     const no = rule.kind === 'context' ? storeCommit(work.chain, places, item, isContentHere(work, item)) : storeRow(work, rule, item, here);
     if (rule.kind === 'source' && !work.isOnDemand && here === undefined && no !== undefined) readRecordedCalls(work.chain, no);
     if (no !== undefined) places.note(rule.kind, item.key, no);
     known.note(item, no);
     total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
+    return undefined;
   } catch (error) {
     const isRefusal = error instanceof StemmaError || stringAt(error, 'code')?.startsWith('SQLITE_CONSTRAINT');
     if (!isRefusal) throw error;
-    total.refused.push({ kind: item.kind, key: item.key, reason: (error as Error).message });
+    return (error as Error).message;
   }
 }
 

@@ -103,6 +103,27 @@ describe('sync with a hub', () => {
     expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
   });
 
+  test('[E6] a clone that comes later gets what others refer to, although it changed since', async () => {
+    const [mine, theirs] = [emptyChain(), emptyChain()];
+    const remote = await hub.project('later');
+    const parent = commitText(mine, 'parent');
+    commitText(mine, 'child', parent.id);
+    const { ticketId } = createTicket(mine, { title: 'first', type: 'task', body: '' });
+    addCard(mine, card('changed', 'one'));
+    await push(mine, remote);
+    update(mine, parent.id, { summary: 'said later' });
+    updateTicket(mine, { ticketId, title: 'second' });
+    addCard(mine, card('changed', 'two'));
+    await push(mine, remote);
+    expect((await pull(theirs, remote)).refused).toEqual([]);
+    expect([digestsOf(theirs), titles(theirs)]).toEqual([digestsOf(mine), ['second']]);
+    const versions = ({ db }: Chain) => [
+      db.all('SELECT count(*) AS n FROM cardVersion'),
+      db.all('SELECT changes FROM ticketVersion ORDER BY changes'),
+    ];
+    expect(versions(theirs)).toEqual(versions(mine));
+  });
+
   test('[E6] a pull that stops after any page leaves nothing that the next push would send', async () => {
     const [mine, theirs] = [await sampleChain(), emptyChain()];
     const remote = await hub.project('pages');
