@@ -28,7 +28,7 @@ export function exportIn(value: JsonObject): Export {
 }
 
 /** Keeps a span: as it is, or what is needed to read it again. */
-export type Keep = (read: () => Span, span: Span) => Span;
+type Keep = (read: () => Span, span: Span) => Span;
 
 /** The spans of an export of Langfuse or LangSmith; none where it is neither. */
 export function observedSpans(values: readonly Export[], keep: Keep = (_, span) => span): readonly Span[] {
