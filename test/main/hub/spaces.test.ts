@@ -71,7 +71,7 @@ describe('spaces of a team', () => {
     expect(texts(mine)).toEqual(['please look', 'I look', 'thank you']);
   });
 
-  test('[E44] messages written at once are all there, and each machine reads those that arrive last', async () => {
+  test('[E44] messages written at once all arrive, and each machine reads those that come last', async () => {
     const [mine, theirs] = [projectWithSpace(), emptyChain()];
     const team = await hub.project('at-once');
     say(mine, 'ann', 'start');
