@@ -140,8 +140,8 @@ function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, 
         counted: counts.messages,
       },
     );
-  const most = Math.max(size, counts.tokens);
-  if (tokenCount !== undefined && (tokenCount > most || (tokenCount === 0 && counts.tokens > 0)))
+  const max = Math.max(size, counts.tokens);
+  if (tokenCount !== undefined && (tokenCount > max || (tokenCount === 0 && counts.tokens > 0)))
     throw badRequest('tokenCount', `tokenCount is ${tokenCount}, but the content has ${size} bytes and about ${counts.tokens} tokens.`, {
       counted: counts.tokens,
     });

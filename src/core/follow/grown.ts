@@ -56,7 +56,7 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
       return { ...nothing, bytes: size, ...(held && { commits: held.commits, entries: held.entries, skipped: held.skipped }), ...(tip && { tip }) };
     }
     const before = latestSource(chain, path);
-    const from = before && size >= before.resumeAt && goesOn(file, before, seam) ? before.resumeAt : 0;
+    const from = before && size >= before.resumeAt && continuesSource(file, before, seam) ? before.resumeAt : 0;
     const format = importable(before?.format) ?? recognized(headOf(file.bytes), path)?.format;
     if (!format) return { ...nothing, bytes: size, pending: size };
     const fresh = after(file.bytes, from);
@@ -126,7 +126,7 @@ function takeOnce(chain: Chain, file: Located, taking: Omit<Taking, 'seam'>): Ta
   }
 }
 
-function goesOn(file: OpenFile, { resumeAt, resumeHash }: SourceRow, seam: Seam | undefined): boolean {
+function continuesSource(file: OpenFile, { resumeAt, resumeHash }: SourceRow, seam: Seam | undefined): boolean {
   if (seam?.at === resumeAt) return Buffer.compare(file.bytes.subarray(Math.max(0, resumeAt - seamLength), resumeAt), seam.bytes) === 0;
   return file.hash(resumeAt).equals(resumeHash);
 }

@@ -39,8 +39,8 @@ export interface ImportInput {
 export type ImportEvent = ImportProgress;
 
 /**
- * Imports every transcript at and under the paths, one transaction a file, telling how far it is before each file.
- * The caller may stop between files, by `return`: what is stored is whole. Faults of one file are named, and the import of the others continues.
+ * Imports every transcript at and under the paths, one transaction per file, and reports its progress before each file.
+ * The caller may stop between files: every stored file is complete. A file that cannot be imported is reported, and the others follow.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
 export function* importPaths(chain: Chain, input: ImportInput): Generator<ImportEvent, ImportResult> {
@@ -93,7 +93,7 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
 
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
 
-/** The files at and under the paths, and the conversations in files that paths name by themselves. */
+/** The files at and under the paths, and single conversations of files that paths name. */
 function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
   const { files: holding, others } = membersNamed(paths);
   const { files, skipped } = filesUnder(others, mayHold);
@@ -101,8 +101,8 @@ function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
 }
 
 /**
- * Imports what a database or a document holds, each conversation as a file of its own, and keeps the file itself where it may be kept.
- * Undefined where the file holds no others.
+ * Imports each conversation of a database or document like a file of its own, and keeps the file itself if its format allows that.
+ * Undefined for a file that holds no conversations.
  */
 export function importHolding(chain: Chain, found: FoundFile, asked: ImportableFormat | undefined, granularity: Granularity): FileResult | undefined {
   const { root, path, members } = found;
@@ -223,7 +223,7 @@ export function importFile(
   }
 }
 
-/** Whether an error says that a file has more, or nests deeper, than can be read. A stack or a text that is too large is a RangeError. */
+/** Whether an error says that a file is too large or nested too deeply. V8 throws RangeError for a stack or string that is too large. */
 const isTooMuch = (error: unknown): error is Error => error instanceof Unreadable || error instanceof TooManyLines || error instanceof RangeError;
 
 interface Ask extends Portion {
@@ -262,9 +262,9 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   const isSame = before?.hash.equals(hash) ?? false;
   const isLost = before !== undefined && isSame && hasLost(chain, before);
   if (before && isSame && !isLost) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
-  const goesOn = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash);
+  const hasGrown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash);
   // A source that lost a part is imported from its beginning.
-  const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : goesOn ? before : undefined;
+  const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
   const version = chain.db.version();
   const { known, isStillTrue } = askedRecords(chain);
   const context: PlanContext = {
@@ -283,7 +283,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
     const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
     const all = origin ? planned() : first;
     const plan = asked.last ? endingAs(asked.last, all) : all;
-    // Other writers wait for the transaction, so that as much as possible is read before it.
+    // Other writers wait during the transaction, so everything that can be read before it is.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
     return chain.artifacts.transaction(() => {
       const now = latestSource(chain, path);

@@ -29,7 +29,7 @@ export const memberPath = (file: string, id: string): string => `${file}${seam}$
 /** How the paths of all conversations of a file begin. */
 export const membersOf = (file: string): string => `${file}${seam}`;
 
-/** The file and the conversation that a path names which is no file's; undefined where it names none. */
+/** Splits the path of a conversation into its file and id. Undefined for the path of a file. */
 function memberIn(path: string): { readonly file: string; readonly id: string } | undefined {
   const at = path.lastIndexOf(seam);
   if (at < 0 || existsSync(path)) return undefined;
@@ -40,7 +40,7 @@ function memberIn(path: string): { readonly file: string; readonly id: string } 
   }
 }
 
-/** Files with the conversations in them that paths name, and the paths that name files and folders. */
+/** Divides paths: conversations, grouped by their file, and files and folders. */
 export function membersNamed(paths: readonly string[]): { readonly files: FoundFile[]; readonly others: string[] } {
   const named = new Map<string, Set<string>>();
   const others: string[] = [];
@@ -56,7 +56,7 @@ export function membersNamed(paths: readonly string[]): { readonly files: FoundF
   return { files, others };
 }
 
-/** What a named path leads to, if that is a regular file. */
+/** The regular file at a named path, if it is one. */
 function regularFile(path: string): ReturnType<typeof statNamed> {
   try {
     return statNamed(path);
@@ -75,7 +75,7 @@ export interface Holding {
   readonly files: () => readonly { readonly path: string; readonly bytes: FileBytes }[];
 }
 
-/** A file that some format may read as one that holds others, as far as its name and its beginning tell: what is looked into where a folder is walked. */
+/** Whether the name and beginning of a file allow that it holds several conversations. */
 export function mayHold(file: Located): boolean {
   const { path } = file;
   if (hasDocumentEnding(path)) return true;
@@ -89,8 +89,8 @@ export const isDatabaseFile = (file: Located): boolean => databaseEndings.has(ex
 const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
 
 /**
- * Runs `work` on what the file holds, where it is a database or a document of several conversations; undefined where it is neither. A
- * document of which `known` says all is not read; it gets the paths of the documents that are read with it.
+ * Runs `work` on the conversations of a database or document. Undefined for any other file. `known` gets the paths of the documents that are
+ * read with this one; if it returns a result, nothing is read.
  * @throws CORRUPT, UNAVAILABLE, and what the file system says.
  */
 export function withHolding<T>(
@@ -146,7 +146,7 @@ function inLargeDocument<T>(
   }
 }
 
-/** The document that this one is read with, if it lies beside it. */
+/** The main document that this one belongs to, if it lies beside it. */
 export function mainDocumentOf({ path }: Located): string | undefined {
   for (const { exports } of importableFormats) {
     const main = exports?.together?.(path)?.main;

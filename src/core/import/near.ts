@@ -6,12 +6,12 @@ import { ioReason } from './files.js';
 /** Agents sort sessions into folders of years, months and days. */
 const ofADate = /^\d{1,4}$/;
 const deepest = 3;
-/** What was written long ago may have been compressed since. */
+/** Agents compress old transcripts. */
 const endings = ['.jsonl', '.jsonl.zst'];
 
 /**
- * A transcript beside this one, or among those of other days, whose name ends in the part: a session that this one goes on
- * from. A name out of a transcript is looked for among those that are there, and is never a path.
+ * The transcript of the session that this one continues: beside it or in the folder of another day, with a name that ends in `part`.
+ * The part comes from a transcript, so it is only compared with existing names and never used as a path.
  */
 export function fileNear(path: string, part: string): Located | undefined {
   if (!/^[\w-]{8,64}$/.test(part)) return undefined;

@@ -6,7 +6,7 @@ import { type AgentRoot, type SessionFile, sessionFiles } from './places.js';
 /** Bytes that are searched at once. Other calls of the engine run between two parts. */
 const part = 2 * 1024 * 1024;
 const maxHits = 200;
-/** What a search reads at most, the latest histories first. */
+/** Limits of one search, which begins with the latest histories. */
 const maxBytes = 2 * 1024 * 1024 * 1024;
 const before = 40;
 const after = 120;

@@ -4,12 +4,12 @@ import type { FileBytes } from '../formats/index.js';
 import type { StoredRange } from '../requests/index.js';
 import type { Piece } from './sources.js';
 
-/** A piece of the file with the offset at which it stands in the file. */
+/** A piece of the file and its offset in the file. */
 export interface PlacedPiece extends Piece {
   readonly at: number;
 }
 
-/** Side data of a file is one object, whatever places it stands in; so much of it that it would fill memory is several. */
+/** Side data of a file becomes one object, or several if it is too large for memory. */
 export function storeSide(chain: Chain, bytes: FileBytes, side: readonly ByteRange[]): PlacedPiece[] {
   return sideObjects(side).flatMap((ranges) => {
     const { no } = chain.artifacts.put(joined(bytes, ranges), { contentType: 'application/octet-stream', bulk: true });
@@ -37,7 +37,7 @@ export function sideObjects(side: readonly ByteRange[]): ByteRange[][] {
   return objects;
 }
 
-/** Side data that model calls are stored with already, and the rest of it. */
+/** Divides side data: model calls contain some of it already. */
 export function splitSide(side: readonly ByteRange[], stored: readonly StoredRange[]): { own: PlacedPiece[]; others: ByteRange[] } {
   const own: PlacedPiece[] = [];
   const others: ByteRange[] = [];
@@ -92,8 +92,8 @@ export function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): Pl
 }
 
 /**
- * The pieces in file order, each byte once. A stretch that no plan named would be lost: it is kept as side data, and
- * said, because it is a fault of the planner.
+ * The pieces in file order, each byte once. Bytes that the plan left out are kept as side data and reported, because that is a bug of the
+ * planner.
  */
 export function layOut(
   chain: Chain,
@@ -112,7 +112,7 @@ export function layOut(
     at = end;
   };
   for (const piece of [...pieces].sort((a, b) => a.at - b.at)) {
-    // Two pieces that overlap would be a fault of the planner, but the file has each byte once.
+    // Overlapping pieces are a bug of the planner. Each byte is kept once.
     const repeated = Math.max(0, at - piece.at);
     if (repeated >= piece.length) continue;
     fill(piece.at);

@@ -13,13 +13,13 @@ export interface AgentRoot {
 /** Where under its own folder an agent keeps histories, and in which format. */
 interface Place {
   readonly format: string;
-  /** Or the files, for an agent that keeps them in one: then its path within is nothing. */
+  /** Or the files, for an agent that keeps all sessions in one file. The path within is then empty. */
   readonly folders: readonly string[];
-  /** What a session's path is like within such a folder; other files there are side files, or none of ours. */
+  /** Matches the path of a session within such a folder. Other files there are ignored. */
   readonly session: RegExp;
-  /** How many folders deep a session lies there, at most. */
+  /** The largest depth of a session below such a folder. */
   readonly depth: number;
-  /** Whether the folder that a session lies in stands for a project. */
+  /** Whether each folder of sessions belongs to one project. */
   readonly byProject: boolean;
 }
 

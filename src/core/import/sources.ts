@@ -175,8 +175,7 @@ function heldBySession(chain: Chain): ReadonlyMap<string, NonNullable<Source['ho
 }
 
 /**
- * An imported file again, byte for byte, out of the store alone (C16b): as an artifact, or written to a path where
- * nothing is yet. @throws NOT_FOUND; CORRUPT if the stored bytes do not match the file's hash; CONFLICT if the path exists.
+ * Restores an imported file byte for byte from the store (C16b): as an artifact, or written to a new path. @throws NOT_FOUND; CORRUPT if the stored bytes do not match the file's hash; CONFLICT if the path exists.
  */
 export function getSource(
   chain: Chain,

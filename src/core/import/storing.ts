@@ -10,7 +10,7 @@ import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
 import { rememberWaiting, type Store } from './waiting.js';
 
-/** What taking in one file came to. */
+/** The result of importing one file. */
 export interface FileResult {
   readonly commits: number;
   readonly entries: number;
@@ -31,7 +31,7 @@ interface Storing {
   readonly calls: ReadCalls | undefined;
 }
 
-/** Writes what the plan says of a file, and the file itself as a source. Call inside a transaction. */
+/** Stores the planned commits of a file, and the file itself as a source. Call inside a transaction. */
 export function store(chain: Chain, { found, file, hash, plan, grown, calls, signed }: Storing): FileResult {
   const { bytes } = file;
   const from = grown?.resumeAt ?? 0;
@@ -57,7 +57,7 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
     }
   };
   rememberAll(chain, storeAll());
-  // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
+  // Request records are side data. A grown file may contain the answer to a call of its earlier part.
   const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
   const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read: calls }) : undefined;
   const { own: side, others } = splitSide(plan.side, requests?.stored ?? []);
@@ -99,7 +99,7 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
 const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, rows: readonly ContextRow[]): ContextRow[] =>
   plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
 
-/** Stores the commits of a file that is stored already, where a new plan has them: by their records they are found from now on. */
+/** Stores the commits of a new plan for a file that is stored already. Their records lead to the new commits from now on. */
 export const replaceStored =
   (chain: Chain): Store =>
   ({ path, importedAt }, bytes, plan) => {
@@ -151,7 +151,7 @@ function storeCommit(
     errors: counts.errors,
     entries: counts.entries,
     forked: false,
-    // A turn without a time of its own happened at the latest when the file was last written.
+    // A turn without a time gets that of its parent or of the file's last change.
     createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
   });
   saveOutline(chain, no, format, data);

@@ -56,7 +56,7 @@ function attach(chain: Chain, { record, context }: Waiting, store: Store): Skip[
   return [{ path: source.path, line: 0, reason: 'the session that it continues is imported now, so it was imported again after it' }];
 }
 
-/** The commit and all that stand on it. */
+/** The commit and all its descendants. */
 function descendants(chain: Chain, first: CommitSeq): ReadonlySet<CommitSeq> {
   const rows = chain.db.all<{ seq: CommitSeq }>(
     'WITH RECURSIVE above(seq) AS (SELECT ? UNION SELECT c.seq FROM context c JOIN above ON c.parent = above.seq) SELECT seq FROM above',

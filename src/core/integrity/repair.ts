@@ -173,14 +173,14 @@ function dropDangling(store: CheckedStore): Problem[] {
   );
   const dropped = new Map<string, number>();
   db.unenforced(() => {
-    for (let goesOn = true; goesOn; ) {
-      goesOn = false;
+    for (let hasChanged = true; hasChanged; ) {
+      hasChanged = false;
       for (const { table, column, to, target } of links) {
         const { changes } = db.run(
           `DELETE FROM "${table}" WHERE "${column}" IS NOT NULL AND "${column}" NOT IN (SELECT ${target ? `"${target}"` : 'rowid'} FROM "${to}")`,
         );
         if (changes > 0) dropped.set(table, (dropped.get(table) ?? 0) + changes);
-        goesOn ||= changes > 0;
+        hasChanged ||= changes > 0;
       }
     }
   });

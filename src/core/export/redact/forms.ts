@@ -6,13 +6,13 @@ export interface Form {
   readonly of: string;
 }
 
-/** A place where a form stands in a text. */
+/** The place of a form in a text. */
 export interface FormSpan extends Form {
   readonly from: number;
   readonly to: number;
 }
 
-/** Forms are at least so long: shorter ones stand in too many places that mean something else. */
+/** The least length of a form. Shorter ones match too much other text. */
 export const minFormLength = 4;
 
 /**
@@ -56,7 +56,7 @@ interface Index {
   readonly forms: ReadonlyMap<string, Form>;
 }
 
-/** The longest form that stands at a place: the last one in order that is not after the text there, or one that it begins with. */
+/** The longest form at a place: in sorted order, the last one that does not follow the text there, or one of its beginnings. */
 function formAt(text: string, at: number, { sorted, shorter, forms }: Index): string | undefined {
   let low = -1;
   for (let high = sorted.length; high - low > 1; ) {

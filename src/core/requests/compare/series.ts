@@ -41,9 +41,9 @@ function summing(chain: Chain): (row: Row) => CauseSums {
   const known = new Map<number, { readonly sums: CauseSums; readonly messageCount: number }>();
   return (row) => {
     const base = row.base === null ? undefined : known.get(row.base);
-    const goesOn = base !== undefined && base.messageCount === row.keep;
-    const added = goesOn ? unpackNumbers(row.tail) : listOf((no) => listRow(db, no), row.no);
-    const sums = goesOn ? [...base.sums] : noCauses();
+    const continues = base !== undefined && base.messageCount === row.keep;
+    const added = continues ? unpackNumbers(row.tail) : listOf((no) => listRow(db, no), row.no);
+    const sums = continues ? [...base.sums] : noCauses();
     for (const no of added) if (no > 0) addAll(sums, costOf(no));
     known.set(row.no, { sums, messageCount: row.messageCount });
     const all = [...sums];
