@@ -101,7 +101,7 @@ test('[N9] a recorded request lists its system prompt and the tools that no call
   expect(fillers.find(({ kind }) => kind === 'system')).toMatchObject({ calls: 1 });
 });
 
-test.skipIf(!existsSync(live))('[N9] a system prompt that an agent records at each turn fills the window once (needs ../shared)', () => {
+test.skipIf(!existsSync(live))('[N9] a system prompt recorded at each turn fills the window once (needs ../shared)', () => {
   const chain = emptyChain();
   importInto(chain, live);
   const promptsIn = (id: ContextId) => outlineRows(chain, { id }).rows.filter(({ role, kind }) => role === 'system' && kind === 'text');
