@@ -125,3 +125,21 @@ iframe { flex: 1; border: 0; width: 100%; }
 </body>
 </html>
 `;
+
+/** The page of a link that opens nothing. It does not say whether the link ever existed. */
+export const refusalPage = (title: string, text: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${inMarkup(title)}</title>
+<style>
+:root { color-scheme: light dark; font: 14px/1.5 system-ui, sans-serif; }
+main { max-width: 30rem; margin: 20vh auto 0; padding: 0 24px; }
+h1 { font-size: 18px; margin: 0 0 8px; }
+p { margin: 0; color: light-dark(#565963, #a4a7b1); }
+</style>
+</head>
+<body><main><h1>${inMarkup(title)}</h1><p>${inMarkup(text)}</p></main></body>
+</html>
+`;

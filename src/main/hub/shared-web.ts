@@ -5,7 +5,7 @@ import { hubOver } from '../team/index.js';
 import { holderOf } from './access.js';
 import type { HubContext } from './procedure.js';
 import { hubRouter } from './service.js';
-import { frameOf, framePolicy, openSharedPages } from './shared-page.js';
+import { frameOf, framePolicy, openSharedPages, refusalPage } from './shared-page.js';
 
 const route = /^\/share\/([^/]+)\/([^/]+)(\/page)?$/;
 
@@ -47,11 +47,11 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
         (text) => end(200, 'text/html', text),
         (error: unknown) => {
           const status = error instanceof StemmaError ? statuses[error.code] : undefined;
-          end(
-            status ?? 500,
-            'text/plain',
-            status === undefined ? 'The hub cannot show this page.\n' : 'This link is not valid, or it was revoked or has expired.\n',
-          );
+          const page =
+            status === undefined
+              ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
+              : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
+          end(status ?? 500, 'text/html', page);
         },
       );
     return true;

@@ -127,7 +127,11 @@ describe('a share link', () => {
       ['shown', hub.admin],
       ['../shown', token],
     ] as const)
-      for (const rest of ['', '/page']) expect((await page(project, each, rest)).status, `${project} ${each}`).toBeGreaterThanOrEqual(403);
+      for (const rest of ['', '/page']) {
+        const refusal = await page(project, each, rest);
+        expect(refusal.status, `${project} ${each}`).toBeGreaterThanOrEqual(403);
+        if (project === 'shown') expect(await refusal.text()).toContain('<h1>This link is not valid</h1>');
+      }
   });
 
   test('[E21] is made in the project, which sends the commit first; who made it may end it', async () => {
