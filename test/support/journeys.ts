@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { answer, prompt } from './claude-lines.js';
 import type { Machine } from './machine.js';
-import { place, sessionRow } from './window.js';
+import { entries, place, sessionRow } from './window.js';
 
 /** Counts what a person clicks from now on, wherever it is. */
 export async function countClicks(page: Page): Promise<() => Promise<number>> {
@@ -81,6 +81,13 @@ export async function findInFewClicks(page: Page): Promise<void> {
   await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).click();
   const toCulprit = await countClicks(page);
   await place(page, 'Calls').click();
-  await expect(page.getByText('What filled it')).toBeVisible();
+  const fillers = page.getByRole('region', { name: 'What filled it' });
+  await expect(fillers).toBeVisible();
   expect(await toCulprit()).toBe(1);
+  await fillers
+    .getByRole('button', { name: / result / })
+    .first()
+    .click();
+  await expect(page.getByRole('region', { name: 'Inspector' })).toContainText(/Tool result \d+ of \d+/);
+  await expect(entries(page).getByText('what expires today is good until midnight').first()).toBeInViewport();
 }

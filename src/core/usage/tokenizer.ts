@@ -16,12 +16,23 @@ const pieceLength = 20_000;
 /** Special tokens in a transcript are text. */
 const options = { disallowedSpecial: new Set<string>() };
 
+/** Where a piece ends: between two words, where no token reaches across; in a text without words, anywhere. */
+function endOfPiece(text: string, from: number): number {
+  const end = from + pieceLength;
+  if (end >= text.length) return text.length;
+  for (let at = end; at > end - 1_000; at--) if (/^[a-z] [a-z]$/i.test(text.slice(at - 1, at + 2))) return at;
+  return end;
+}
+
 /** The tokens of a text by the tokenizer of OpenAI's models: exact for their plain text, and a measure of size for others. */
 function tokensOf(text: string): number {
   if (!countText) return Math.ceil(Buffer.byteLength(text) / 4);
-  if (text.length <= pieceLength) return countText(text, options);
   let tokens = 0;
-  for (let at = 0; at < text.length; at += pieceLength) tokens += countText(text.slice(at, at + pieceLength), options);
+  for (let from = 0; from < text.length; ) {
+    const end = endOfPiece(text, from);
+    tokens += countText(text.slice(from, end), options);
+    from = end;
+  }
   return tokens;
 }
 

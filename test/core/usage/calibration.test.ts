@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
 import { fitFactors, type Growth, holdOut, isUsable, loadTokenizer, sizeBy, usageOfContext } from '../../../src/core/usage/index.js';
+import { measuresOf } from '../../../src/core/usage/tokenizer.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -25,6 +26,25 @@ function growths(seed: number): Growth[] {
     return { tokens: Math.round(added.result * 1.3 + added.call * 0.9 + 40 + (n % 10 === 0 ? 2_000 : 0)), added };
   });
 }
+
+describe('the tokenizer', () => {
+  // Counts that OpenAI publishes for o200k_base, the encoding of GPT-4o and later, and texts that are cut or contain special tokens.
+  test.each([
+    ['tiktoken is great!', 6],
+    ['2 + 2 = 4', 7],
+    ['antidisestablishmentarianism', 6],
+    ['', 0],
+    ['<|endoftext|>', 7],
+  ])('[N8] counts plain text exactly: %j', (text, tokens) => {
+    expect(measuresOf({ role: 'user', kind: 'text', text } as never)).toEqual({ user: tokens });
+  });
+
+  test('[N8] counts a long text exactly, although it is counted in pieces', () => {
+    const text = 'hello world '.repeat(5_000);
+    // Each word is a token together with the space before it; the last space is one more.
+    expect(measuresOf({ role: 'user', kind: 'text', text } as never)).toEqual({ user: 10_001 });
+  });
+});
 
 describe('calibration', () => {
   test('[N8] finds what content costs from growth, although some calls have unrecorded content', () => {
