@@ -89,5 +89,9 @@ export async function findInFewClicks(page: Page): Promise<void> {
     .first()
     .click();
   await expect(page.getByRole('region', { name: 'Inspector' })).toContainText(/Tool result \d+ of \d+/);
-  await expect(entries(page).getByText('what expires today is good until midnight').first()).toBeInViewport();
+  await expect(
+    entries(page)
+      .getByText(/✖ what expires today is good until midnight/)
+      .first(),
+  ).toBeInViewport();
 }
