@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isContractProcedure } from '@orpc/contract';
 import { createRouterClient } from '@orpc/server';
@@ -8,7 +9,10 @@ import { router } from '../../../src/core/router/index.js';
 import { type Hub, pull, push } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { hubAt, hubContract } from '../../../src/main/team/index.js';
+import { prompt } from '../../support/claude-lines.js';
+import { reply, usage } from '../../support/counted-lines.js';
 import { commitText, startTestHub, type TestHub } from '../../support/hub.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 let hub: TestHub;
@@ -83,6 +87,22 @@ describe('a share link', () => {
     await expect(
       hub.client().members.share({ project: 'compared', commit: shared, against: unknown, name: 'x', role: 'reader' }),
     ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('[E39] the page of a comparison says what each context cost', async () => {
+    const chain = emptyChain();
+    const counted = { model: 'claude-sonnet-4-5', usage: usage(1_000, 0, 0, 500) };
+    const first = prompt('u', 'asked') + reply('a', { parent: 'u', text: 'one answer', ...counted });
+    const file = join(scratch(), 'session.jsonl');
+    writeFileSync(file, first + reply('b', { parent: 'u', text: 'another answer', ...counted }));
+    importInto(chain, file);
+    await push(chain, await hub.project('priced'));
+    const [shared = '', against = ''] = tips(chain, {}).map(({ id }) =>
+      chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', id)?.digest.toString('hex'),
+    );
+    const { token } = await hub.client().members.share({ project: 'priced', commit: shared, against, name: 'both', role: 'reader' });
+    // 1,000 tokens in for $3 and 500 out for $15 a million.
+    expect((await (await page('priced', token, '/page')).text()).match(/\$0\.0105/g)).toHaveLength(2);
   });
 
   test('[E19] calls only what a pull calls, in its project only; a reviewer link sends tickets', async () => {
