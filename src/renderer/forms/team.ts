@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 /** Opens what a hub holds, or what a share link opens: as it is there, or as a clone. */
 export const hubForm = (): FormSpec => ({
   title: 'Open from a hub',
-  intro: 'It remembers its hub, so that you can push and pull later.',
+  intro: 'The project remembers its hub, so that you can push and pull later.',
   fields: [
     {
       name: 'how',
