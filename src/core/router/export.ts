@@ -12,7 +12,7 @@ import {
 } from '../export/index.js';
 import type { Session } from '../project/index.js';
 import { noteResumed } from '../sessions/index.js';
-import { loadPrices } from '../usage/index.js';
+import { preparePrices } from '../usage/index.js';
 import { chainOf, os } from './procedure.js';
 
 /** Remembers what an agent continues, in a project that can be written to. OpenCode reads a copy of the file, so it has no history yet. */
@@ -30,7 +30,7 @@ export const exportRouter = {
     return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
   }),
   comparison: os.export.comparison.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     context.session.checkOutput(input.path);
     const { redactions, ...made } = await (isRedacted(input) ? exportRedactedComparison : exportComparison)(chainOf(context), input);
     return { ...made, ...(redactions && { redactions: [...redactions] }) };

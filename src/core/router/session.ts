@@ -1,6 +1,6 @@
 import { removeDiscarded } from '../runner/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions, placeOf, type SessionFacts } from '../sessions/index.js';
-import { loadPrices } from '../usage/index.js';
+import { preparePrices } from '../usage/index.js';
 import { chainOf, os, type RouterContext } from './procedure.js';
 
 /** How long after its last change a session counts as live, in milliseconds. */
@@ -17,10 +17,13 @@ function factsOf({ session }: RouterContext): SessionFacts {
 /** The procedures of `session`. */
 export const sessionRouter = {
   list: os.session.list.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return listSessions(chainOf(context), input, factsOf(context));
   }),
-  place: os.session.place.handler(({ input, context }) => placeOf(chainOf(context), input.id, input.session)),
+  place: os.session.place.handler(async ({ input, context }) => {
+    await preparePrices(chainOf(context));
+    return placeOf(chainOf(context), input.id, input.session);
+  }),
   rename: os.session.rename.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
   archive: os.session.archive.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
   pin: os.session.pin.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),

@@ -19,18 +19,18 @@ import {
   turnRequest,
   whatIf,
 } from '../turns/index.js';
-import { loadPrices } from '../usage/index.js';
+import { preparePrices } from '../usage/index.js';
 import { chainOf, os } from './procedure.js';
 
 /** The procedures of `turn`. */
 export const turnRouter = {
   list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),
   get: os.turn.get.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return turnOf(chainOf(context), input.turnId);
   }),
   facts: os.turn.facts.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return rowFacts(chainOf(context), input.ids);
   }),
   steps: os.turn.steps.handler(({ input, context }) => replaySteps(chainOf(context), input.id)),
@@ -58,7 +58,7 @@ export const turnRouter = {
     askContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
   ),
   compare: os.turn.compare.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return compareTurns(chainOf(context), input.a, input.b);
   }),
   following: os.turn.following.handler(({ input, context }) => followingTurns(chainOf(context), input)),
@@ -66,11 +66,11 @@ export const turnRouter = {
     whatIf(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
   ),
   sides: os.turn.sides.handler(async ({ input: { ids }, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return { base: commonBase(chainOf(context), ids), sides: ids.map((id) => sideOf(chainOf(context), id)) };
   }),
   compareMany: os.turn.compareMany.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return compareMany(chainOf(context), input);
   }),
 };

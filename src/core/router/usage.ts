@@ -4,8 +4,8 @@ import type { Chain } from '../chain/index.js';
 import type { UsageContext, UsageSeries } from '../contract/index.js';
 import { WorkerFailed } from '../project/index.js';
 import {
-  loadPrices,
   loadTokenizer,
+  preparePrices,
   usageCalls,
   usageCompaction,
   usageFillers,
@@ -38,13 +38,13 @@ async function inThread<Result>(
 export const usageRouter = {
   context: os.usage.context.handler(({ input, context }) => inThread<UsageContext>(context, 'context', input.id, usageOfContext)),
   calls: os.usage.calls.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return usageCalls(chainOf(context), input);
   }),
   series: os.usage.series.handler(({ input, context }) => inThread<UsageSeries>(context, 'series', input.id, usageSeries)),
   fillers: os.usage.fillers.handler(({ input, context }) => usageFillers(chainOf(context), input.id)),
   sides: os.usage.sides.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return usageSides(chainOf(context), input.ids);
   }),
   compaction: os.usage.compaction.handler(({ input, context }) => usageCompaction(chainOf(context), input)),
@@ -52,7 +52,7 @@ export const usageRouter = {
     judgeCompaction(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
   ),
   sessions: os.usage.sessions.handler(async ({ input, context }) => {
-    await loadPrices();
+    await preparePrices(chainOf(context));
     return usageSessions(chainOf(context), input);
   }),
 };

@@ -12,7 +12,7 @@ export { type CountedCommit, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { type Accuracy, fitFactors, type Growth, holdOut, isUsable, sizeBy } from './fit.js';
 export { limitOf } from './limits.js';
-export { costOf, loadPrices, moneyOf } from './prices.js';
+export { costOf, loadPrices, moneyOf, preparePrices } from './prices.js';
 export { callsIn } from './rows.js';
 export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';

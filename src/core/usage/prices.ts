@@ -123,14 +123,41 @@ export function predates(model: string, at: number): boolean {
 }
 
 /** Calls that one transaction prices, and calls whose sums one transaction computes. */
-const pricedAtOnce = 5_000;
-const summedAtOnce = 100_000;
+const pricedAtOnce = 2_000;
+const summedAtOnce = 25_000;
 const versionName = 'usage prices';
 /** The first call that a long run still has to price. The sums of the calls before it may be out of date. */
 const placeName = 'usage prices from';
 
 /** Looks up the prices of calls that have none yet. After a change of the list or of a person's own prices, of all calls. */
 export function priceCalls(chain: Chain): void {
+  for (const _ of priceInPieces(chain));
+}
+
+/** The run of each project that looks up prices now. */
+const running = new WeakMap<Chain, Promise<void>>();
+
+/**
+ * Loads the list of prices and looks up the prices that are missing, a piece at a time: the engine answers other calls in between. While
+ * another thread or process writes, it leaves the rest for later.
+ */
+export async function preparePrices(chain: Chain): Promise<void> {
+  await loadPrices();
+  const run = running.get(chain) ?? priceSlowly(chain).finally(() => running.delete(chain));
+  running.set(chain, run);
+  await run;
+}
+
+async function priceSlowly(chain: Chain): Promise<void> {
+  if (chain.db.readonly || !chain.db.isFree()) return;
+  for (const _ of priceInPieces(chain)) {
+    await new Promise((resolve) => setTimeout(resolve));
+    if (!chain.db.isFree()) return;
+  }
+}
+
+/** Yields after each transaction of a long run. */
+function* priceInPieces(chain: Chain): Generator<void> {
   if (!list || chain.db.readonly) return;
   const settings = settingsOf(chain);
   const stored = new Map(
@@ -151,7 +178,7 @@ export function priceCalls(chain: Chain): void {
     }
     setProgress(chain, placeName, calls[0]?.no ?? 0);
   }
-  priceMany(chain, settings);
+  yield* priceMany(chain, settings);
 }
 
 const setProgress = (chain: Chain, name: string, value: number): void => {
@@ -182,7 +209,7 @@ function priceFew(chain: Chain, calls: readonly PricedCall[], settings: UsageSet
  * Prices calls in the order in which they were stored, and sums their sessions afterwards: the calls of one session may lie far apart, so
  * pricing by session would write the whole table again and again. A run that was interrupted continues where it stopped.
  */
-function priceMany(chain: Chain, settings: UsageSettings): void {
+function* priceMany(chain: Chain, settings: UsageSettings): Generator<void> {
   const { db, project } = chain;
   for (;;) {
     const more = db.transaction(() => {
@@ -193,6 +220,7 @@ function priceMany(chain: Chain, settings: UsageSettings): void {
       if (last) setProgress(chain, placeName, last.no + 1);
       return calls.length === pricedAtOnce;
     });
+    yield;
     if (!more) break;
   }
   const sessions = db.all<{ session: string; calls: number }>(
@@ -210,7 +238,9 @@ function priceMany(chain: Chain, settings: UsageSettings): void {
   for (const each of sessions) {
     some.push(each.session);
     calls += each.calls;
-    if (calls >= summedAtOnce) sum(false);
+    if (calls < summedAtOnce) continue;
+    sum(false);
+    yield;
   }
   sum(true);
 }

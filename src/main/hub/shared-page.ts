@@ -7,7 +7,7 @@ import { type ContextId, corrupt } from '../../core/base/index.js';
 import { exportComparison, exportContext } from '../../core/export/index.js';
 import { createProject } from '../../core/project/index.js';
 import { type Hub, pull } from '../../core/sync/index.js';
-import { loadPrices } from '../../core/usage/index.js';
+import { preparePrices } from '../../core/usage/index.js';
 import { nameOf } from './names.js';
 
 /** Pages that are kept, by their token. */
@@ -48,7 +48,7 @@ async function makePage(hub: Hub, shared: readonly Buffer[]): Promise<string> {
     const [id, against] = shared.map((name) => commits.find(({ digest }) => nameOf('context', digest.toString('hex')).equals(name))?.id);
     if (id === undefined) throw corrupt('share', 'The hub does not hold the commit of this link as it was pushed.');
     if (against === undefined) return exportContext(project.chain, { id, format: 'html', stop: 'root' }).text ?? '';
-    await loadPrices();
+    await preparePrices(project.chain);
     return pageOf(exportComparison(project.chain, { ids: [id, against] }).text ?? '');
   } finally {
     project.close();
