@@ -7,7 +7,7 @@ import { makeFolders } from '../../core/files/index.js';
 import { createProject, openProject } from '../../core/project/index.js';
 import { type BackingStore, openStore } from '../../core/replicas/index.js';
 import { pull } from '../../core/sync/index.js';
-import { type FactPartition, factPartitions } from '../../core/usage/index.js';
+import { type FactPartition, factPartitions, preparePrices } from '../../core/usage/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { placeOf } from './start.js';
 
@@ -37,6 +37,7 @@ export async function exportFacts({ hub, project, token, to, data, dataDir }: Fa
   const store = openStore('facts', placeOf(to), { from: 'environment' });
   try {
     await pull(clone.chain, hubAt({ hub, project, token }, openLogins(dataDir)));
+    await preparePrices(clone.chain);
     return await writeFacts(clone.chain, project, store);
   } finally {
     store.close();
