@@ -13,7 +13,7 @@ const session = prompt('a', 'asked') + answer('b', 'answered', { parent: 'a' });
 const largest = 4 * 1024 ** 3;
 /** A process that has read so much is in the middle of the large file, and has much of it left. */
 const middle = 200 * 1024 ** 2;
-/** A command has three seconds to stop in order. The rest is for a busy machine: one that ends on its own has no signal. */
+/** A command has three seconds to stop in order. The rest is for a busy machine. A command that only finishes its work ends without a signal, and fails the test. */
 const patience = 60_000;
 
 beforeAll(ensureBuilt);

@@ -134,7 +134,7 @@ export function priceCalls(chain: Chain): void {
   for (const _ of priceInPieces(chain));
 }
 
-/** The run of each project that looks up prices now. */
+/** The run that looks up the prices of a project, while it lasts. */
 const running = new WeakMap<Chain, Promise<void>>();
 
 /**

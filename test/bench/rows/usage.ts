@@ -40,7 +40,7 @@ function factsOfImport(folder: string): Row[] {
   const records = files.flatMap((file) =>
     scanLines(readFileSync(file)).pieces.flatMap(({ record, range }) => (record ? [{ record, entries: entriesOf(record, range) }] : [])),
   );
-  // What the import without facts does for them all the same: it reads the calls, and prepares rows that are not stored.
+  // The import without facts does this too: it reads the calls and prepares their rows, and stores none of them.
   const unstored = { project: 1, db: { run: stored, all: () => [], one: () => undefined } } as unknown as Chain;
   const row = { seq: 1, id: 'bench', sessionId: 'bench', template: 'claude-code', createdAt: 0 } as unknown as CountedCommit['row'];
   const open = (round: number): Project => openEngine(join(at, `with-${round}`));

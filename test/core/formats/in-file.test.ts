@@ -34,7 +34,7 @@ describe.each(samples)('$path', ({ bytes, reader }) => {
   test('[F50] has the same conversations in a file as in memory', () => {
     const whole = reader.members(bytes);
     const large = reader.membersInFile?.(inParts(bytes));
-    // A log of operations and a list of events are one value by their nature.
+    // A log of operations or a list of events can only be read as one value.
     if (large === undefined && whole !== undefined) expect(bytes.toString('utf8', 0, 400)).toMatch(/^\{"kind"|"events"/);
     else expect(told(large)).toEqual(told(whole));
   });

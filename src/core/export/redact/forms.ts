@@ -12,7 +12,7 @@ export interface FormSpan extends Form {
   readonly to: number;
 }
 
-/** The least length of a form. Shorter ones match too much other text. */
+/** The minimum length of a form. Shorter ones match too much other text. */
 export const minFormLength = 4;
 
 /**

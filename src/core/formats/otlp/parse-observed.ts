@@ -107,7 +107,9 @@ function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
   const states = new Map<string, Reading[]>();
   for (const read of all) {
     const id = stringAt(read(), 'id') ?? '';
-    states.set(id, [...(states.get(id) ?? []), read]);
+    const some = states.get(id) ?? [];
+    some.push(read);
+    states.set(id, some);
   }
   const kinds: Readonly<Record<string, Observed['kind']>> = { llm: 'call', tool: 'tool' };
   return [...states].map(([id, readings]): Observed => {
