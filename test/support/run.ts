@@ -18,6 +18,8 @@ interface Counts {
   readonly skipped: number;
   /** Failed tests with the first lines of what they say: they stand again at the end, where a cut log still shows them. */
   readonly failures?: readonly string[];
+  /** Tests that passed at the second attempt, with what the first one said. They stand at the end, too. */
+  readonly secondAttempts?: readonly string[];
 }
 
 interface Stage {
@@ -133,8 +135,7 @@ interface PlaywrightSuite {
   readonly specs?: readonly {
     readonly title: string;
     readonly file: string;
-    readonly ok: boolean;
-    readonly tests: readonly { readonly results: readonly { readonly error?: { readonly message?: string } }[] }[];
+    readonly tests: readonly { readonly status: string; readonly results: readonly { readonly error?: { readonly message?: string } }[] }[];
   }[];
 }
 
@@ -142,21 +143,29 @@ interface PlaywrightReport extends PlaywrightSuite {
   readonly stats: { readonly expected: number; readonly unexpected: number; readonly flaky: number; readonly skipped: number };
 }
 
-const failuresOf = ({ suites = [], specs = [] }: PlaywrightSuite): string[] => [
-  ...specs
-    .filter((spec) => !spec.ok)
-    .map((spec) => failure(`${spec.file}: ${spec.title}`, spec.tests.flatMap((test) => test.results).find((result) => result.error)?.error?.message)),
-  ...suites.flatMap(failuresOf),
+/** The tests that ended so, with the first error of each. */
+const endedAs = (status: 'unexpected' | 'flaky', { suites = [], specs = [] }: PlaywrightSuite): string[] => [
+  ...specs.flatMap((spec) =>
+    spec.tests
+      .filter((test) => test.status === status)
+      .map((test) => failure(`${spec.file}: ${spec.title}`, test.results.find((result) => result.error)?.error?.message)),
+  ),
+  ...suites.flatMap((suite) => endedAs(status, suite)),
 ];
 
-/** A flaky test counts as failed. */
 function playwright(name: string, script: string): Counts {
   const report = join(reports, `${name}.json`);
   const ok = npmRun(script, ['--reporter=list,json'], { PLAYWRIGHT_JSON_OUTPUT_NAME: report });
   if (!existsSync(report)) return one(false);
   const read = JSON.parse(readFileSync(report, 'utf8')) as PlaywrightReport;
-  const { expected: passed, unexpected, flaky, skipped } = read.stats;
-  return orCrashed(ok, { passed, failed: unexpected + flaky, skipped, failures: failuresOf(read) });
+  const { expected, unexpected, flaky, skipped } = read.stats;
+  return orCrashed(ok, {
+    passed: expected + flaky,
+    failed: unexpected,
+    skipped,
+    failures: endedAs('unexpected', read),
+    secondAttempts: endedAs('flaky', read),
+  });
 }
 
 /** A stage that fails without a failed test has crashed, which counts as a failure. */
@@ -224,7 +233,10 @@ for (const stage of wanted) {
 say(`\n── in all ${'─'.repeat(54)}`);
 for (const { stage, counts, seconds } of results)
   say(`${stage.padEnd(10)} ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds.toFixed(1)} s)`);
-for (const { stage, counts } of results) for (const text of counts.failures ?? []) say(`\nfailed in ${stage}: ${text}`);
+for (const { stage, counts } of results) {
+  for (const text of counts.secondAttempts ?? []) say(`\npassed at the second attempt in ${stage}: ${text}`);
+  for (const text of counts.failures ?? []) say(`\nfailed in ${stage}: ${text}`);
+}
 const total = sum(results.map((result) => result.counts));
 process.exitCode = total.failed > 0 ? 1 : 0;
 say('');
