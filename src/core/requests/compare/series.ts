@@ -11,9 +11,9 @@ import { unpackNumbers } from '../shared/varints.js';
 
 /**
  * What filled the window, call by call, in the order sent: approximate tokens by cause, beside the provider's count. Each message is read
- * once, however many calls sent it. @throws NOT_FOUND for an unknown commit.
+ * once, however many calls sent it. In steps. @throws NOT_FOUND for an unknown commit.
  */
-export function requestSeries(chain: Chain, filter: RequestFilter): RequestPoint[] {
+export function* requestSeries(chain: Chain, filter: RequestFilter): Generator<undefined, RequestPoint[]> {
   const { commits, rows } = rowsInOrder(chain, filter);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const sums = summing(chain);
@@ -29,7 +29,7 @@ export function requestSeries(chain: Chain, filter: RequestFilter): RequestPoint
       causes: byCause(sums(row)),
     }),
   );
-  const answered = answerPoints(chain, [...commits], (record) => replies.has(record));
+  const answered = yield* answerPoints(chain, [...commits], (record) => replies.has(record));
   return answered.length ? [...answered, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
 }
 

@@ -1,4 +1,4 @@
-import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
+import { atOnce, type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
 import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, parsedOf, type Step, walk } from '../../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
@@ -67,9 +67,16 @@ export function parseAnswerId(requestId: string): { readonly commit: ContextId; 
   return found ? { commit: found[1] as ContextId, key: found[2] as EntryKey } : undefined;
 }
 
-/** The calls of the answers in these commits. `isRecorded` tells whether an answer's call is recorded and therefore known better. */
-export const answerRows = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestRow[] =>
-  answersIn(chain, commits, isRecorded).map(({ row, runtime, beginning, answer, at, isPure }) => ({
+/**
+ * The calls of the answers in these commits, in steps. `isRecorded` tells whether an answer's call is recorded and therefore known better.
+ */
+export function* answerRows(
+  chain: Chain,
+  commits: readonly CommitSeq[],
+  isRecorded: (record: string) => boolean,
+): Generator<undefined, RequestRow[]> {
+  const found = yield* answersIn(chain, commits, isRecorded);
+  return found.map(({ row, runtime, beginning, answer, at, isPure }) => ({
     requestId: idOf(row.id, beginning.key),
     at,
     commit: row.id,
@@ -81,10 +88,17 @@ export const answerRows = (chain: Chain, commits: readonly CommitSeq[], isRecord
     tokens: shownCounts(answer.usage),
     proof: isPure && !answer.isRebuilt ? runtime.proof : 'rebuilt',
   }));
+}
 
 /** What filled the windows of the same calls. */
-export const answerPoints = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestPoint[] =>
-  answersIn(chain, commits, isRecorded).map(pointIn(causesBesidePrompt(chain)));
+export function* answerPoints(
+  chain: Chain,
+  commits: readonly CommitSeq[],
+  isRecorded: (record: string) => boolean,
+): Generator<undefined, RequestPoint[]> {
+  const found = yield* answersIn(chain, commits, isRecorded);
+  return found.map(pointIn(causesBesidePrompt(chain)));
+}
 
 const pointIn =
   (besides: (row: ContextRow) => CauseSums) =>
@@ -124,25 +138,33 @@ function countsOf(chain: Chain): Map<CommitSeq, Count> {
   return fresh;
 }
 
-function answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Found[] {
+/** The number of commits that are counted in one step. */
+const commitsPerStep = 16;
+
+function* answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Generator<undefined, Found[]> {
   const counts = countsOf(chain);
   const leading = leadingMessages(chain);
-  return commits.flatMap((seq) => {
+  const found: Found[] = [];
+  for (const [n, seq] of commits.entries()) {
+    if (n % commitsPerStep === 0) yield;
     const row = commitAt(chain, seq);
+    const runtime = runtimeOf(row.format);
+    const hasCalls = row.type === 'delta' || makesCompaction(row, runtime);
+    if (hasCalls && row.parent !== null && !counts.has(row.parent)) yield* countTo(chain, row.parent, counts);
     const { beginnings, end } = beginningsOf(chain, row, counts);
     counts.set(seq, end);
-    const runtime = runtimeOf(row.format);
     const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordOf(key)));
     // A context that a person assembled by forking was never sent.
-    if (!(row.type === 'delta' || makesCompaction(row, runtime)) || row.forked || !unrecorded.length) return [];
+    if (!hasCalls || row.forked || !unrecorded.length) continue;
     const delta = deltaOf(chain, row);
-    return unrecorded.flatMap(({ messagesBefore, ...beginning }): Found[] => {
+    for (const { messagesBefore, ...beginning } of unrecorded) {
       const answer = runtime.answer(delta, beginning.at);
       const at = answer?.at ?? delta.entries[beginning.at]?.at ?? timestampOf(row.createdAt);
       const placed = { ...beginning, messagesBefore: leading(row) + messagesBefore };
-      return answer ? [{ row, runtime, beginning: placed, answer, at, isPure: end.format === row.format }] : [];
-    });
-  });
+      if (answer) found.push({ row, runtime, beginning: placed, answer, at, isPure: end.format === row.format });
+    }
+  }
+  return found;
 }
 
 /** The number of messages before the first entry, by commit, from the nearest delta that states it. */
@@ -188,17 +210,31 @@ export function messagesBefore(chain: Chain, row: ContextRow, key: EntryKey): nu
   return beginning && leadingMessages(chain)(row) + beginning.messagesBefore;
 }
 
-function beginningsOf(chain: Chain, row: ContextRow, counts: ReadonlyMap<CommitSeq, Count>): { beginnings: Beginning[]; end: Count } {
+/** The answers that begin in a commit, the call that made a compaction included, and the count at its end. Counts what `counts` lacks. */
+function beginningsOf(chain: Chain, row: ContextRow, counts: Map<CommitSeq, Count>): Counted {
   const runtime = runtimeOf(row.format);
-  const beginnings: Beginning[] = [];
-  const countBefore = (): Count | undefined => (row.parent === null ? undefined : (counts.get(row.parent) ?? countTo(chain, row)));
-  const before = row.type === 'delta' ? countBefore() : undefined;
+  const countBefore = (): Count | undefined =>
+    row.parent === null ? undefined : (counts.get(row.parent) ?? atOnce(countTo(chain, row.parent, counts)));
+  const counted = countIn(chain, row, row.type === 'delta' ? countBefore() : undefined);
+  if (!makesCompaction(row, runtime)) return counted;
   const { entries } = outlineOf(chain, row.artifact, row.format);
-  if (makesCompaction(row, runtime)) {
-    const at = entries.findIndex(({ hidden, role }) => hidden && role === 'assistant');
-    const sent = at < 0 ? undefined : countBefore();
-    if (sent) beginnings.push({ key: (entries[at] as OutlineEntry).key, at, messagesBefore: closed(sent, runtime), causes: [...sent.causes] });
-  }
+  const at = entries.findIndex(({ hidden, role }) => hidden && role === 'assistant');
+  const sent = at < 0 ? undefined : countBefore();
+  if (!sent) return counted;
+  const call = { key: (entries[at] as OutlineEntry).key, at, messagesBefore: closed(sent, runtime), causes: [...sent.causes] };
+  return { ...counted, beginnings: [call, ...counted.beginnings] };
+}
+
+interface Counted {
+  readonly beginnings: readonly Beginning[];
+  readonly end: Count;
+}
+
+/** Counts a commit's own entries after `before`, the count of its parent. */
+function countIn(chain: Chain, row: ContextRow, before: Count | undefined): Counted {
+  const runtime = runtimeOf(row.format);
+  const { entries } = outlineOf(chain, row.artifact, row.format);
+  const beginnings: Beginning[] = [];
   let count = before ?? nothing();
   const { tools } = count;
   const sums = [...count.causes];
@@ -228,14 +264,14 @@ function answeredBy({ open, answered }: Count, { kind, toolCallId }: OutlineEntr
   return { open: new Set([...open].filter((id) => id !== toolCallId)), answered: answered + 1 };
 }
 
-/** The count at the previous commit, from the beginning of its context. */
-function countTo(chain: Chain, row: ContextRow): Count {
-  const counts = new Map<CommitSeq, Count>();
+/** The count at a commit, from the beginning of its context, in steps. Keeps the counts on the way in `counts`. */
+function* countTo(chain: Chain, commit: CommitSeq, counts: Map<CommitSeq, Count>): Generator<undefined, Count> {
   let count = nothing();
-  for (const step of walk(chain, commitAt(chain, row.parent as CommitSeq)).contributing) {
-    const at = commitAt(chain, step.seq);
-    if (at.parent !== null) counts.set(at.parent, count);
-    count = beginningsOf(chain, at, counts).end;
+  for (const [n, { seq }] of walk(chain, commitAt(chain, commit)).contributing.entries()) {
+    if (n % commitsPerStep === 0) yield;
+    const row = commitAt(chain, seq);
+    count = counts.get(seq) ?? countIn(chain, row, row.type === 'delta' && row.parent !== null ? count : undefined).end;
+    counts.set(seq, count);
   }
   return count;
 }

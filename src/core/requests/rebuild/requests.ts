@@ -1,4 +1,14 @@
-import { type CommitSeq, type ContextId, type EntryKey, type Json, type JsonObject, notFound, StemmaError, timestampOf } from '../../base/index.js';
+import {
+  atOnce,
+  type CommitSeq,
+  type ContextId,
+  type EntryKey,
+  type Json,
+  type JsonObject,
+  notFound,
+  StemmaError,
+  timestampOf,
+} from '../../base/index.js';
 import { type Chain, commitOf, lineage, walk } from '../../chain/index.js';
 import type { Proof, Provider, Request, RequestRow, Stop } from '../../contract/index.js';
 import { wireOf, wordsOf } from '../shared/words.js';
@@ -53,13 +63,16 @@ SELECT ${callColumns
  * Model calls in the order in which they were sent, each with the proof found on this machine. The first question after an import rebuilds
  * the calls it asks for and stores the result. @throws NOT_FOUND for an unknown commit.
  */
-export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] {
+export const listRequests = (chain: Chain, filter: RequestFilter): RequestRow[] => atOnce(listRequestsInSteps(chain, filter));
+
+/** The same in steps: a context of 10,000 turns has a call for each. */
+export function* listRequestsInSteps(chain: Chain, filter: RequestFilter): Generator<undefined, RequestRow[]> {
   const { commits, rows } = rowsInOrder(chain, filter);
   const recorded = provedRows(chain, rows);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const cards = cardRows(chain, commits, filter.turnId !== undefined);
   const rest = [...commits].filter((seq) => !cards.commits.has(seq));
-  const rebuilt = answerRows(chain, rest, (record) => replies.has(record));
+  const rebuilt = yield* answerRows(chain, rest, (record) => replies.has(record));
   const others = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
   return others.length ? [...others, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
 }

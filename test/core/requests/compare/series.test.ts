@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../../../src/core/base/index.js';
 import type { Chain } from '../../../../src/core/chain/index.js';
 import { getRequest, listRequests, requestSeries } from '../../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../../support/claude-lines.js';
@@ -47,7 +48,7 @@ describe('what filled the window', () => {
     const summary = 'This session is being continued from a previous conversation that ran out of context.';
     writer.send(shape, [{ role: 'user', content: [text(summary)] }]);
     const chain = imported(writer.text());
-    const points = requestSeries(chain, {});
+    const points = atOnce(requestSeries(chain, {}));
     const fixed = { system: tokens(String(shape.system[0]?.text)), tools: tokens(JSON.stringify(shape.tools[0])) };
     const none = { summary: 0, reminders: 0, files: 0, results: 0 };
     const asked = tokens('read it and test it');
@@ -67,7 +68,7 @@ describe('what filled the window', () => {
         result('r1', 't1', 'a file of some length', { parent: 'a1' }) +
         answer('a2', 'One file.', { parent: 'r1' }),
     );
-    const points = requestSeries(chain, { sessionId: 's1' });
+    const points = atOnce(requestSeries(chain, { sessionId: 's1' }));
     expect(points.map(({ requestId, messageCount }) => [requestId, messageCount])).toEqual(
       listRequests(chain, {}).map(({ requestId, messageCount }) => [requestId, messageCount]),
     );
@@ -79,7 +80,7 @@ describe('what filled the window', () => {
   test.each(['subagents/codex', 'pi'])("system prompt and tools of %s's calls are counted as in the bodies", (place) => {
     const chain = emptyChain();
     importInto(chain, join(root, 'test/fixtures', place));
-    const points = requestSeries(chain, {});
+    const points = atOnce(requestSeries(chain, {}));
     expect(points.length).toBeGreaterThan(4);
     for (const { requestId, causes } of points) {
       const { body } = getRequest(chain, requestId);

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ContextId } from '../../../../src/core/base/index.js';
 import { type Chain, fork } from '../../../../src/core/chain/index.js';
-import { diffRequests, getRequest, listRequests } from '../../../../src/core/requests/index.js';
+import { diffRequests, getRequest, listRequests, listRequestsInSteps } from '../../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../../support/claude-lines.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -25,6 +26,26 @@ const session =
   answer('a3', 'Welcome.', { parent: 'u2' });
 
 describe('calls of a history without records', () => {
+  test('the calls of a long context are listed in steps, the same as those of one turn after another', () => {
+    const turns = Array.from({ length: 100 }, (_, n) => {
+      const parent = n === 0 ? null : `a${n - 1}`;
+      return prompt(`u${n}`, `question ${n}`, { parent }) + answer(`a${n}`, `answer ${n}`, { parent: `u${n}` });
+    });
+    const chain = imported(turns.join(''));
+    const steps = listRequestsInSteps(chain, { sessionId: 's1' });
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count += 1;
+    expect(count).toBeGreaterThan(5);
+    expect(step.value.map(({ messageCount }) => messageCount)).toEqual(turns.map((_, n) => 2 * n + 1));
+    const last = step.value.at(-1);
+    // Another project of the same file knows nothing of the counts above.
+    const alone = imported(turns.join(''));
+    expect(listRequests(alone, { id: last?.commit as ContextId }).map(({ messageCount, tokens }) => ({ messageCount, tokens }))).toEqual([
+      { messageCount: last?.messageCount, tokens: last?.tokens },
+    ]);
+  });
+
   test('each answer was a call, rebuilt from the entries before it, and nothing more is claimed', () => {
     const chain = imported(session);
     const rows = listRequests(chain, { sessionId: 's1' });
