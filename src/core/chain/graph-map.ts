@@ -1,7 +1,8 @@
 import type { CommitSeq } from '../base/index.js';
 import { type GraphMap, graphMarks } from '../contract/index.js';
 import type { Chain } from './chain.js';
-import { type GraphFilter, layoutOf, selectTitles } from './graph.js';
+import { type GraphFilter, layoutOf, titlesOf } from './graph.js';
+import type { LaneRow } from './lanes.js';
 
 export interface GraphMapQuery {
   readonly filter?: GraphFilter | undefined;
@@ -49,13 +50,16 @@ export function graphMap(chain: Chain, { filter = {}, together = false, text = '
   });
   const map = { total: layout.total, lanes: drawn.map(({ lane }) => lane), tokens: drawn.map(({ seq }) => rows.get(seq)?.contextTokens ?? 0), marks };
   if (text === '') return map;
-  const ends = all.filter(({ seq }) => !children.has(seq)).map(({ seq }) => seq);
-  const found = matching(chain, text.toLowerCase(), ends);
+  const found = matching(
+    chain,
+    text.toLowerCase(),
+    drawn.filter(({ seq }) => !children.has(seq)),
+  );
   return { ...map, places: drawn.flatMap(({ seq }, place) => (found.has(seq) ? [place] : [])) };
 }
 
 /** The commits whose title, branch name, id, template, principal, type or tags contain the text. */
-function matching(chain: Chain, needle: string, ends: readonly CommitSeq[]): ReadonlySet<CommitSeq> {
+function matching(chain: Chain, needle: string, ends: readonly LaneRow[]): ReadonlySet<CommitSeq> {
   const found = chain.db.all<{ seq: CommitSeq }>(
     `SELECT seq FROM context WHERE project = ?
         AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
@@ -63,8 +67,6 @@ function matching(chain: Chain, needle: string, ends: readonly CommitSeq[]): Rea
     chain.project,
     needle,
   );
-  const titled = chain.db
-    .all<{ seq: CommitSeq; title: string | null }>(selectTitles, JSON.stringify(ends))
-    .filter(({ title }) => title?.toLowerCase().includes(needle));
+  const titled = [...titlesOf(chain, ends)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [{ seq }] : []));
   return new Set([...found, ...titled].map(({ seq }) => seq));
 }

@@ -1,8 +1,8 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
-import { type Chain, type ContextRow, hashColumn, selectContext, toCommit } from './chain.js';
+import { type Chain, type ContextRow, hashColumn, intactColumn, selectContext, toCommit } from './chain.js';
 import { hiddenCommits, hidingState } from './hidden.js';
-import { type Lanes, layOut, type Node } from './lanes.js';
+import { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
 import { type TurnNumbers, turnNumbers } from './turn-numbers.js';
 
@@ -35,10 +35,7 @@ export function graph(chain: Chain, query: GraphQuery): { total: number; rows: G
   const { lanes, turns } = pictureOf(chain, query.filter ?? {}, query.together ?? false);
   const page = lanes.rows(query.offset, query.limit);
   if (!page.length) return { total: lanes.total, rows: [] };
-  const details = detailsOf(
-    chain,
-    page.map((row) => row.seq),
-  );
+  const details = detailsOf(chain, page);
   const rows = page.map((row): GraphRow => {
     const detail = details.get(row.seq);
     if (!detail) throw new Error(`Commit row ${row.seq} does not exist.`);
@@ -188,20 +185,42 @@ const selectDetail = selectContext.replace(
 );
 
 /**
- * Titles of the branches that end in these commits: the name of the branch, else that of its session, else the title in its file. A session has several files if it has subagents: the file that ends
- * here gives the title, else the main file, which has the shortest path.
+ * For the commits that end branches: the name given to the branch, and the name of its session, else the title in its file. A session has
+ * several files if it has subagents: the file that ends here gives the title, else the main file, which has the shortest path.
  */
-export const selectTitles = /* sql */ `
-SELECT c.seq, COALESCE((
+const selectTitles = /* sql */ `
+SELECT c.seq, (
   SELECT m.title FROM branchMark m JOIN context f ON f.seq = m.context
-   WHERE f.run = c.run AND f.depth <= c.depth AND m.title IS NOT NULL ORDER BY f.depth DESC LIMIT 1), (
+   WHERE f.run = c.run AND f.depth <= c.depth AND m.title IS NOT NULL ORDER BY f.depth DESC LIMIT 1) AS named, COALESCE((
   SELECT m.title FROM sessionMark m WHERE m.project = c.project AND m.sessionId = c.sessionId), (
   SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL
    ORDER BY EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value = c.seq) DESC, length(s.path), s.no DESC LIMIT 1)) AS title
   FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))`;
 
-function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Detail> {
-  const wanted = JSON.stringify(seqs);
+interface TitleRow {
+  readonly seq: CommitSeq;
+  readonly named: string | null;
+  readonly title: string | null;
+}
+
+/**
+ * The titles of the branches that end in these rows: the name of the branch, else that of its session. A branch that left another one of
+ * its session has the title of its first commit.
+ */
+export function titlesOf(chain: Chain, ends: readonly LaneRow[]): ReadonlyMap<CommitSeq, string | null> {
+  const starts = chain.db.all<{ seq: CommitSeq; summary: string | null; intact: 0 | 1 }>(
+    `SELECT c.seq, c.summary, ${intactColumn} FROM context c JOIN context p ON p.seq = c.parent
+      WHERE c.sessionId IS p.sessionId AND c.seq IN (SELECT value FROM json_each(?))`,
+    JSON.stringify(ends.map(({ start }) => start)),
+  );
+  const begun = new Map(starts.map(({ seq, summary, intact }) => [seq, intact ? summary : null] as const));
+  const titles = chain.db.all<TitleRow>(selectTitles, JSON.stringify(ends.map(({ seq }) => seq)));
+  const startOf = new Map(ends.map(({ seq, start }) => [seq, start] as const));
+  return new Map(titles.map(({ seq, named, title }) => [seq, named ?? begun.get(startOf.get(seq) ?? seq) ?? title] as const));
+}
+
+function detailsOf(chain: Chain, page: readonly LaneRow[]): Map<CommitSeq, Detail> {
+  const wanted = JSON.stringify(page.map(({ seq }) => seq));
   const started = new Map(
     chain.db
       .all<{ context: CommitSeq; toolCallId: string; starterId: ContextId }>(
@@ -212,9 +231,10 @@ function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Det
       .map((row) => [row.context, { commit: row.starterId, toolCallId: row.toolCallId }] as const),
   );
   const rows = chain.db.all<DetailRow>(`${selectDetail} WHERE c.seq IN (SELECT value FROM json_each(?))`, wanted);
-  const ends = rows.filter(({ children }) => children === 0).map(({ seq }) => seq);
-  const titles = new Map(
-    chain.db.all<{ seq: CommitSeq; title: string | null }>(selectTitles, JSON.stringify(ends)).map((row) => [row.seq, row.title]),
+  const ends = new Set(rows.filter(({ children }) => children === 0).map(({ seq }) => seq));
+  const titles = titlesOf(
+    chain,
+    page.filter(({ seq }) => ends.has(seq)),
   );
   return new Map(
     rows.map((row) => {

@@ -22,6 +22,8 @@ export interface LaneEdge {
 export interface LaneRow {
   readonly seq: CommitSeq;
   readonly lane: number;
+  /** The first commit of its branch. */
+  readonly start: CommitSeq;
   /** Edges from this row down to the next row. */
   readonly edges: readonly LaneEdge[];
   /** Number of lanes in use at this row. */
@@ -56,7 +58,7 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
   order.forEach((at, row) => {
     rowOf[at] = row;
   });
-  const laneOf = lanesOf(tree, rowOf);
+  const { laneOf, firstOf } = branchesOf(tree, rowOf);
   const remembered: Active[] = [[]];
   const advance = (active: Active, row: number): LaneRow => {
     const at = order[row] as number;
@@ -77,7 +79,8 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
       if (awaited === next?.seq && from !== target) active[from] = null;
     }
     while (active.length && active.at(-1) === null) active.pop();
-    return { seq: node.seq, lane, edges, width: Math.max(lane, last) + 1 };
+    const start = (nodes[firstOf[at] as number] as Node).seq;
+    return { seq: node.seq, lane, start, edges, width: Math.max(lane, last) + 1 };
   };
   const stateAt = (block: number): Active => {
     for (let known = remembered.length - 1; known < block; known++) {
@@ -134,8 +137,8 @@ interface Branch {
   to: number;
 }
 
-/** The lane of every commit. */
-function lanesOf(tree: Tree, rowOf: Int32Array): Int32Array {
+/** For every commit, its lane and the place of the first commit of its branch. */
+function branchesOf(tree: Tree, rowOf: Int32Array): { readonly laneOf: Int32Array; readonly firstOf: Int32Array } {
   const { nodes, parents } = tree;
   const main = mainChildren(tree);
   const branchAt: Branch[] = [];
@@ -157,7 +160,10 @@ function lanesOf(tree: Tree, rowOf: Int32Array): Int32Array {
       branches.sort((a, b) => a.from - b.from),
     ))
       laneOfBranch.set(branch, lane);
-  return Int32Array.from(branchAt, (branch) => laneOfBranch.get(branch) ?? 0);
+  return {
+    laneOf: Int32Array.from(branchAt, (branch) => laneOfBranch.get(branch) ?? 0),
+    firstOf: Int32Array.from(branchAt, ({ first }) => first),
+  };
 }
 
 /** Trunks, then subagents, then branches that the agent made, then forks. */

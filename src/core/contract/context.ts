@@ -86,7 +86,7 @@ export const graphRow = z.object({
   forked: z.boolean(),
   /** The call that started the subagent whose chain this is. */
   startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
-  /** The name of a tip: the title of the session, or its first prompt. */
+  /** The name of the branch that ends here: the title of its session, or of the first commit of a branch that left another one of the session. */
   tipOf: z.string().optional(),
   errors: count,
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, fork, graph, graphMap } from '../../../src/core/chain/index.js';
 import { graphMarks } from '../../../src/core/contract/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
@@ -25,4 +26,19 @@ test('[W49] the map of a graph has the lanes, sizes and marks of its rows, and f
   expect(map.places?.map((place) => rows[place]?.commit.summary)).toEqual(['Step 4']);
   expect(map.marks.filter((mark) => mark & graphMarks.plain).length).toBeGreaterThan(0);
   expect(graphMap(chain, {}).places).toBeUndefined();
+});
+
+test('[W70] a branch that left its session’s way has the title of its first commit, and is found by it', () => {
+  const chain = emptyChain();
+  const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary', sessionId: 's1' } as const;
+  const add = (name: string, parent: ContextId | null): ContextId =>
+    checkpoint(chain, { ...shared, parent, text: prompt(name, name) + answer(`a-${name}`, 'Done.', { parent: name }), summary: name }).id;
+  const first = add('first', null);
+  add('second', first);
+  add('end of the side branch', add('start of the side branch', first));
+  const { rows } = graph(chain, { offset: 0, limit: 100 });
+  const titles = rows.flatMap(({ tipOf, commit }) => (tipOf === undefined ? [] : [[commit.summary, tipOf]]));
+  expect(Object.fromEntries(titles)).toEqual({ second: 'second', 'end of the side branch': 'start of the side branch' });
+  const found = graphMap(chain, { text: 'start of' }).places?.map((place) => rows[place]?.commit.summary);
+  expect(found?.sort()).toEqual(['end of the side branch', 'start of the side branch']);
 });

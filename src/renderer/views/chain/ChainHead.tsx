@@ -9,8 +9,9 @@ export const ChainHead = ({ width, hasMinimap }: { width: number; hasMinimap: bo
     <span className="chain-number chain-duration">Duration</span>
     <span className="chain-number">Tools</span>
     <span className="chain-number">Files</span>
-    <span className="chain-tokens">Tokens</span>
     <span className="chain-spark" />
+    <span className="chain-tokens">Tokens</span>
+    <span className="chain-cost">Cost</span>
     <span className="chain-time">Time</span>
   </div>
 );

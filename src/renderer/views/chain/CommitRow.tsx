@@ -1,4 +1,4 @@
-import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, Scissors, TriangleAlert } from 'lucide-react';
+import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
 import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { AgentMark, agentName, basis, say } from '../../parts';
@@ -6,11 +6,35 @@ import { go, move, type TicketAtCommit } from '../../state';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
 
+/**
+ * The context after the commit: as the provider of its last call counted it, else as estimated. For a compaction, its badge says more.
+ */
+function ContextTokens({ row }: { row: GraphRow }) {
+  const { countedTokens, contextTokens, commit } = row;
+  const own = `about ${say.exact(commit.tokenCount)} of them in this commit`;
+  const whole =
+    countedTokens === undefined ? `${basis.estimated}: about ${say.exact(contextTokens)}` : `${basis.counted}: ${say.exact(countedTokens)}`;
+  return (
+    <span className="chain-tokens" title={`${whole} tokens in the whole context, ${own}`}>
+      {commit.type === 'compaction' ? '' : countedTokens === undefined ? `≈ ${say.compact(contextTokens)}` : say.exact(countedTokens)}
+    </span>
+  );
+}
+
+/** The price of the calls whose replies the commit was the first to contain. Empty without a price. */
+function Cost({ facts }: { facts: RowFacts | undefined }) {
+  const cost = facts?.cost;
+  return (
+    <span className="chain-cost" title={cost ? `The calls of this commit at API prices of ${cost.priceDate}` : facts && 'No price is known'}>
+      {cost && say.money(cost)}
+    </span>
+  );
+}
+
 /** What a compaction replaced and left: as counted before and after it, else as estimated. */
 function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
-  const side = (counted: number | undefined, estimate: number): string =>
-    counted === undefined ? `≈ ${say.compact(estimate)}` : say.compact(counted);
-  return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)}`;
+  const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈ ${say.compact(estimate)}` : say.exact(counted));
+  return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)} tokens`;
 }
 
 /** How the two numbers of a compaction are known. */
@@ -18,12 +42,6 @@ const compactedHow = ({ compacted }: GraphRow): string => {
   const how = (counted: number | undefined): string => (counted === undefined ? basis.estimated : basis.counted);
   return `Tokens before: ${how(compacted?.before)}. After: ${how(compacted?.after)}.`;
 };
-
-/** The whole context at a commit, as counted by the provider of its last call, else as estimated. */
-const wholeText = ({ countedTokens, contextTokens }: GraphRow): string =>
-  countedTokens === undefined
-    ? `about ${say.exact(contextTokens)} in the whole context`
-    : `${basis.counted}: ${say.exact(countedTokens)} in the whole context`;
 
 interface CommitRowProps {
   readonly id: string;
@@ -59,7 +77,7 @@ export const CommitRow = memo(
         role="option"
         aria-selected={chosen || second}
         data-commit={commit.id}
-        className={`chain-row${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
+        className={`chain-row${commit.type === 'compaction' ? ' chain-seam' : ''}${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
         style={{ top }}
         title={commit.summary}
         onClick={choose}
@@ -80,7 +98,6 @@ export const CommitRow = memo(
           )}
           {commit.type === 'compaction' && (
             <span className="badge seam-badge" title={compactedHow(row)}>
-              <Scissors size={11} aria-hidden />
               {row.replacedTokens !== undefined && <span className="unseen">compaction </span>}
               {row.replacedTokens === undefined ? 'compaction' : compactedText(row)}
             </span>
@@ -111,13 +128,9 @@ export const CommitRow = memo(
         )}
         <Agent row={row} facts={facts} />
         <RowNumbers facts={facts} />
-        <span
-          className="chain-tokens"
-          title={`${basis.estimated}: about ${say.exact(commit.tokenCount)} tokens in this commit${row.countedTokens === undefined ? ', ' : '. '}${wholeText(row)}`}
-        >
-          ≈ +{say.compact(commit.tokenCount)}
-        </span>
         <Spark all={row.contextTokens} own={commit.tokenCount} most={most} />
+        <ContextTokens row={row} />
+        <Cost facts={facts} />
         <time className="chain-time muted" dateTime={commit.createdAt} title={say.instant(commit.createdAt)}>
           {say.when(commit.createdAt)}
         </time>
