@@ -26,6 +26,7 @@ await build({
     rolldownOptions: {
       input: {
         main: join(here, 'main.ts'),
+        hub: join(here, 'hub.ts'),
         syncs: join(here, 'syncs.ts'),
         memory: join(here, 'memory.ts'),
         langgraph: join(here, 'langgraph.ts'),

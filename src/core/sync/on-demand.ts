@@ -1,11 +1,11 @@
-import { elsewhere, type Held, refOf, theHub } from '../artifacts/index.js';
+import { elsewhere, type Held, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
 import { type Chain, outlineVersion } from '../chain/index.js';
 import { decodeOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
 import type { Hub } from './hub.js';
-import { unpackParcel } from './parcel.js';
+import { type SentObject, unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 
 /**
@@ -36,22 +36,21 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
   const no = artifacts.find(ref);
   // Another call has fetched it meanwhile.
   if (artifacts.stat(no).gone === undefined) return;
-  if (!lastFetch.has(artifacts)) return void (await fetchFirst(chain, hub, ref));
-  if (await fetchOutlines(chain, hub, no)) return;
-  await fetchContents(chain, hub, ref, nextTo(chain, no));
+  const outlines = fetchOutlines(chain, hub, no);
+  // A first screen needs both soon, and is shown as soon as the outlines are here.
+  if (!lastFetch.has(artifacts))
+    ahead.set(
+      artifacts,
+      objectsFrom(hub, nextTo(chain, no)).catch(() => []),
+    );
+  if (await outlines) return;
+  const early = await ahead.get(artifacts);
+  ahead.delete(artifacts);
+  if (artifacts.stat(no).gone !== undefined) await fetchContents(chain, hub, ref, early);
 }
 
-/** Fetches outlines and contents at once: a first screen needs both, and waits for the slower one only. */
-async function fetchFirst(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<void> {
-  const no = chain.artifacts.find(ref);
-  const contents = fetchContents(chain, hub, ref, nextTo(chain, no)).then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
-  const [hasOutline, failed] = await Promise.all([fetchOutlines(chain, hub, no), contents]);
-  // The outline is enough for this read. One that needs the content asks for it again.
-  if (failed && !hasOutline) throw failed.error;
-}
+/** Contents that are on their way to each project, or here in memory until a read needs one: to store them takes longer than a screen may wait. */
+const ahead = new WeakMap<Chain['artifacts'], Promise<readonly SentObject[]>>();
 
 /** The objects to fetch with an object. */
 function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
@@ -99,25 +98,28 @@ async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo): Promise<bo
   return wanted.some(({ artifact }, i) => artifact === no && typeof found[i] === 'string');
 }
 
-async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, near: readonly Held[]): Promise<void> {
+/** The objects that the hub returns, without those that nobody asked for. */
+async function objectsFrom(hub: Hub, asked: readonly Held[]): Promise<SentObject[]> {
+  const isAsked = new Set<string>(asked.map((each) => each.ref));
+  const { objects } = unpackParcel(await hub.objects(asked.map((each) => each.ref.slice('blake3:'.length))), noItems);
+  return objects.filter(({ hash }) => isAsked.has(`blake3:${hash}`));
+}
+
+async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, early: readonly SentObject[] = []): Promise<void> {
   const { artifacts, db, project } = chain;
-  const isWanted = new Set<string>(near.map((each) => each.ref));
-  const objectsOf = async (refs: readonly ArtifactRef[]) => {
-    const { objects } = unpackParcel(await hub.objects(refs.map((each) => each.slice('blake3:'.length))), noItems);
-    return objects.filter(({ bytes }) => isWanted.has(refOf(bytes)));
-  };
-  let found = await objectsOf(near.map((each) => each.ref));
-  if (!found.some(({ hash }) => ref.endsWith(hash))) found = [...found, ...(await objectsOf([ref]))];
-  const isLarge = !found.some(({ hash }) => ref.endsWith(hash)) && (await fetchLarge(chain, hub, ref));
-  if (!isLarge && !found.some(({ hash }) => ref.endsWith(hash)))
-    throw corrupt(ref, `The hub does not return ${ref}, which this project reads from it.`);
+  const isRead = ({ hash }: SentObject): boolean => ref.endsWith(hash);
+  const no = artifacts.find(ref);
+  let found = early.some(isRead) ? early : await objectsFrom(hub, nextTo(chain, no));
+  if (!found.some(isRead)) found = [...found, ...(await objectsFrom(hub, [{ no, ref }]))];
+  const isLarge = !found.some(isRead) && (await fetchLarge(chain, hub, ref));
+  if (!isLarge && !found.some(isRead)) throw corrupt(ref, `The hub does not return ${ref}, which this project reads from it.`);
   artifacts.transaction(() => {
     const nos = found.map(({ hash, bytes }) => {
       const object = artifacts.find(`blake3:${hash}`);
       artifacts.restore(object, bytes);
       return object;
     });
-    if (isLarge) nos.push(artifacts.find(ref));
+    if (isLarge) nos.push(no);
     const commits = db.all<{ seq: CommitSeq; artifact: ArtifactNo; format: string }>(
       'SELECT seq, artifact, format FROM context WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
       project,

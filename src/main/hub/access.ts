@@ -20,6 +20,8 @@ interface Grant {
 export interface Holder extends Grant {
   /** All roles of the caller. A token has one; who signed in at an issuer may have one in each project. */
   readonly grants: readonly Grant[];
+  /** The project that the call names, if it exists. Whether the grants open it is another question: see `projectFor`. */
+  readonly named?: (OpenProject & { readonly name: string }) | undefined;
 }
 
 /** The projects of grants that are for one project. */
@@ -64,10 +66,20 @@ export async function holderOf(database: HubDatabase, { authorization, project, 
   const token = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1];
   if (token === undefined) throw refusal('The request has no token. Give one with --token or STEMMA_TOKEN.');
   if (oidc && isJwt(token)) return holderWith(database, await oidc.identities(token), project);
-  const row = await validTokens(database).where('hash', '=', hashOfToken(token)).where('identity', 'is', null).executeTakeFirst();
+  // The project in the same round trip: nearly every call needs both. The call is not checked yet, and texts of PostgreSQL hold no NUL.
+  const asked = project === undefined || project.includes('\0') ? null : project;
+  const row = await validTokens(database)
+    .leftJoin('project as named', (join) => join.on('named.name', '=', asked))
+    .select(['named.no as namedNo', 'named.id as namedId', 'named.retention as namedRetention'])
+    .where('hash', '=', hashOfToken(token))
+    .where('identity', 'is', null)
+    .executeTakeFirst();
   if (!row) throw refusal('The hub does not accept this token: it is unknown, expired or revoked. Ask an admin of the hub for a new one.');
-  const grant = grantOf(row);
-  return { ...grant, grants: [grant] };
+  const { namedNo, namedId, namedRetention, ...own } = row;
+  const grant = grantOf(own);
+  const named =
+    namedNo === null || namedId === null || asked === null ? undefined : { no: namedNo, id: namedId, name: asked, retention: namedRetention };
+  return { ...grant, grants: [grant], named };
 }
 
 const grantOf = <T extends { readonly shared: Buffer | null; readonly against: Buffer | null }>({ shared, against, ...row }: T) => ({
@@ -124,7 +136,10 @@ export interface OpenProject {
  * @throws NOT_FOUND, UNAUTHORIZED.
  */
 export async function projectFor({ all }: HubDatabase, holder: Holder, name: string, action?: Action): Promise<OpenProject> {
-  const row = await all.selectFrom('project').select(['no', 'id', 'retention']).where('name', '=', name).executeTakeFirst();
+  const row =
+    holder.named?.name === name
+      ? holder.named
+      : await all.selectFrom('project').select(['no', 'id', 'retention']).where('name', '=', name).executeTakeFirst();
   if (!row || (holder.project !== null && holder.project !== row.no))
     throw new StemmaError('NOT_FOUND', `The hub has no project ${name}, or this token does not open it.`, { id: name });
   if (action !== undefined) requireAction(holder, action);

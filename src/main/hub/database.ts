@@ -49,11 +49,25 @@ export interface Tables {
 /** A transaction that sees the rows of one project only: row-level security checks it, whatever a query asks for. */
 export type InProject = Transaction<Tables>;
 
+interface ProjectWork<T> {
+  /** The work writes nothing that a crash must not lose. */
+  readonly isRead?: boolean;
+  /** The line of the audit log about the result, if there is one. */
+  readonly note?: (result: T) => AuditNote | undefined;
+}
+
+/** A line of the audit log. */
+interface AuditNote {
+  /** The number of the token of the caller. */
+  readonly by: number;
+  readonly action: string;
+  readonly count: number;
+}
+
 /** The hub's database. */
 export interface HubDatabase {
   readonly all: Kysely<Tables>;
-  /** `isRead`: the work writes nothing that a crash must not lose. */
-  inProject<T>(project: number, work: (tx: InProject) => Promise<T>, options?: { readonly isRead?: boolean }): Promise<T>;
+  inProject<T>(project: number, work: (tx: InProject) => Promise<T>, options?: ProjectWork<T>): Promise<T>;
   pool(): PoolUse;
   close(): Promise<void>;
 }
@@ -78,14 +92,33 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
   });
   return {
     all,
-    inProject: (project, work, { isRead = false } = {}) =>
-      all.transaction().execute(async (tx) => {
-        // One round trip. A line of the audit log about a read that a crash loses is worth less than a sync of the disk for each read.
-        const synced = isRead ? sql`, set_config('synchronous_commit', 'off', true)` : sql``;
-        await sql`SELECT set_config('role', 'stemma_project', true), set_config('stemma.project', ${String(project)}, true)${synced}`.execute(tx);
-        return work(tx);
+    inProject: (project, work, { isRead = false, note } = {}) =>
+      all.connection().execute(async (connection) => {
+        try {
+          await sql.raw(beginSql(project, isRead)).execute(connection);
+          const result = await work(connection as InProject);
+          await sql.raw(commitSql(project, note?.(result))).execute(connection);
+          return result;
+        } catch (error) {
+          // A lost connection has rolled back by itself.
+          await sql`ROLLBACK`.execute(connection).catch(() => {});
+          throw error;
+        }
       }),
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => all.destroy(),
   };
 }
+
+/**
+ * Begins a transaction that sees one project. One round trip, as a text without parameters may hold several statements: a call of a hub is
+ * mostly waiting for its database. A line of the audit log about a read that a crash loses is worth less than a sync of the disk for each read.
+ */
+const beginSql = (project: number, isRead: boolean): string =>
+  `BEGIN; SET LOCAL ROLE stemma_project; SET LOCAL stemma.project = ${pg.escapeLiteral(String(project))}${isRead ? '; SET LOCAL synchronous_commit = off' : ''}`;
+
+const commitSql = (project: number, note: AuditNote | undefined): string =>
+  note === undefined
+    ? 'COMMIT'
+    : `INSERT INTO audit (project, by, action, count)
+       SELECT ${Number(project)}, name, ${pg.escapeLiteral(note.action)}, ${Number(note.count)} FROM token WHERE no = ${Number(note.by)}; COMMIT`;

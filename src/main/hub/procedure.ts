@@ -51,17 +51,9 @@ export async function within<T>(
   work: (tx: InProject, project: OpenProject) => Promise<{ readonly result: T; readonly count: number }>,
 ): Promise<T> {
   const project = await projectFor(database, holder, name, action);
-  return database.inProject(
-    project.no,
-    async (tx) => {
-      const { result, count } = await work(tx, project);
-      if (count > 0)
-        await tx
-          .insertInto('audit')
-          .values({ project: project.no, by: holder.name, action: what, count: String(count) })
-          .execute();
-      return result;
-    },
-    { isRead: action === 'read' },
-  );
+  const { result } = await database.inProject(project.no, (tx) => work(tx, project), {
+    isRead: action === 'read',
+    note: ({ count }) => (count > 0 ? { by: holder.no, action: what, count } : undefined),
+  });
+  return result;
 }

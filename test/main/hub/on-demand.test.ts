@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router/index.js';
 import { push } from '../../../src/core/sync/index.js';
@@ -70,6 +71,23 @@ describe('a hub project that is open without a clone', () => {
     // The same token opens the same project again, another one its own.
     expect((await client.team.open(place)).dir).toBe(info.dir);
     expect((await client.team.open({ ...place, token: await readerOf('direct') })).dir).not.toBe(info.dir);
+  });
+
+  test('[E36] a read is four round trips to the database of the hub', async () => {
+    const mine = emptyChain();
+    commitText(mine, 'first');
+    await push(mine, await hub.project('counted'));
+    const { outlines, objects } = hub.client(await readerOf('counted')).sync;
+    const hashes = mine.db.all<{ hash: Buffer }>('SELECT hash FROM artifact').map(({ hash }) => hash.toString('hex'));
+    const contents = hashes.map((hash): [string, string] => [hash, 'raw-text']);
+    // The first question makes the outlines.
+    await outlines({ project: 'counted', contents });
+    const queries = vi.spyOn(pg.Client.prototype, 'query');
+    onTestFinished(() => queries.mockRestore());
+    await outlines({ project: 'counted', contents });
+    expect(queries).toHaveBeenCalledTimes(4);
+    await objects({ project: 'counted', hashes });
+    expect(queries).toHaveBeenCalledTimes(2 * 4);
   });
 
   test('[E36] what others push appears; a token opens nothing of another project', async () => {
