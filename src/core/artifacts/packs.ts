@@ -15,6 +15,9 @@ const broughtAtOnce = 2 * 1024 * 1024;
 /** Packs that are open for reading at a time. */
 const maxReaders = 64;
 
+/** Stands outside of `append`: a callback made there keeps the appended bytes until it runs, and none runs during an import. */
+const ignoreResult = (): void => undefined;
+
 export interface PackPlace {
   readonly pack: number;
   readonly start: number;
@@ -167,7 +170,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
         pack.size += bytes.length;
         if (pack.size - pack.brought >= broughtAtOnce) {
           pack.brought = pack.size;
-          fdatasync(pack.bringer, () => undefined);
+          fdatasync(pack.bringer, ignoreResult);
         }
         unsynced = true;
         return { pack: pack.no, start };

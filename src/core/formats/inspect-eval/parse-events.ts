@@ -116,6 +116,7 @@ export function spokenIn(calls: readonly ModelCall[], compacted: ReadonlySet<Mod
   const placeOf = continuations<JsonObject>({
     printOf,
     isSystem: ({ role }) => role === 'system',
+    echoOf: () => '',
     isEcho: (message) => message.role === 'assistant',
     isSummary: ({ role, content }) => role === 'user' && typeof content === 'string' && isSummaryText(content),
   });

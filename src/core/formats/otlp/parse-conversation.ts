@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } fro
 import type { DocumentReader, Member } from '../format.js';
 import { continuations, isSummaryText, type MessageRules } from '../shared/continued.js';
 import { objectsIn } from '../shared/drafts.js';
+import { detached } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
@@ -261,7 +262,8 @@ const messageRules: MessageRules<JsonObject> = {
       }),
     ]),
   isSystem: ({ role }) => role === 'system' || role === 'developer',
-  isEcho: (message, answer) => message.role === 'assistant' && isAlike(textIn(message), textIn(answer)),
+  echoOf: (answer) => detached(textIn(answer).slice(0, enough)),
+  isEcho: (message, echo) => message.role === 'assistant' && isAlike(textIn(message), echo),
   isSummary: (message) => message.role === 'user' && isSummaryText(textIn(message)),
 };
 
@@ -274,8 +276,7 @@ const textIn = (message: JsonObject): string =>
     .trim();
 
 /** Tools shorten what a model answered, or leave out its text beside calls. */
-const isAlike = (one: string, other: string): boolean =>
-  one === '' || other === '' || one.startsWith(other.slice(0, enough)) || other.startsWith(one.slice(0, enough));
+const isAlike = (text: string, echo: string): boolean => text === '' || echo === '' || text.startsWith(echo) || echo.startsWith(text);
 const enough = 40;
 
 /** Parts, which can be JSON in a text. */

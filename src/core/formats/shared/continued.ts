@@ -25,15 +25,17 @@ export interface MessageRules<Message> {
   /** Two messages with one print are the same. */
   readonly printOf: (message: Message) => string;
   readonly isSystem: (message: Message) => boolean;
-  /** Whether a message of an input is the answer that a call returned, in other words. */
-  readonly isEcho: (message: Message, answer: Message) => boolean;
+  /** What identifies an answer where an input repeats it in other words. Kept for each call, so keep it short. */
+  readonly echoOf: (answer: Message) => string;
+  /** Whether a message of an input is the answer of this echo, in other words. */
+  readonly isEcho: (message: Message, echo: string) => boolean;
   /** Whether a message is the summary of a conversation. */
   readonly isSummary: (message: Message) => boolean;
 }
 
-interface Ended<Message> {
+interface Asked {
   readonly id: string;
-  readonly output: readonly Message[];
+  readonly echoes: readonly string[];
 }
 
 /**
@@ -42,8 +44,8 @@ interface Ended<Message> {
  */
 export function continuations<Message>(rules: MessageRules<Message>): (call: Exchange<Message>) => Continuation<Message> {
   /** Calls by the hash of all messages until their answer, and until their input. */
-  const answered = new Map<string, Ended<Message>>();
-  const asked = new Map<string, Ended<Message>>();
+  const answered = new Map<string, string>();
+  const asked = new Map<string, Asked>();
   let last: { readonly id: string; readonly hash: string; readonly first: readonly string[] } | undefined;
   let recorded: 'whole' | 'news' | undefined;
   return (call) => {
@@ -55,8 +57,8 @@ export function continuations<Message>(rules: MessageRules<Message>): (call: Exc
     const isNews = last !== undefined && recorded !== 'whole' && !found;
     const hash = (isNews ? hashesOf(last?.hash ?? '', prints) : hashes).at(-1) ?? last?.hash ?? '';
     const end = hashesOf(hash, output.map(rules.printOf)).at(-1) ?? hash;
-    if (output.length > 0) asked.set(hash, { id, output });
-    answered.set(end, { id, output });
+    if (output.length > 0) asked.set(hash, { id, echoes: output.map(rules.echoOf) });
+    answered.set(end, id);
     last = { id, hash: end, first: prints.slice(0, 2) };
     return continuation;
 
@@ -77,10 +79,10 @@ export function continuations<Message>(rules: MessageRules<Message>): (call: Exc
     for (let length = input.length; length > 0; length--) {
       const hash = hashes[length - 1] as string;
       const ended = answered.get(hash);
-      if (ended) return { id: ended.id, length };
-      const { id, output } = asked.get(hash) ?? { output: [] };
+      if (ended !== undefined) return { id: ended, length };
+      const open = asked.get(hash);
       const next = input[length];
-      if (id !== undefined && next !== undefined && output.some((answer) => rules.isEcho(next, answer))) return { id, length: length + 1 };
+      if (open && next !== undefined && open.echoes.some((echo) => rules.isEcho(next, echo))) return { id: open.id, length: length + 1 };
     }
     return undefined;
   }

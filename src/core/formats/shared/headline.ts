@@ -2,9 +2,13 @@
 export function clip(text: string): string | undefined {
   const line = /\S[^\r\n]*/.exec(text)?.[0].replace(irregularSpace, ' ').trim();
   if (line === undefined || line === '') return undefined;
-  if (line.length <= maxHeadlineLength) return line;
-  return `${line.slice(0, maxHeadlineLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  if (line.length <= maxHeadlineLength) return text.length > 2 * line.length ? detached(line) : line;
+  return detached(`${line.slice(0, maxHeadlineLength - 1).replace(/[\ud800-\udbff]$/, '')}…`);
 }
+
+/** A copy of a part of a text. Without it, V8 keeps the whole text as long as the part. */
+export const detached = (part: string): string => Buffer.from(part, 'utf16le').toString('utf16le');
+
 const maxHeadlineLength = 200;
 /** White space that is not one single space. Every line of a history comes through here, and most have single spaces only. */
 const irregularSpace = / \s+|[^\S ]\s*/g;
