@@ -142,7 +142,7 @@ describe('several files', () => {
     expect(sourceText(chain, fork)).toBe(repeated);
   });
 
-  test("each tip is called as its session is, and a subagent's as the subagent is", () => {
+  test('[W70] a tip is called as its session, a branch as its first prompt, a subagent as it is', () => {
     const chain = emptyChain();
     imported(chain, [join(root, 'resources/sample/larder')]);
     const { rows } = graph(chain, { offset: 0, limit: 100 });
@@ -150,8 +150,8 @@ describe('several files', () => {
     expect(names.sort()).toEqual([
       'An overview of larder, a',
       'Jam that is gone on its ',
-      'Jam that is gone on its ',
-      'Jam that is gone on its ',
+      'The list looks ragged in',
+      'Then say "in June" where',
       'daysLeft with Temporal (',
       'subagent: Look through every file ',
     ]);

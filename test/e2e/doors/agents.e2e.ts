@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Commit, Entry, Ticket } from '../../../src/core/contract/index.js';
+import type { Commit, Entry, GraphRow, Ticket } from '../../../src/core/contract/index.js';
 import { type Agent, folders, hasAgent, runAgent, scenario } from '../../support/agents.js';
 import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, node } from '../../support/machine.js';
@@ -21,10 +21,18 @@ const commits = async (machine: Machine): Promise<Commit[]> => {
   const { rows } = await call<{ rows: { commit: Commit }[] }>(machine, 'context.graph', { offset: 0, limit: 100 });
   return rows.map(({ commit }) => commit).reverse();
 };
-/** The context of each branch, and every entry of it. */
+/**
+ * The context of each branch, and every entry of it. What an agent wrote at its end, after its last turn, is a commit without entries: such a
+ * commit is no branch of its own where another session went on from that turn.
+ */
 async function contexts(machine: Machine): Promise<string[]> {
   const found: string[] = [];
-  for (const { id } of await call<Commit[]>(machine, 'context.tips', {}))
+  const { rows } = await call<{ rows: GraphRow[] }>(machine, 'context.graph', { offset: 0, limit: 100 });
+  const childrenOf = new Map(rows.map(({ commit, children }) => [commit.id, children] as const));
+  const isEnd = ({ checkpoint, messageCount, parent }: Commit): boolean =>
+    checkpoint === 'session_end' && messageCount === 0 && parent !== null && (childrenOf.get(parent) ?? 0) > 1;
+  const tips = await call<Commit[]>(machine, 'context.tips', {});
+  for (const { id } of tips.filter((tip) => !isEnd(tip)))
     for (const stop of ['compaction', 'root']) {
       const { entries } = await call<{ entries: Entry[] }>(machine, 'context.entries', { id, stop });
       found.push(JSON.stringify([stop, ...entries.map(({ source: _, ...entry }) => entry)]));

@@ -151,8 +151,13 @@ export const CommitRow = memo(
     a.onMenu === b.onMenu,
 );
 
-const titleOf = ({ summary, type, damaged }: Commit): string =>
-  say.firstLine(summary ?? '') || (damaged ? 'Title not shown' : type === 'compaction' ? 'Compaction' : 'No title');
+function titleOf({ summary, type, damaged, checkpoint, messageCount }: Commit): string {
+  const words = say.firstLine(summary ?? '');
+  if (words !== '') return words;
+  if (damaged) return 'Title not shown';
+  if (type === 'compaction') return 'Compaction';
+  return checkpoint === 'session_end' && messageCount === 0 ? 'Session ended' : 'No title';
+}
 
 /** The number of the commit's turn, as the breadcrumb shows it. A compaction and a snapshot have none. */
 const TurnNumber = ({ turn }: { turn: number | undefined }) => (
