@@ -16,7 +16,7 @@ const loaded = '/* loaded */';
  *
  * The window has no frames, and only violations are wanted. Saying so (legacy mode, result types) makes a check four times as fast.
  */
-export async function violations(page: Page, { part, only }: { part?: string; only?: 'colors' } = {}): Promise<string[]> {
+async function violations(page: Page, { part, only }: { part?: string; only?: 'colors' } = {}): Promise<string[]> {
   const isLoaded = await page.evaluate(() => 'axe' in window);
   const axe = new AxeBuilder({ page, ...(isLoaded && { axeSource: loaded }) }).setLegacyMode().options({ resultTypes: ['violations'] });
   if (part !== undefined) axe.include(part);
@@ -26,13 +26,23 @@ export async function violations(page: Page, { part, only }: { part?: string; on
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160))}`);
 }
 
+/** The violations that last: what has just appeared may be half drawn. */
+export async function lastingViolations(page: Page, where: Parameters<typeof violations>[1] = {}): Promise<string[]> {
+  let found: string[] = [];
+  await expect
+    .poll(async () => (found = await violations(page, where)), { timeout: 10_000 })
+    .toEqual([])
+    .catch(() => {});
+  return found;
+}
+
 /** Expects that a part of the page, or all of it, violates no accessibility rule in either theme. */
 export async function expectAccessible(page: Page, part?: string): Promise<void> {
   await bothThemes(page, async (theme) => {
     // The window applies the theme one frame after the system changes it.
     await expect(page.locator('html')).toHaveAttribute('data-theme', theme);
     expect(
-      await violations(page, { ...(part !== undefined && { part }), ...(theme === 'light' && { only: 'colors' }) }),
+      await lastingViolations(page, { ...(part !== undefined && { part }), ...(theme === 'light' && { only: 'colors' }) }),
       `${part ?? 'page'}, ${theme}`,
     ).toEqual([]);
   });

@@ -18,6 +18,18 @@ export async function importAll(page: Page): Promise<void> {
   await place(page, 'Chain').click();
 }
 
+/** The number of rows once it has stopped to change. */
+export async function settledCount(rows: Locator): Promise<number> {
+  let count = -1;
+  const change = async (): Promise<number> => {
+    const before = count;
+    count = await rows.count();
+    return count - before;
+  };
+  await expect.poll(change, { intervals: [250] }).toBe(0);
+  return count;
+}
+
 /** The rows of the list of sessions. */
 export const sessionRow = (page: Page, name: RegExp | string): Locator => page.getByRole('treegrid', { name: 'Sessions' }).getByRole('row', { name });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '../../support/e2e.js';
-import { commits, complaints, openSettings } from '../../support/window.js';
+import { commits, complaints, openSettings, settledCount } from '../../support/window.js';
 
 test.describe('the window in a browser', () => {
   test('runs under its policy: no inline script, nothing from other origins', async ({ page, machine }) => {
@@ -78,7 +78,7 @@ test.describe('the window in a browser', () => {
     await page.getByRole('button', { name: 'Open the sample project' }).click();
     await expect(commits(page).first()).toBeVisible();
     await loaded;
-    const shown = await commits(page).count();
+    const shown = await settledCount(commits(page));
     host.process.kill('SIGKILL');
     // A view whose question was on its way may say so as well.
     const offline = page.getByRole('alert').filter({ hasText: 'does not answer' });
@@ -86,7 +86,7 @@ test.describe('the window in a browser', () => {
     await machine.web('--port', String(host.port));
     // A new host at the same address has new secrets, so this window is not signed in to it.
     await expect(offline).toBeVisible();
-    expect(await commits(page).count()).toBe(shown);
+    await expect(commits(page)).toHaveCount(shown);
     // A view that was not open before still opens; its questions wait for the engine.
     await openSettings(page, 'Storage');
     await expect(page.getByRole('region', { name: 'Free space' })).toBeVisible();

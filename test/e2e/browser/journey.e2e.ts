@@ -43,6 +43,7 @@ test('open, browse, read, fork in mid-turn, export, and import the same entries 
   const block = page.locator(`[data-entry="${cut}"]`);
   await block.hover();
   await block.getByRole('button', { name: 'Fork from here' }).click();
+  await expect(sheet(page)).toContainText('Kept');
   const keepResults = sheet(page).getByRole('button', { name: 'Keep the results' });
   if (await keepResults.isVisible()) await keepResults.click();
   await sheet(page).getByRole('textbox', { name: 'Name' }).fill('Another way to fix it');
@@ -114,7 +115,7 @@ test('a machine without sessions offers the sample project', async ({ page, mach
   await expect(page.getByText('No agent histories found')).toBeVisible();
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await expect(commits(page).first()).toBeVisible();
-  expect(await commits(page).count()).toBeGreaterThan(8);
+  await expect.poll(() => commits(page).count()).toBeGreaterThan(8);
 });
 
 test('paths on the command line open a project and import a session', async ({ page, machine }) => {

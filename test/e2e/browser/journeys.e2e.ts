@@ -1,6 +1,6 @@
 import { expect, test } from '../../support/e2e.js';
 import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
-import { commits, entries, importAll, openContext, place, sheet } from '../../support/window.js';
+import { commits, entries, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
 
 test('[W44] from the sessions to the agent on an edited prompt in four clicks', async ({ page, machine }) => {
   const given = giveRunnableSession(machine);
@@ -22,7 +22,7 @@ test('[W5] a branch is archived or deleted, and undo brings it back', async ({ p
   await importAll(page);
   const branch = page.getByRole('option', { name: /^Then say "in June"/ });
   await expect(branch).toBeVisible();
-  const count = await commits(page).count();
+  const count = await settledCount(commits(page));
   for (const item of ['Archive this branch', 'Delete this branch']) {
     await branch.click({ button: 'right' });
     await page.getByRole('menuitem', { name: item }).click();

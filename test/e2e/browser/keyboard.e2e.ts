@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { toView, withSample } from '../../support/views.js';
-import { commits, sheet, view } from '../../support/window.js';
+import { commits, settledCount, sheet, view } from '../../support/window.js';
 
 const walked = [
   'sessions',
@@ -79,8 +79,9 @@ test('[W58] the main jobs are done without a mouse', async ({ page, machine }) =
 
   // Read a turn, edit its prompt in place, and keep the result as a branch.
   await toView(page, query, 'chain');
-  const before = await commits(page).count();
+  const before = await settledCount(commits(page));
   await press('/');
+  await expect(page.getByRole('searchbox', { name: 'Filter commits' })).toBeFocused();
   await page.keyboard.type('Fix it, please');
   await expect(commits(page)).toHaveCount(1);
   await press('Enter', 'Home', 'Shift+E');
@@ -103,9 +104,12 @@ test('[W58] the main jobs are done without a mouse', async ({ page, machine }) =
 
   // The costliest cache miss.
   await toView(page, query, 'calls');
-  await page.getByRole('listbox', { name: 'Calls in the order sent' }).focus();
-  await press('Home', 'm');
-  await expect(page.getByRole('region', { name: 'Cache miss' })).toBeVisible();
+  // The misses are known a moment after the calls.
+  await expect(async () => {
+    await page.getByRole('listbox', { name: 'Calls in the order sent' }).focus();
+    await press('Home', 'm');
+    await expect(page.getByRole('region', { name: 'Cache miss' })).toBeVisible({ timeout: 2_000 });
+  }).toPass();
 
   // Replay by steps.
   await toView(page, query, 'replay');
@@ -117,7 +121,7 @@ test('[W58] the main jobs are done without a mouse', async ({ page, machine }) =
   await toView(page, query, 'reviews');
   await page.getByRole('button', { name: 'New ticket' }).focus();
   await press('Enter');
-  await expect(sheet(page)).toBeVisible();
+  await expect(sheet(page).locator('input:focus, textarea:focus')).toBeVisible();
   await page.keyboard.type('Written without a mouse');
   await page.getByRole('button', { name: 'Create ticket' }).focus();
   await press('Enter');
@@ -126,6 +130,7 @@ test('[W58] the main jobs are done without a mouse', async ({ page, machine }) =
 
   // The palette leads to a place.
   await press('Control+k');
+  await expect(sheet(page).getByRole('combobox')).toBeFocused();
   await page.keyboard.type('Experiments');
   await expect(sheet(page).getByRole('option', { name: /^Experiments/ })).toBeVisible();
   await press('Enter');

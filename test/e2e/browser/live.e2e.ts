@@ -78,7 +78,7 @@ test('[L7] new turns appear in chain and context without moving the reading posi
   agent.turn(27);
   await expect(page.getByRole('contentinfo')).toContainText('27 commits');
   await expect.poll(() => scrollOf(list)).toBeGreaterThan(150);
-  expect((await chosen.boundingBox())?.y).toBe(before);
+  await expect.poll(async () => (await chosen.boundingBox())?.y).toBe(before);
   await expect(chosen).toHaveAttribute('aria-selected', 'true');
 
   // An unfinished turn is not a commit; the card shows it.
@@ -117,8 +117,12 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
   agent.turn(6);
   await machine.ask('import', agent.path);
   await page.getByRole('checkbox', { name: 'Follow' }).check();
-  await entries(page).evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
-  await expect(entries(page)).toContainText('Question number 6');
+  // The end moves while what is near it is drawn.
+  await expect(async () => {
+    await entries(page).evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+    await expect(entries(page)).toContainText('Question number 6', { timeout: 1_000 });
+    expect(await entries(page).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThanOrEqual(1);
+  }).toPass();
   agent.turn(7);
   await machine.ask('import', agent.path);
   await expect(entries(page)).toContainText('Answer number 7');

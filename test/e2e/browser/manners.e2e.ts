@@ -19,6 +19,7 @@ test('from the sessions to a fork with the keyboard only, in accessible sheets',
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await expect(entries(page)).toBeFocused();
+  await expect(entries(page)).toHaveAttribute('aria-busy', 'false');
   await page.keyboard.press('j');
   await page.keyboard.press('f');
   await expect(sheet(page)).toContainText('Kept');
@@ -214,6 +215,7 @@ test('canvases follow a change of the system theme', async ({ page, machine }) =
         .data.join(' '),
     );
   await expect(entries(page)).toHaveAttribute('aria-busy', 'false');
+  await expect.poll(drawn).not.toBe('0 0 0 0');
   const light = await drawn();
   await page.emulateMedia({ colorScheme: 'dark' });
   await expect.poll(drawn).not.toBe(light);

@@ -140,7 +140,8 @@ test('[F31] a page replays entry by entry, by keys and by its slider', async ({ 
   await expect(place(page)).toContainText('88 of 90');
   await page.keyboard.press('Home');
 
-  await page.getByLabel('Speed').selectOption('20');
+  // At 20 times, a busy machine reaches the end before the click on Pause.
+  await page.getByLabel('Speed').selectOption('2');
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByRole('button', { name: 'Pause' })).toBeVisible();
   await expect(place(page)).not.toContainText(/^[123] of/);

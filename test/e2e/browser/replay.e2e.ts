@@ -104,8 +104,11 @@ test('commits dropped on each other are compared, calls field by field, samples 
   await expect(diff).toContainText('unchanged');
   // Its tools are in one line.
   const tools = ['As the model had it', 'Side by side'].map((name) => diff.getByRole('radio', { name }));
-  const tops = await Promise.all(tools.map(async (tool) => (await tool.boundingBox())?.y));
-  expect(tops[0]).toBe(tops[1]);
+  const distance = async (): Promise<number> => {
+    const [first, second] = await Promise.all(tools.map((tool) => tool.boundingBox()));
+    return first && second ? first.y - second.y : Number.NaN;
+  };
+  await expect.poll(distance).toBe(0);
 
   await place(page, 'Chain').click();
   await page.getByRole('option', { name: prompt }).click();
@@ -147,6 +150,7 @@ test('a refused provider keeps the typed text, and removing one asks for confirm
   await expect(title).toHaveValue('');
   await own.getByRole('button', { name: 'Remove Mine' }).click();
   const asked = page.getByRole('dialog', { name: 'Remove Mine?' });
+  await expect(asked).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(asked).toBeHidden();
   await expect(own).toBeVisible();

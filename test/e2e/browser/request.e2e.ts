@@ -28,8 +28,8 @@ test('a model call opens from the context; its request is shown, compared and co
   await expect(messages).toContainText('damson jam');
   // A tool call is indented in its message.
   const call = messages.getByText('Read', { exact: true }).first();
-  const [list, shown] = [await messages.boundingBox(), await call.boundingBox()];
-  expect(shown?.x).toBeGreaterThan(list?.x ?? 0);
+  const indent = async (): Promise<number> => ((await call.boundingBox())?.x ?? 0) - ((await messages.boundingBox())?.x ?? 0);
+  await expect.poll(indent).toBeGreaterThan(0);
   await expect(requests.getByRole('region', { name: 'Changes' })).toContainText(/Cache prefix (intact|broken)/);
 
   // The chart of the context window by call; a click opens a call.

@@ -322,10 +322,12 @@ test('[K1] cards move by mouse, key and menu, and changes of others appear', asy
 
   // The palette finds a ticket by title or id.
   await page.keyboard.press('ControlOrMeta+k');
+  await expect(sheet(page).getByRole('combobox')).toBeFocused();
   await page.keyboard.type('made else');
   await page.getByRole('option', { name: /Made elsewhere/ }).click();
   await expect(page.getByRole('heading', { name: 'Made elsewhere' })).toBeVisible();
   await page.keyboard.press('ControlOrMeta+k');
+  await expect(sheet(page).getByRole('combobox')).toBeFocused();
   await page.keyboard.type(ticketId);
   await page.getByRole('option', { name: /Retry failed jobs/ }).click();
   await expect(page.getByRole('heading', { name: 'Retry failed jobs' })).toBeVisible();

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { violations } from '../../support/axe.js';
+import { lastingViolations } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { themes, toView, withSample } from '../../support/views.js';
 import { sheet, view } from '../../support/window.js';
@@ -64,7 +64,7 @@ for (const [half, some] of [
       for (const { name: theme, ...media } of themes.slice(0, 2)) {
         await page.emulateMedia({ ...media, reducedMotion: 'reduce' });
         await expect(page.locator('html')).toHaveAttribute('data-theme', media.colorScheme);
-        const met = await violations(page, { part: '.sheet', ...(theme !== 'light' && { only: 'colors' as const }) });
+        const met = await lastingViolations(page, { part: '.sheet', ...(theme !== 'light' && { only: 'colors' as const }) });
         if (met.length > 0) found[`${name}, ${theme}`] = met;
       }
       // The focus is inside, never leaves by Tab, and returns to where it was.

@@ -14,6 +14,7 @@ test('the desktop app: open, read, fork in mid-turn, export', async ({ launch, m
   const cut = before.at(-4) ?? '';
   await page.locator(`[data-entry="${cut}"]`).hover();
   await page.locator(`[data-entry="${cut}"]`).getByRole('button', { name: 'Fork from here' }).click();
+  await expect(sheet(page)).toContainText('Kept');
   const keepResults = sheet(page).getByRole('button', { name: 'Keep the results' });
   if (await keepResults.isVisible()) await keepResults.click();
   await sheet(page).getByRole('button', { name: 'Create fork' }).click();
