@@ -70,17 +70,30 @@ async function* post(endpoint: Endpoint, path: string, body: unknown, signal: Ab
 
 async function send(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
   const headers = await endpoint.headers();
+  const request: RequestInit = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    redirect: 'error',
+    ...(signal && { signal }),
+  };
   try {
-    return await fetch(endpoint.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-      redirect: 'error',
-      ...(signal && { signal }),
+    return await fetch(endpoint.url + path, request).catch((error: unknown) => {
+      if (!isHungUp(error)) throw error;
+      return fetch(endpoint.url + path, request);
     });
   } catch (error) {
     throw unavailable(endpoint, `it cannot be reached (${messageOf(error)})`);
   }
+}
+
+/**
+ * The server closed the connection before it answered. Servers close a connection that was idle for some seconds, and the next request may
+ * meet just that: it is sent once more on a new connection.
+ */
+function isHungUp(error: unknown): boolean {
+  const code = error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : undefined;
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET';
 }
 
 /** How long to wait before the next attempt: `retry-after` in seconds or as a date, or a growing default. */

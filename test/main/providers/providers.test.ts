@@ -54,6 +54,18 @@ describe('the Messages API', () => {
     });
   });
 
+  test('a connection that the server closed while it was idle costs nothing: the request is sent on a new one', async () => {
+    const answers = (response: ServerResponse): void => stream(response, anthropicEvents);
+    const hangUp = (response: ServerResponse): void => void response.socket?.destroy();
+    const { url, asked } = await serving(answers, hangUp, answers, hangUp, hangUp);
+    const provider = anthropicProvider({ url, key: 'k' });
+    const first = await replyOf(provider);
+    expect(await replyOf(provider)).toEqual(first);
+    expect(asked).toHaveLength(3);
+    await expect(replyOf(provider)).rejects.toMatchObject({ message: expect.stringContaining('it cannot be reached') });
+    expect(asked).toHaveLength(5);
+  });
+
   test('waits out a rate limit or an overload as long as the provider says, then gets the reply', async () => {
     const { url, asked } = await serving(
       (response) => response.writeHead(429, { 'retry-after': '0.01' }).end('{"error":{"message":"slow down"}}'),
