@@ -111,8 +111,13 @@ export async function shownKeys(page: Page): Promise<string[]> {
 /** Opens a commit's context from the chain by keyboard. */
 export async function openContext(page: Page, commit: Locator): Promise<void> {
   await commit.click();
-  await page.getByRole('listbox', { name: 'Commits, newest first' }).press('Enter');
-  await expect(entries(page)).toBeVisible();
+  await expect(commit).toHaveAttribute('aria-selected', 'true');
+  // While rows arrive, the list may miss a key.
+  const list = page.getByRole('listbox', { name: 'Commits, newest first' });
+  await expect(async () => {
+    if (await list.isVisible()) await list.press('Enter', { timeout: 2_000 });
+    await expect(entries(page)).toBeVisible({ timeout: 5_000 });
+  }).toPass();
 }
 
 /** The window on a new project without commits, and a way to call the engine beside it. */
