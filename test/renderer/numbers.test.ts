@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bytes, compact, day, duration, firstLine, money, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
+import { bytes, compact, day, duration, excerpt, firstLine, money, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
 
 test('[N6] money has its currency, more digits where it is small, and the sign of a lower bound', () => {
   const shown = [0, 0.0042, 0.038, 0.5, 12.345].map((amount) => money({ amount, currency: 'USD' }));
@@ -49,6 +49,13 @@ describe('numbers as text', () => {
 
   test('durations have a readable unit', () => {
     expect([12, 3_240, 75_000].map(duration)).toEqual(['12 ms', '3.2 s', '1 min 15 s']);
+  });
+
+  test('an excerpt of a reply is plain words, and says where it was cut', () => {
+    expect(excerpt('It is in `CHANGELOG.md`. The words *are* new.')).toBe('It is in CHANGELOG.md. The words are new.');
+    expect(excerpt('Lined up: ``` Yeast 0 Milk 2 ``` Done.')).toBe('Lined up: Yeast 0 Milk 2 Done.');
+    const cut = `${'word '.repeat(23)}and \`Infin`.slice(0, 120);
+    expect(excerpt(cut.padEnd(120, 'i'))).toBe(`${'word '.repeat(23)}and…`);
   });
 
   test('a long first line is cut', () => {

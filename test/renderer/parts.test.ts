@@ -7,7 +7,7 @@ import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.j
 import { repositoryName } from '../../src/renderer/parts/repository.js';
 import { entryAt, scaleOf, sharesOf, tokensByShare } from '../../src/renderer/parts/TokenBar.js';
 import { editOf, editsOf, jsonInLines, leadOf } from '../../src/renderer/parts/tools.js';
-import { comparable, diffRows, piecesOf } from '../../src/renderer/views/diff/parts.js';
+import { comparable, diffRows, isRewritten, piecesOf } from '../../src/renderer/views/diff/parts.js';
 import { call, entry, outlineRow, result } from './make.js';
 
 test('[F43] the window marks the tools of which Stemma met no file as experimental', () => {
@@ -146,6 +146,15 @@ describe('the diff', () => {
       { text: ' three', differs: false },
       { text: '!', differs: true },
     ]);
+  });
+
+  test('long texts with little in common are not marked word by word', () => {
+    const long = 'Words of a long result. '.repeat(60);
+    const whole = [{ fromA: 0, toA: long.length, fromB: 0, toB: long.length }];
+    expect(isRewritten(long, long.toUpperCase(), whole)).toBe(true);
+    expect(isRewritten(long, `${long}more`, [{ fromA: long.length, toA: long.length, fromB: long.length, toB: long.length + 4 }])).toBe(false);
+    // Short texts are marked in any case.
+    expect(isRewritten('yes', 'no', [{ fromA: 0, toA: 3, fromB: 0, toB: 2 }])).toBe(false);
   });
 
   test('calls are compared by arguments, results by content', () => {

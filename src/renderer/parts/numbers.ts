@@ -104,6 +104,20 @@ export function firstLine(text: string, limit = 240): string {
 }
 const maxSearchedLength = 10_000;
 
+/** The characters that an outline keeps of an entry. */
+const headLength = 120;
+
+/** The beginning of an entry, as an outline has it, as plain words: without Markdown marks, and with a sign where it was cut. */
+export function excerpt(head: string): string {
+  const words = head.length >= headLength - 1 ? head.replace(/\s+\S*$/, '') : head;
+  const plain = unmarked(words.replace(/(?:```|~~~)\w*/g, ' '))
+    .replace(/(?<![\w*])\*(?=\S)([^*]+?)\*(?!\w)/g, '$1')
+    .replace(/[`*]+(?=\S*$)/, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return words === head ? plain : `${plain}…`;
+}
+
 const unmarked = (line: string): string =>
   line
     .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d+[.)])\s+)+/, '')

@@ -26,6 +26,13 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   const field = page.getByRole('textbox', { name: 'Prompt' });
   await field.fill('Call it 1.3.0, and say why.');
 
+  // The inspector shows what stays, what leaves, and the tokens before and after.
+  const fork = page.getByRole('region', { name: 'Fork', exact: true });
+  await expect(fork).toContainText('Stays 21 entries');
+  await expect(fork).toContainText('Leaves 10 entries');
+  await expect(fork).toContainText('Before5,730');
+  await expect(fork).toContainText('After≈ 5.35k');
+
   // Escape closes the editor and keeps the draft.
   await field.press('Escape');
   await expect(field).toHaveCount(0);

@@ -2,7 +2,7 @@ import { BookOpen } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { Answer, Damaged, Empty, SomeUnread, say } from '../../parts';
-import { beginningOf, loadDrafts, type Outline, outlineOf, type Query, useCommit, useHit, useNavigation, useQuery } from '../../state';
+import { beginningOf, entriesOf, loadDrafts, type Outline, outlineOf, type Query, useCommit, useHit, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
 import { useCalls } from './CallSeam';
@@ -53,9 +53,25 @@ function useOutline(project: string, commit: ContextId | undefined, stop: Stop, 
   const entry = useNavigation(({ route }) => route.entry);
   const key = commit ? `${project} ${commit} ${stop} ${unsent}` : null;
   const begun = useQuery(key, () => beginningOf(project, commit as ContextId, stop, unsent));
-  const whole = useQuery(key, () => outlineOf(project, commit as ContextId, stop, unsent));
+  const whole = useQuery(key, async () => {
+    const outline = await outlineOf(project, commit as ContextId, stop, unsent);
+    // Before what surrounds the entries is drawn, and asks the engine for its own numbers.
+    const { from, to } = firstInView(outline.rows, commit as ContextId, entry);
+    entriesOf(project, commit as ContextId, stop, unsent).need(from, to);
+    return outline;
+  });
   const contains = begun.status === 'done' && (!entry || begun.data.rows.some((row) => row.key === entry));
   return whole.status === 'loading' && contains ? begun : whole;
+}
+
+/** Entries that fill the view when a context opens. */
+const firstEntries = 8;
+
+/** The entries that a context shows first: from the linked one, else from the prompt of the commit. */
+function firstInView(rows: Outline['rows'], commit: ContextId, linked: string | undefined): { readonly from: number; readonly to: number } {
+  const place = linked ? rows.findIndex(({ key }) => key === linked) : rows.findLastIndex((row) => row.commit === commit && row.prompt);
+  const from = place >= 0 ? place : rows.length - 1;
+  return { from, to: Math.min(rows.length, from + firstEntries) };
 }
 
 /** The notice of a damaged commit. */

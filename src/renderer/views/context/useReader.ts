@@ -55,12 +55,13 @@ export function useReader(shown: Shown, onFind: () => void) {
   const arrival = useArrival(outline);
   // The list is drawn where reading begins, so that nothing is loaded for the top of it.
   const [initialOffset] = useState(() => heightBefore(rows, blocks, startOf(shown, selected, turns).entry));
+  const [overscan, setOverscan] = useState(firstOverscan);
   const list = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
     getItemKey: useKeys(rows, blocks),
-    overscan: 6,
+    overscan,
     initialOffset,
     anchorTo: arrival.anchorTo,
   });
@@ -74,6 +75,8 @@ export function useReader(shown: Shown, onFind: () => void) {
   useEffect(() => useReading.setState({ from, to }), [from, to]);
 
   useVisibleEntries(entries, blocks, items[0]?.index, items.at(-1)?.index);
+  const isReadable = items.length > 0 && items.every(({ index }) => entries.at(blocks[index]?.first ?? 0) !== undefined);
+  useEffect(() => (isReadable ? afterFrames(overscanDelay, () => setOverscan(fullOverscan)) : undefined), [isReadable]);
 
   const land = useLanding(scroller, list);
   const goTo = useCallback((entry: number) => land(blockOfEntry(blocks, entry)), [land, blocks]);
@@ -125,6 +128,22 @@ function cutAt(rows: Outline['rows'], blocks: readonly Block[], entry: number): 
   // An entry that was never sent is no place to cut; the last sent entry before it is.
   const last = rows.slice(0, (result ?? entry) + 1).findLast((row) => !row.hidden);
   return (last ?? rows.findLast((row) => !row.hidden))?.key;
+}
+
+/**
+ * Blocks drawn beyond the view. The first drawing leaves most of them out, so that what is in view can be read sooner. The others follow so
+ * soon that a landing still corrects itself on every frame when their real heights become known.
+ */
+const [firstOverscan, fullOverscan, overscanDelay] = [1, 6, 3];
+
+/** Calls a function after so many frames. Returns a function that cancels this. */
+function afterFrames(count: number, act: () => void): () => void {
+  let frame = requestAnimationFrame(function next() {
+    count--;
+    if (count > 0) frame = requestAnimationFrame(next);
+    else act();
+  });
+  return () => cancelAnimationFrame(frame);
 }
 
 /** The key of each block. Another function would make the list measure all blocks again. */

@@ -1,12 +1,15 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Entry } from '../../../core/contract/index.js';
-import { Estimate, Fold, kindNames, speaker } from '../../parts';
-import { comparable, type Layout, type Piece, piecesOf } from './parts';
+import { Estimate, Fold, familyOf, kindNames, speaker } from '../../parts';
+import { comparable, isRewritten, type Layout, type Piece, piecesOf } from './parts';
 
 /** Longer texts are shown without word marks, because comparing them takes too long. */
 const wordLimit = 40_000;
 
-/** Compares two texts word by word; undefined until that is done, or if they are too long. */
+/** Limits of one comparison. Texts that differ more than this are unlike: their marks would cover everything. */
+const effort = { scanLimit: 1_000, timeout: 50 };
+
+/** Compares two texts word by word; undefined until that is done, if they are too long, or if marks would cover nearly all of them. */
 export function usePieces(a: string, b: string): { readonly a: readonly Piece[]; readonly b: readonly Piece[] } | undefined {
   const [pieces, setPieces] = useState<{ a: readonly Piece[]; b: readonly Piece[] }>();
   useEffect(() => {
@@ -14,7 +17,9 @@ export function usePieces(a: string, b: string): { readonly a: readonly Piece[];
     setPieces(undefined);
     if (a.length + b.length > wordLimit) return;
     void import('@codemirror/merge').then(({ presentableDiff }) => {
-      if (wanted) setPieces(piecesOf(a, b, presentableDiff(a, b, { scanLimit: 2_000, timeout: 200 })));
+      if (!wanted) return;
+      const changes = presentableDiff(a, b, effort);
+      if (!isRewritten(a, b, changes)) setPieces(piecesOf(a, b, changes));
     });
     return () => {
       wanted = false;
@@ -48,7 +53,7 @@ export function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }
   const [textA, textB] = useMemo(() => [comparable(a), comparable(b)], [a, b]);
   const pieces = usePieces(textA, textB);
   const side = (entry: Entry, text: string, shown: readonly Piece[] | undefined, kind: 'removed' | 'added') => (
-    <article className={`entry kind-tool changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
+    <article className={`entry kind-${familyOf(entry)} entry-${entry.kind} changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
       <EntryHead entry={entry} />
       <MarkedText text={text} pieces={shown} kind={kind} />
     </article>

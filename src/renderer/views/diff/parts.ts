@@ -114,6 +114,16 @@ interface Change {
   readonly toB: number;
 }
 
+/** Characters of both texts up to which even a wholly different text is shown with its words marked. */
+const shortText = 2_000;
+
+/** Whether so little of two long texts is equal that marked words would say nothing. They are then shown folded, like any long text. */
+export function isRewritten(a: string, b: string, changes: readonly Change[]): boolean {
+  const length = a.length + b.length;
+  const changed = changes.reduce((sum, { fromA, toA, fromB, toB }) => sum + toA - fromA + toB - fromB, 0);
+  return length > shortText && changed > length * 0.9;
+}
+
 /** Divides both sides of a change into equal and differing pieces. */
 export function piecesOf(a: string, b: string, changes: readonly Change[]): { a: readonly Piece[]; b: readonly Piece[] } {
   const side = (text: string, ranges: readonly (readonly [from: number, to: number])[]): Piece[] => {

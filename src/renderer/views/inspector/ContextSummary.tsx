@@ -50,7 +50,7 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
           {tools.length > 6 && `, ${say.plural(tools.length - 6, 'other tool')}`}
         </p>
       )}
-      {lastReply && <p className="last-words">{lastReply}</p>}
+      {lastReply && <p className="last-words">{say.excerpt(lastReply)}</p>}
     </div>
   );
 }

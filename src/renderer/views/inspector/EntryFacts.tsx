@@ -21,15 +21,15 @@ export function EntryFacts({ project, commit, stop, unsent, entry: key }: Shown 
       </h3>
       <Facts
         rows={[
-          ['Key', <Id key="key" id={entry.key} what="entry key" />],
-          ['Role', entry.role],
-          entry.toolName ? ['Tool', entry.toolName] : undefined,
-          entry.toolCallId ? ['Call', <Id key="call" id={entry.toolCallId} what="call id" />] : undefined,
-          entry.author ? ['Author', entry.author] : undefined,
           ['Tokens', <Estimate key="tokens" of={entry.tokens} />],
           ['Time', entry.at ? say.instant(entry.at) : 'not recorded'],
-          ['Commit', <CommitLink key="commit" id={entry.source.commit} />],
+          ['Role', entry.role],
+          entry.toolName ? ['Tool', entry.toolName] : undefined,
+          entry.author ? ['Author', entry.author] : undefined,
           marks.length > 0 ? ['Marks', marks.map((mark) => markNames[mark] ?? mark).join(', ')] : undefined,
+          ['Commit', <CommitLink key="commit" id={entry.source.commit} />],
+          ['Key', <Id key="key" id={entry.key} what="entry key" />],
+          entry.toolCallId ? ['Call', <Id key="call" id={entry.toolCallId} what="call id" />] : undefined,
         ]}
       />
     </section>

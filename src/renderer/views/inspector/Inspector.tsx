@@ -1,14 +1,16 @@
 import { MousePointerClick } from 'lucide-react';
 import { Answer, Empty, say } from '../../parts';
-import { useCommit, useNavigation } from '../../state';
+import { useCommit, useForkDraft, useNavigation } from '../../state';
 import { CommitFacts } from './CommitFacts';
 import { EntryFacts } from './EntryFacts';
+import { ForkFacts } from './ForkFacts';
 import { TurnList } from './TurnList';
 
 /** Details of the selected commit; in the Context view also the list of turns and the selected entry. */
 export function Inspector({ project }: { project: string }) {
   const { commit, view, entry, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
   const query = useCommit(project, commit);
+  const draft = useForkDraft(project, commit);
   if (!commit) {
     return (
       <Empty title="Nothing selected" picture={<MousePointerClick size={36} strokeWidth={1} />}>
@@ -19,8 +21,9 @@ export function Inspector({ project }: { project: string }) {
   const shown = { project, commit, stop, unsent: wanted === 'yes' };
   return (
     <div className="inspector">
+      {view === 'context' && draft?.open && <ForkFacts {...shown} draft={draft} />}
       {view === 'context' && <TurnList {...shown} />}
-      {view === 'context' && entry && <EntryFacts {...shown} entry={entry} />}
+      {view === 'context' && entry && !draft?.open && <EntryFacts {...shown} entry={entry} />}
       <Answer query={query} what={`Cannot load commit ${say.shortId(commit)}`} loading="Loading the commit" lines={6}>
         {(loaded) => <CommitFacts project={project} commit={loaded} />}
       </Answer>

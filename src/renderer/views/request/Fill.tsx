@@ -264,7 +264,8 @@ function limitLine(plot: UPlot, limit: number, color: string, font: string): voi
   ctx.fillText(
     isAbove ? `Window: ${say.exact(limit)}, above this chart` : `Window: ${say.exact(limit)}`,
     bbox.left + 6 * devicePixelRatio,
-    y + 14 * devicePixelRatio,
+    // Above the chart, no line of its grid crosses the words.
+    y + (isAbove ? -3 : 14) * devicePixelRatio,
   );
   ctx.restore();
 }

@@ -73,8 +73,8 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
         <div className="ticket-fields">
           <TypeField ids={ids} value={type} offered={offered} onChange={setType} />
           <AssigneeField ids={ids} value={assignee} people={people} onChange={setAssignee} />
-          <TextField id={`${ids}-labels`} label="Labels, separated by commas" value={labels} onChange={setLabels} />
-          <TextField id={`${ids}-depends`} label="Depends on (tkt-…, separated by commas)" value={dependsOn} onChange={setDependsOn} />
+          <TextField id={`${ids}-labels`} label="Labels" hint="Separated by commas" value={labels} onChange={setLabels} />
+          <TextField id={`${ids}-depends`} label="Depends on" hint="Ids of tickets, separated by commas" value={dependsOn} onChange={setDependsOn} />
         </div>
         {field}
         <Problem>{problem}</Problem>

@@ -22,7 +22,7 @@ export function Replicas({ onChanged }: { onChanged: () => void }) {
   };
   return (
     <section aria-label="Replicas">
-      <h3>Replicas</h3>
+      <h2>Replicas</h2>
       <p className="muted">
         A replica is a copy of objects in a folder or an S3 bucket. Stemma copies in the background and fetches an evicted object when it is read. The
         location and keys of a replica stay on this machine; the project contains only its name.

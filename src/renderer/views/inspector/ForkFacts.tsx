@@ -1,0 +1,64 @@
+import { useMemo } from 'react';
+import type { OutlineRow } from '../../../core/contract/index.js';
+import { Estimate, Gauge, say, TokenLegend } from '../../parts';
+import { type ForkDraft, outlineOf, shownUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
+import type { Shown } from './shown';
+
+/** Bytes of a text that make about one token, as the outline counts them. */
+const bytesPerToken = 4;
+
+/** What a fork at the prompt that is being edited keeps, what leaves it, and the tokens before and after. */
+export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { readonly draft: ForkDraft }) {
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
+  const rows = query.status === 'done' ? query.data.rows : undefined;
+  const counted = shownUsage(useUsageOf(project, commit));
+  const { numbers } = useTurnNumbers(project, commit);
+  const fork = useMemo(() => rows && divide(rows, draft), [rows, draft]);
+  if (!fork) return null;
+  const usage = counted === 'loading' || counted === undefined || counted.counted === null ? undefined : counted;
+  const before = usage?.counted ?? fork.kept + fork.leaving;
+  const after = Math.max(0, before - fork.leaving + fork.edit);
+  const whole = Math.max(usage?.limit ?? 0, before, after);
+  const turn = numbers.get(fork.at);
+  return (
+    <section className="fork-facts" aria-label="Fork">
+      <h2>{turn === undefined ? 'Fork' : `Fork at turn ${turn}`}</h2>
+      <h3>
+        Stays <span className="muted">{say.plural(fork.stays.length, 'entry', 'entries')}</span>
+      </h3>
+      <TokenLegend rows={fork.stays} />
+      <h3>
+        Leaves <span className="muted">{say.plural(fork.leaves.length, 'entry', 'entries')}</span>
+      </h3>
+      {fork.leaves.length > 0 ? <TokenLegend rows={fork.leaves} /> : <p className="muted">Nothing: the prompt is the last entry.</p>}
+      <h3>Tokens</h3>
+      <dl>
+        <dt>Before</dt>
+        <dd>
+          <Gauge tokens={before} limit={whole} label="Before the edit" />
+          {usage ? <b title="Counted by the provider">{say.exact(before)}</b> : <Estimate of={before} bare />}
+        </dd>
+        <dt>After</dt>
+        <dd>
+          <Gauge tokens={after} limit={whole} label="After the edit" />
+          <b>
+            <Estimate of={after} bare />
+          </b>
+        </dd>
+      </dl>
+      <p className="muted">Files on disk stay as they are now.</p>
+    </section>
+  );
+}
+
+/** The entries of a context above and below an edited prompt. The prompt itself stays; `edit` is what the edit adds to its tokens. */
+function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {
+  const place = rows.findIndex((row) => row.key === key);
+  const prompt = rows[place];
+  if (!prompt) return undefined;
+  const stays = rows.slice(0, place + 1).filter((row) => !row.hidden);
+  const leaves = rows.slice(place + 1).filter((row) => !row.hidden);
+  const sum = (part: readonly OutlineRow[]): number => part.reduce((tokens, row) => tokens + row.tokens, 0);
+  const edit = Math.ceil(new TextEncoder().encode(text).length / bytesPerToken) - prompt.tokens;
+  return { at: prompt.commit, stays, leaves, kept: sum(stays), leaving: sum(leaves), edit };
+}
