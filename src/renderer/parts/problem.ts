@@ -12,7 +12,7 @@ export interface Problem {
 export function problemOf(error: unknown): Problem {
   if (error instanceof ORPCError) {
     return {
-      message: error.code === 'INTERNAL_SERVER_ERROR' ? 'The engine had an internal error.' : sentence(error.message),
+      message: error.code === 'INTERNAL_SERVER_ERROR' ? 'The engine had an internal error.' : sentence(shortened(error.message)),
       code: error.code,
       details: JSON.stringify({ code: error.code, message: error.message, data: error.data }, null, 2),
     };
@@ -31,6 +31,9 @@ export function fieldOf(error: unknown): string | undefined {
 
 /** Whether oRPC reports that the connection closed during a call. */
 export const isAway = (error: unknown): boolean => error instanceof Error && error.message.startsWith('[AsyncIdQueue]');
+
+/** A message with hashes short enough to be read around. The details have them whole. */
+const shortened = (words: string): string => words.replace(/\bblake3:([0-9a-f]{8})[0-9a-f]{56}\b/g, 'blake3:$1…');
 
 /** Capitalizes a message of the engine, except if it starts with a path or an id. */
 const sentence = (words: string): string => words.replace(/^[a-z]+(?= )/, (first) => first[0]?.toUpperCase() + first.slice(1));

@@ -1,7 +1,7 @@
 import { CircleAlert, Copy, RotateCcw, ShieldCheck } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useConnection } from '../client';
-import { copy, go, type Query } from '../state';
+import { copy, go, type Query, useOpenDir } from '../state';
 import { Button } from './buttons';
 import { isAway, problemOf } from './problem';
 
@@ -39,11 +39,7 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
             Try again
           </Button>
         )}
-        {problem.code === 'CORRUPT' && (
-          <Button icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
-            Check and repair
-          </Button>
-        )}
+        {problem.code === 'CORRUPT' && <RepairButton />}
         {actions}
         <Button icon={Copy} onClick={() => void copy(`${what}\n${problem.details}`, 'Copied the details')}>
           Copy details
@@ -128,14 +124,27 @@ export const ProblemLine = ({ children }: { children: ReactNode }) => (
   </p>
 );
 
+/** Leads to the page that checks the stored content and repairs it. A project that cannot be opened has no such page. */
+function RepairButton({ small = false }: { small?: boolean }) {
+  const dir = useOpenDir();
+  if (!dir) return null;
+  return (
+    <Button small={small} icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
+      Check and repair
+    </Button>
+  );
+}
+
 /** A line above a list whose items could not all be read. */
 export function SomeUnread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
   useRetryWhenBack(error, onRetry);
+  const { message, code } = problemOf(error);
   return (
     <div className="notice-line error" role="alert">
       <span className="grow">
-        Some {what} could not be read: {problemOf(error).message}
+        Some {what} could not be read: {message}
       </span>
+      {code === 'CORRUPT' && <RepairButton small />}
       <Button small onClick={onRetry}>
         Try again
       </Button>

@@ -55,7 +55,7 @@ export function useReader(shown: Shown, onFind: () => void) {
   const arrival = useArrival(outline);
   // The list is drawn where reading begins, so that nothing is loaded for the top of it.
   const [initialOffset] = useState(() => heightBefore(rows, blocks, startOf(shown, selected, turns).entry));
-  const [overscan, setOverscan] = useState(firstOverscan);
+  const [overscan, setOverscan] = useState(1);
   const list = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
@@ -73,11 +73,8 @@ export function useReader(shown: Shown, onFind: () => void) {
   const from = blocks[top]?.first ?? 0;
   const to = (blocks[bottom]?.first ?? 0) + 1;
   useEffect(() => useReading.setState({ from, to }), [from, to]);
-
-  useVisibleEntries(entries, blocks, items[0]?.index, items.at(-1)?.index);
-  const isReadable = items.length > 0 && items.every(({ index }) => entries.at(blocks[index]?.first ?? 0) !== undefined);
-  useEffect(() => (isReadable ? afterFrames(overscanDelay, () => setOverscan(fullOverscan)) : undefined), [isReadable]);
-
+  useVisibleEntries(entries, blocks, items);
+  useOverscan(entries, blocks, items, setOverscan);
   const land = useLanding(scroller, list);
   const goTo = useCallback((entry: number) => land(blockOfEntry(blocks, entry)), [land, blocks]);
   const goToBlock = (block: number, align: 'start' | 'auto') => (align === 'start' ? land(block) : list.scrollToIndex(block, { align }));
@@ -130,11 +127,16 @@ function cutAt(rows: Outline['rows'], blocks: readonly Block[], entry: number): 
   return (last ?? rows.findLast((row) => !row.hidden))?.key;
 }
 
+type Items = ReturnType<Virtualizer<HTMLDivElement, Element>['getVirtualItems']>;
+
 /**
- * Blocks drawn beyond the view. The first drawing leaves most of them out, so that what is in view can be read sooner. The others follow so
- * soon that a landing still corrects itself on every frame when their real heights become known.
+ * Raises the number of blocks that are drawn beyond the view. The first drawing leaves most of them out, so that what is in view can be read
+ * sooner. The others follow so soon that a landing still corrects itself on every frame when their real heights become known.
  */
-const [firstOverscan, fullOverscan, overscanDelay] = [1, 6, 3];
+function useOverscan(entries: Ranges<Entry>, blocks: readonly Block[], items: Items, setOverscan: (count: number) => void): void {
+  const isReadable = items.length > 0 && items.every(({ index }) => entries.at(blocks[index]?.first ?? 0) !== undefined);
+  useEffect(() => (isReadable ? afterFrames(3, () => setOverscan(6)) : undefined), [isReadable, setOverscan]);
+}
 
 /** Calls a function after so many frames. Returns a function that cancels this. */
 function afterFrames(count: number, act: () => void): () => void {
@@ -175,7 +177,8 @@ function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly T
 }
 
 /** Loads the entries of the visible blocks. */
-function useVisibleEntries(entries: Ranges<Entry>, blocks: readonly Block[], first: number | undefined, last: number | undefined): void {
+function useVisibleEntries(entries: Ranges<Entry>, blocks: readonly Block[], items: Items): void {
+  const [first, last] = [items[0]?.index, items.at(-1)?.index];
   useEffect(() => {
     if (first === undefined || last === undefined) return;
     const places = blocks.slice(first, last + 1).flatMap((block) => [block.first, block.result ?? block.first]);

@@ -1,8 +1,8 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Loading } from '../../parts';
-import { useOpenDir } from '../../state';
+import { Button, Empty, Failure, Loading, ProblemLine, problemOf } from '../../parts';
+import { followAddress, useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { BudgetNotice } from './BudgetNotice';
 import { CaptureOffer } from './CaptureOffer';
@@ -18,6 +18,18 @@ const nothingChosen: Narrowing['chosen'] = { agent: new Set(), repository: new S
 /** All sessions of all agents: those of the project, and those on this machine that can be imported. */
 export function SessionsView() {
   const { found, own, listed, loading } = useSessions();
+  const { state } = useProject();
+  if (state.phase === 'failed' && listed.length === 0) {
+    return (
+      <Failure
+        what={`The project ${state.dir} cannot be opened`}
+        error={state.error}
+        stillWorks="Nothing in it was changed. Other projects can still be opened."
+        onRetry={() => void followAddress()}
+        actions={<Button onClick={() => void openSample()}>Open the sample project</Button>}
+      />
+    );
+  }
   if (own.status === 'failed') {
     return (
       <Failure
@@ -70,6 +82,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
   };
   return (
     <section className="sessions" aria-label="Sessions">
+      <Unopened />
       <SessionsBar
         {...{ listed, shown, places, text, chosen, days, archived }}
         onText={setText}
@@ -99,6 +112,17 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
         </p>
       )}
     </section>
+  );
+}
+
+/** Says that the project of the address cannot be opened. The histories on this machine stay in the list. */
+function Unopened() {
+  const { state } = useProject();
+  if (state.phase !== 'failed') return null;
+  return (
+    <ProblemLine>
+      The project {state.dir} cannot be opened: {problemOf(state.error).message}
+    </ProblemLine>
   );
 }
 
