@@ -9,7 +9,7 @@ import { languageOfPath } from './highlight';
 import { Picture } from './Image';
 import { familyIcons, familyOf, kindIcons, markHints, markNames, speaker } from './kinds';
 import { Markdown } from './Markdown';
-import { compact, exact, instant, when } from './numbers';
+import { compact, exact, firstLine, instant, when } from './numbers';
 import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, textOf } from './tools';
 
 /** The header of an entry: speaker, time, tokens. `actions` appear at its end on hover. */
@@ -189,7 +189,7 @@ function Thinking({ entry }: { entry: Entry }) {
     <>
       <button type="button" className="thinking-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
         <ChevronRight size={13} aria-hidden className={open ? 'turned' : undefined} />
-        {open ? 'Hide' : <span className="ellipsis">{entry.text.trim().split('\n', 1)[0]?.slice(0, 240)}</span>}
+        {open ? 'Hide' : <span className="ellipsis">{firstLine(entry.text)}</span>}
       </button>
       {open && <Markdown text={entry.text} />}
     </>
