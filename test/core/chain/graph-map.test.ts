@@ -28,7 +28,7 @@ test('[W49] the map of a graph has the lanes, sizes and marks of its rows, and f
   expect(graphMap(chain, {}).places).toBeUndefined();
 });
 
-test('[W70] a branch that left its session’s way has the title of its first commit, and is found by it', () => {
+test('[W70] a side branch has the title of its first commit, and is found by it', () => {
   const chain = emptyChain();
   const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary', sessionId: 's1' } as const;
   const add = (name: string, parent: ContextId | null): ContextId =>

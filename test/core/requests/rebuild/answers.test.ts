@@ -26,7 +26,7 @@ const session =
   answer('a3', 'Welcome.', { parent: 'u2' });
 
 describe('calls of a history without records', () => {
-  test('the calls of a long context are listed in steps, the same as those of one turn after another', () => {
+  test('the calls of a long context are listed in steps, as those of one turn after another', () => {
     const turns = Array.from({ length: 100 }, (_, n) => {
       const parent = n === 0 ? null : `a${n - 1}`;
       return prompt(`u${n}`, `question ${n}`, { parent }) + answer(`a${n}`, `answer ${n}`, { parent: `u${n}` });
