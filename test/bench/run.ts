@@ -5,37 +5,40 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 import { exportedPage } from '../../page.config.ts';
+import { withoutFacts } from './without-facts.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(dirname(here));
 const outDir = join(root, 'out', 'bench');
 
-await build({
-  root,
-  configFile: false,
-  logLevel: 'warn',
-  plugins: [exportedPage()],
-  build: {
-    ssr: true,
-    target: 'node24',
-    outDir,
-    emptyOutDir: false,
-    minify: false,
-    rolldownOptions: {
-      input: {
-        main: join(here, 'main.ts'),
-        hub: join(here, 'hub.ts'),
-        syncs: join(here, 'syncs.ts'),
-        memory: join(here, 'memory.ts'),
-        langgraph: join(here, 'langgraph.ts'),
-        work: join(root, 'src/main/engine/work.ts'),
-      },
-      output: { entryFileNames: '[name].js', format: 'esm' },
+/** Builds programs of the bench, named by their entry files. */
+const buildAll = (input: Readonly<Record<string, string>>, plugins: readonly Plugin[] = []): Promise<unknown> =>
+  build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    plugins: [exportedPage(), ...plugins],
+    build: {
+      ssr: true,
+      target: 'node24',
+      outDir,
+      emptyOutDir: false,
+      minify: false,
+      rolldownOptions: { input, output: { entryFileNames: '[name].js', format: 'esm' } },
     },
-  },
+  });
+
+await buildAll({
+  main: join(here, 'main.ts'),
+  hub: join(here, 'hub.ts'),
+  syncs: join(here, 'syncs.ts'),
+  memory: join(here, 'memory.ts'),
+  langgraph: join(here, 'langgraph.ts'),
+  work: join(root, 'src/main/engine/work.ts'),
 });
+await buildAll({ 'without-facts': join(here, 'engine.ts') }, [withoutFacts()]);
 
 const { status } = spawnSync(process.execPath, ['--expose-gc', join(outDir, 'main.js'), outDir, ...process.argv.slice(2)], { stdio: 'inherit' });
 process.exitCode = status ?? 1;

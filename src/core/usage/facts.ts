@@ -7,21 +7,28 @@ export interface CountedCommit {
   readonly calls: readonly CallCount[];
 }
 
-const columns =
-  'call, context, key, session, subagent, agent, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does';
+/** The columns that the calls of a batch share, and those of each call. */
+const shared = ['project', 'session', 'agent', 'subagent'];
+const own =
+  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does'.split(', ');
 
 const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'];
 /** Of two counts of one call, the larger: a shorter one was written earlier. So the order of imports makes no difference. */
 const larger = counted.map((name) => `${name} = COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`).join(', ');
 const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name} <> excluded.${name}`).join(' OR ');
 
-/** Calls per INSERT. SQLite prepares a savepoint for each statement, so few large statements are cheaper. */
+/**
+ * Calls per INSERT. SQLite prepares a savepoint for each statement, and each value that is bound costs time, so few large statements that
+ * bind what calls share once are cheaper.
+ */
 const callsPerInsert = 32;
+/** As many calls, or more, take a large statement that repeats the last one: a repeated call changes nothing. */
+const fewCalls = 4;
 const insertCalls = (calls: number): string => /* sql */ `
-INSERT INTO usageCall (project, ${columns})
-VALUES ${Array(calls)
-  .fill(`(?, ${columns.replaceAll(/\w+/g, '?')})`)
-  .join(', ')}
+INSERT INTO usageCall (${[...shared, ...own].join(', ')})
+SELECT shared.*, own.* FROM (VALUES (?, ?, ?, ?)) shared CROSS JOIN (VALUES ${Array(calls)
+  .fill(`(${own.map(() => '?').join(', ')})`)
+  .join(', ')}) own WHERE true
 ON CONFLICT (project, call) DO`;
 const insertNewCalls = (calls: number): string => `${insertCalls(calls)} NOTHING`;
 const insertOne = insertNewCalls(1);
@@ -38,55 +45,80 @@ export function agentOf(template: string): { readonly agent: string; readonly su
   return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
 }
 
-/** A call as it is stored, and the commit that contains its reply. */
-interface Placed {
-  readonly context: number;
-  readonly call: CallCount;
-  readonly sum: Sum;
-  readonly facts: readonly (string | number | null)[];
+/** Calls that are stored by one statement. They belong to one session and agent. */
+interface Batch {
+  readonly sums: readonly Sum[];
+  readonly calls: readonly CallCount[];
+  /** The values of `own` of each call, one after the other. */
+  readonly values: readonly (string | number | null)[];
 }
 
 /** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. */
 export function recordCalls(chain: Chain, commits: Iterable<CountedCommit>): void {
   const added = new Map<string, Sum>();
   const stale = new Set<string>();
-  let batch: Placed[] = [];
+  let batch = { sums: [] as Sum[], calls: [] as CallCount[], values: [] as (string | number | null)[] };
+  const flush = (): void => {
+    insert(chain, batch, stale);
+    batch = { sums: [], calls: [], values: [] };
+  };
+  let sum: Sum | undefined;
   for (const { row, calls } of commits) {
     const { agent, subagent } = agentOf(row.template);
     const session = row.sessionId ?? '';
+    if (sum && (sum.session !== session || sum.agent !== agent || sum.subagent !== subagent)) {
+      flush();
+      sum = undefined;
+    }
     for (const call of calls) {
-      const { id, key, model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null } = call;
+      const { id, key, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null } = call;
       const at = timeOf(call.at) ?? row.createdAt;
-      const times = [at, timeOf(call.endedAt), timeOf(call.askedAt)];
-      const counts = [input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning];
-      const facts = [chain.project, id, row.seq, key, session, subagent, agent, model, ...times, ...counts, flaw, prompt, does];
-      const sum = sumAt(added, session, [chain.project, session, agent, subagent, model ?? ''], Math.trunc(at / quarterMs));
-      batch.push({ context: row.seq, call, sum, facts });
-      if (batch.length < callsPerInsert) continue;
-      insert(chain, insertMany, batch, stale);
-      batch = [];
+      const endedAt = call.endedAt === call.at && call.at !== undefined ? at : timeOf(call.endedAt);
+      const model = call.model ?? '';
+      const quarter = Math.trunc(at / quarterMs);
+      if (sum?.model !== model || sum.quarter !== quarter) sum = sumAt(added, { session, agent, subagent, model, quarter });
+      batch.sums.push(sum);
+      batch.calls.push(call);
+      batch.values.push(id, row.seq, key, call.model, at, endedAt, timeOf(call.askedAt));
+      batch.values.push(input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does);
+      if (batch.calls.length === callsPerInsert) flush();
     }
   }
-  for (const each of batch) insert(chain, insertOne, [each], stale);
+  flush();
   if (stale.size > 0) sumSessions(chain, [...stale]);
-  for (const sum of added.values()) if (sum.counts[0] !== 0 && !stale.has(sum.session)) storeSum(chain, sum);
+  for (const each of added.values()) if (each.counts[0] !== 0 && !stale.has(each.session)) storeSum(chain, each);
 }
 
 /**
  * Stores calls. A batch that is new adds to the sums. Otherwise a commit may have a copy of a call that an earlier commit has: this is noted,
  * and the sums of its session are stale.
  */
-function insert(chain: Chain, sql: string, batch: readonly Placed[], stale: Set<string>): void {
-  if (chain.db.run(sql, ...batch.flatMap(({ facts }) => facts)).changes === batch.length) {
-    for (const { sum, call } of batch) addCall(sum, call);
+function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>): void {
+  const [first] = sums;
+  if (!first) return;
+  const common = [chain.project, first.session, first.agent, first.subagent];
+  const valuesOf = (at: number): Batch['values'] => values.slice(at * own.length, (at + 1) * own.length);
+  const isNew =
+    calls.length < fewCalls
+      ? calls.every((_, at) => chain.db.run(insertOne, ...common, ...valuesOf(at)).changes === 1)
+      : chain.db.run(insertMany, ...common, ...filled(values)).changes === calls.length;
+  if (isNew) {
+    for (const [at, call] of calls.entries()) addCall(sums[at] ?? first, call);
     return;
   }
-  for (const { context, call, sum, facts } of batch) {
-    stale.add(sum.session);
-    const row = chain.db.one<{ no: number; context: number }>(joinOne, ...facts);
+  stale.add(first.session);
+  for (const [at, call] of calls.entries()) {
+    const context = valuesOf(at)[1] ?? null;
+    const row = chain.db.one<{ no: number; context: number }>(joinOne, ...common, ...valuesOf(at));
     if (row && row.context !== context)
       chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', context, row.no, call.key);
   }
+}
+
+/** The values of a large statement: those of its calls, and the last call's again and again. */
+function filled(values: Batch['values']): Batch['values'] {
+  const missing = callsPerInsert - values.length / own.length;
+  return missing === 0 ? values : [...values, ...Array.from({ length: missing }, () => values.slice(-own.length)).flat()];
 }
 
 const timeOf = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));
@@ -109,19 +141,26 @@ export const sums = [
   'cost',
 ] as const;
 
-/** The calls of a session in one quarter of an hour that an import adds. The counts are in the order of `sums`. */
-interface Sum {
+/** What a sum adds up: calls of a session in one quarter of an hour. */
+interface Summed {
   readonly session: string;
-  readonly keys: readonly (string | number)[];
+  readonly agent: string;
+  readonly subagent: string;
+  /** Empty where the model is unknown. */
+  readonly model: string;
   readonly quarter: number;
+}
+
+/** The calls that an import adds to a sum. The counts are in the order of `sums`. */
+interface Sum extends Summed {
   readonly counts: number[];
 }
 
-function sumAt(added: Map<string, Sum>, session: string, keys: Sum['keys'], quarter: number): Sum {
-  const name = `${keys.join('\n')}\n${quarter}`;
+function sumAt(added: Map<string, Sum>, summed: Summed): Sum {
+  const name = Object.values(summed).join('\n');
   const known = added.get(name);
   if (known) return known;
-  const sum = { session, keys, quarter, counts: Array<number>(sums.length).fill(0) };
+  const sum = { ...summed, counts: Array<number>(sums.length).fill(0) };
   added.set(name, sum);
   return sum;
 }
@@ -154,7 +193,8 @@ const addToSession = addSums(
   'first = min(first, excluded.first), quarter = max(quarter, excluded.quarter), ',
 );
 
-function storeSum({ db }: Chain, { keys, quarter, counts }: Sum): void {
+function storeSum({ db, project }: Chain, { session, agent, subagent, model, quarter, counts }: Sum): void {
+  const keys = [project, session, agent, subagent, model];
   db.run(addToQuarter, ...keys, quarter, ...counts);
   db.run(addToSession, ...keys, quarter, quarter, ...counts);
 }

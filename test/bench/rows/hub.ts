@@ -12,7 +12,8 @@ import { createEngine, createSession } from '../../../src/core/project/index.js'
 import { openStore } from '../../../src/core/replicas/index.js';
 import { router } from '../../../src/core/router/index.js';
 import { push } from '../../../src/core/sync/index.js';
-import { loadPrices, usageSessions } from '../../../src/core/usage/index.js';
+import { usageSessions } from '../../../src/core/usage/index.js';
+import { loadPrices } from '../../../src/core/usage/prices.js';
 import { openHubDatabase, writeFacts } from '../../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../../src/main/team/index.js';
 import { importAll, openEngine } from '../engine.js';

@@ -39,6 +39,7 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
   const model = stringAt(record.message, 'model');
   if (!first || model === syntheticModel) return undefined;
   const message = isObject(record.message) ? record.message : {};
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = countsOfUsage(message.usage);
   return {
     at: first.at,
     reply: {
@@ -47,7 +48,13 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
       model: model ?? null,
       isFinal: isFinalMessage(message),
       does: doesOf(entries),
-      ...countsOfUsage(message.usage),
+      input,
+      cacheRead,
+      cacheWrite,
+      cacheWrite1h,
+      output,
+      reasoning,
+      flaw,
     },
   };
 }

@@ -124,21 +124,37 @@ export const maxCount = 100_000_000;
 /** A count as a record gives it: null where it is missing; refused where it is negative, fractional or too large. */
 export function countIn(value: Json | undefined): number | null | 'refused' {
   if (value === undefined || value === null) return null;
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount ? (value as number) : 'refused';
+  return isCount(value) ? value : 'refused';
 }
 
-const countNames = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
+const isCount = (value: Json | undefined): value is number => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount;
+const isImpossible = (value: Json | undefined): boolean => value !== undefined && value !== null && !isCount(value);
 
-/** Reads counts by name. Counts that cannot be right become null, and `flaw` names them. */
+/** Reads counts by name. Counts that cannot be right become null, and `flaw` names them. Every reply comes through here, so nothing loops. */
 export function countsIn(values: Readonly<Record<keyof Counts, Json | undefined>>): Counts & { readonly flaw?: string } {
-  const counts: Mutable<Counts> = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
-  let refused = '';
-  for (const name of countNames) {
-    const count = countIn(values[name]);
-    if (count !== 'refused') counts[name] = count;
-    else refused += `${refused === '' ? '' : ', '}${name} ${JSON.stringify(values[name])?.slice(0, 40)}`;
-  }
-  return refused === '' ? counts : { ...counts, flaw: `the record has an impossible count: ${refused}` };
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning } = values;
+  const counts = {
+    input: isCount(input) ? input : null,
+    cacheRead: isCount(cacheRead) ? cacheRead : null,
+    cacheWrite: isCount(cacheWrite) ? cacheWrite : null,
+    cacheWrite1h: isCount(cacheWrite1h) ? cacheWrite1h : null,
+    output: isCount(output) ? output : null,
+    reasoning: isCount(reasoning) ? reasoning : null,
+  };
+  const isWhole = !(
+    isImpossible(input) ||
+    isImpossible(cacheRead) ||
+    isImpossible(cacheWrite) ||
+    isImpossible(cacheWrite1h) ||
+    isImpossible(output) ||
+    isImpossible(reasoning)
+  );
+  if (isWhole) return counts;
+  const refused = Object.entries(values).filter(([, value]) => isImpossible(value));
+  return {
+    ...counts,
+    flaw: `the record has an impossible count: ${refused.map(([name, value]) => `${name} ${JSON.stringify(value)?.slice(0, 40)}`).join(', ')}`,
+  };
 }
 
 /** The arguments that say what a tool call is about, the most telling first. */
