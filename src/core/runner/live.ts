@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import type { Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
 import { turnNamed } from '../handover/index.js';
 import { getRun } from '../timeline/index.js';
-import { loadPrices } from '../usage/index.js';
+import { preparePrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
 import { endJob, jobNamed, lookMs, renewLease, renewMs, type Target, takeJob } from './jobs.js';
@@ -98,7 +98,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
   await parts.live.takeTurn();
   try {
     diary.tell({ kind: 'began', text: '' });
-    await loadPrices();
+    await preparePrices();
     signal.throwIfAborted();
     end(await perform(parts, work), null);
   } catch (error) {

@@ -4,7 +4,7 @@ import { readerOf } from '../formats/index.js';
 import { callsOfDelta } from '../requests/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
-import { priceCalls } from './prices.js';
+import { priceFewCalls } from './prices.js';
 
 /** The row of the `progress` table that says up to which commit the calls are stored. */
 const progressName = 'usage';
@@ -124,7 +124,7 @@ function callsIn(chain: Chain, { seq, artifact, format, type }: Row): CountedCom
 }
 
 /**
- * Stores the calls of all commits that are not read yet, and prices them. Call it before answering a question about usage. A list that is
+ * Stores the calls of all commits that are not read yet, and prices them if they are few. Call it before answering a question about usage. A list that is
  * read again after every change is not `patient`: while another thread or process writes, it shows what is stored so far, because
  * waiting for the lock would block the engine's thread. `of`: the question is about this context.
  */
@@ -132,7 +132,7 @@ export function readPending(chain: Chain, { patient = true, priced = true, of = 
   if (chain.db.readonly || (!patient && !chain.db.isFree())) return;
   if (patient) requireContents(chain, of);
   if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain));
-  if (priced) priceCalls(chain);
+  if (priced) priceFewCalls(chain);
 }
 
 /**

@@ -16,7 +16,7 @@ export const moneyOf = (amount: number | null, isWhole = true): Money | null =>
 type PriceList = typeof import('@pydantic/genai-prices');
 let list: PriceList | undefined;
 
-/** Loads the list of prices, which is large. Call it before a question that prices calls; without it, new calls have no price yet. */
+/** Loads the list of prices, which is large. Without it, new calls have no price yet. */
 export async function loadPrices(): Promise<void> {
   list ??= await import('@pydantic/genai-prices');
 }
@@ -129,55 +129,37 @@ const versionName = 'usage prices';
 /** The first call that a long run still has to price. The sums of the calls before it may be out of date. */
 const placeName = 'usage prices from';
 
-/** Looks up the prices of calls that have none yet. After a change of the list or of a person's own prices, of all calls. */
-export function priceCalls(chain: Chain): void {
-  for (const _ of priceInPieces(chain));
-}
-
-/** The run that looks up the prices of a project, while it lasts. */
-const running = new WeakMap<Chain, Promise<void>>();
-
 /**
- * Loads the list of prices and looks up the prices that are missing, a piece at a time: the engine answers other calls in between. While
- * another thread or process writes, it leaves the rest for later.
+ * Looks up the prices of calls that arrived since `preparePrices`. A long run would keep the engine from other calls, so many calls, or all
+ * calls of a large project after a change of the prices, are left to the next `preparePrices`.
  */
-export async function preparePrices(chain: Chain): Promise<void> {
-  await loadPrices();
-  const run = running.get(chain) ?? priceSlowly(chain).finally(() => running.delete(chain));
-  running.set(chain, run);
-  await run;
+export function priceFewCalls(chain: Chain): void {
+  for (const _ of priceInPieces(chain, true));
 }
 
-async function priceSlowly(chain: Chain): Promise<void> {
-  if (chain.db.readonly || !chain.db.isFree()) return;
-  for (const _ of priceInPieces(chain)) {
-    await new Promise((resolve) => setTimeout(resolve));
-    if (!chain.db.isFree()) return;
-  }
-}
-
-/** Yields after each transaction of a long run. */
-function* priceInPieces(chain: Chain): Generator<void> {
-  if (!list || chain.db.readonly) return;
+/** Looks up missing prices, and all of them after a change of the list or of a person's own prices. Yields after each transaction of a long run. */
+export function* priceInPieces(chain: Chain, isFew = false): Generator<void> {
+  const { db, project } = chain;
+  if (!list || db.readonly) return;
   const settings = settingsOf(chain);
   const stored = new Map(
-    chain.db
-      .all<{ name: string; value: number }>('SELECT name, value FROM progress WHERE project = ? AND name LIKE ?', chain.project, `${versionName}%`)
+    db
+      .all<{ name: string; value: number }>('SELECT name, value FROM progress WHERE project = ? AND name LIKE ?', project, `${versionName}%`)
       .map(({ name, value }) => [name, value]),
   );
-  if (stored.get(versionName) !== settings.version)
-    chain.db.transaction(() => {
+  const isSame = stored.get(versionName) === settings.version;
+  const calls = isSame && !stored.has(placeName) ? unpriced(chain) : undefined;
+  if (calls && calls.length <= pricedAtOnce) {
+    priceTogether(chain, calls, settings);
+    return;
+  }
+  if (isFew && db.all('SELECT 1 FROM usageCall WHERE project = ? LIMIT ?', project, pricedAtOnce + 1).length > pricedAtOnce) return;
+  if (calls) setProgress(chain, placeName, calls[0]?.no ?? 0);
+  if (!isSame)
+    db.transaction(() => {
       setProgress(chain, versionName, settings.version);
       setProgress(chain, placeName, 0);
     });
-  else if (!stored.has(placeName)) {
-    const calls = unpriced(chain);
-    if (calls.length <= pricedAtOnce) {
-      priceFew(chain, calls, settings);
-      return;
-    }
-    setProgress(chain, placeName, calls[0]?.no ?? 0);
-  }
   yield* priceMany(chain, settings);
 }
 
@@ -197,7 +179,7 @@ const unpriced = (chain: Chain): PricedCall[] =>
     chain.project,
   );
 
-function priceFew(chain: Chain, calls: readonly PricedCall[], settings: UsageSettings): void {
+function priceTogether(chain: Chain, calls: readonly PricedCall[], settings: UsageSettings): void {
   if (calls.length === 0) return;
   chain.db.transaction(() => {
     storePrices(chain, calls, settings);

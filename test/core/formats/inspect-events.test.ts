@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
 import type { Entry } from '../../../src/core/contract/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
-import { loadPrices, usageSessions } from '../../../src/core/usage/index.js';
+import { preparePrices, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -123,7 +123,7 @@ test('[F49] a try that failed is a session of its own, with the attachments of a
 });
 
 test('[F36, F49] lists of events are conversations: branches, a compaction, and nested agents', async () => {
-  await loadPrices();
+  await preparePrices();
   const total = (chain: Chain): number => {
     const { input, output } = usageSessions(chain, {}).totals.tokens;
     return input + output;

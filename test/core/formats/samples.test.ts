@@ -5,7 +5,7 @@ import { type Chain, entries, graph } from '../../../src/core/chain/index.js';
 import type { Entry } from '../../../src/core/contract/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
-import { loadPrices, usageSessions } from '../../../src/core/usage/index.js';
+import { preparePrices, usageSessions } from '../../../src/core/usage/index.js';
 import { transcripts } from '../../support/agents.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
@@ -92,8 +92,8 @@ function own(chain: Chain): readonly Entry[] {
 
 describe.skipIf(!existsSync(samples))('samples of many agents (they are next to the repository, on developer machines only)', () => {
   test.each(counted)('[F21, F36, F47] $file has the turns, tools and counts of the raw file', async (one) => {
-    await loadPrices();
     const chain = emptyChain();
+    await preparePrices(chain);
     const path = join(samples, one.file);
     importInto(chain, path);
     const { sessions } = listSessions(chain, {}, {});

@@ -5,12 +5,12 @@ import { beforeAll, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
 import { type Chain, entries, fork, outlineRows, snapshot, tips } from '../../../src/core/chain/index.js';
 import { groupings } from '../../../src/core/contract/index.js';
-import { callsByCommit, loadPrices, sumSessions, usageCalls, usageSessions, usageSides } from '../../../src/core/usage/index.js';
+import { callsByCommit, preparePrices, sumSessions, usageCalls, usageSessions, usageSides } from '../../../src/core/usage/index.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
-beforeAll(loadPrices);
+beforeAll(() => preparePrices());
 
 /** A session whose replies each say the provider's id of their call. */
 const named = (...given: Parameters<typeof session>): string[] =>

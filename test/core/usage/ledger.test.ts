@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { UsageCall } from '../../../src/core/contract/index.js';
-import { loadPrices, readSettingsFrom, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
+import { preparePrices, readSettingsFrom, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { prompt } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { type Message, openWriter, type Shape } from '../../support/request-records.js';
 
-beforeAll(loadPrices);
+beforeAll(() => preparePrices());
 
 function chainWith(lines: readonly string[]) {
   const chain = emptyChain();

@@ -1,9 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
-import { loadPrices, readSettingsFrom, usageSessions } from '../../../src/core/usage/index.js';
+import { preparePrices, readSettingsFrom, usageSessions } from '../../../src/core/usage/index.js';
 import { emptyChain } from '../../support/project.js';
-
-beforeAll(loadPrices);
 
 const calls = 12_000;
 const sessions = 40;
@@ -21,38 +19,54 @@ function chainWithCalls(): Chain {
   return chain;
 }
 
-const costOf = (chain: Chain): number => usageSessions(chain, { groupBy: null }).totals.cost?.amount ?? Number.NaN;
+const shownCost = (chain: Chain): number => usageSessions(chain, { groupBy: null }).totals.cost?.amount ?? 0;
+const costOf = async (chain: Chain): Promise<number> => {
+  await preparePrices(chain);
+  return shownCost(chain);
+};
 const atPrice = (perMillion: number): number => (calls * 1_000 * perMillion) / 1e6;
 const ownPrice = (chain: Chain, input: number): void =>
   readSettingsFrom(chain, () => JSON.stringify({ models: { 'claude-opus-4-5': { input, output: 0 } } }));
 
 describe('prices of many calls', () => {
-  test('[N6] every call is priced and summed, and priced again after a change of the prices', () => {
+  test('[N6] every call is priced and summed, and priced again after a change of the prices', async () => {
     const chain = chainWithCalls();
-    expect(costOf(chain)).toBeCloseTo(atPrice(5), 6);
+    expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
     ownPrice(chain, 7);
-    expect(costOf(chain)).toBeCloseTo(atPrice(7), 6);
+    expect(await costOf(chain)).toBeCloseTo(atPrice(7), 6);
   });
 
-  test('[N6] pricing that was interrupted continues at the next question', () => {
+  test('[N6] pricing that was interrupted continues at the next question', async () => {
     const chain = chainWithCalls();
-    expect(costOf(chain)).toBeCloseTo(atPrice(5), 6);
+    expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
     ownPrice(chain, 7);
     const { transaction } = chain.db;
     let left = 2;
     const broken = { ...chain, db: { ...chain.db, transaction: <T>(work: () => T): T => (left-- > 0 ? transaction(work) : fail()) } };
     ownPrice(broken, 7);
-    expect(() => usageSessions(broken, { groupBy: null })).toThrow('interrupted');
-    expect(costOf(chain)).toBeCloseTo(atPrice(7), 6);
+    await expect(preparePrices(broken)).rejects.toThrow('interrupted');
+    expect(await costOf(chain)).toBeCloseTo(atPrice(7), 6);
   });
 
-  test('[N6] calls that arrive by thousands are priced with those before them', () => {
+  test('[N6] a question prices a few new calls itself, and leaves many to the preparation', async () => {
     const chain = chainWithCalls();
-    expect(costOf(chain)).toBeCloseTo(atPrice(5), 6);
+    await preparePrices();
+    expect(shownCost(chain)).toBe(0);
+    expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
+    chain.db.run("UPDATE usageCall SET priced = NULL, cost = NULL, input = 2000 WHERE project = ? AND session = 'session-3'", chain.project);
+    expect(shownCost(chain)).toBeCloseTo(atPrice(5) + (calls / sessions) * 1_000 * 5e-6, 6);
+    ownPrice(chain, 7);
+    expect(shownCost(chain)).toBeCloseTo(atPrice(5) + (calls / sessions) * 1_000 * 5e-6, 6);
+    expect(await costOf(chain)).toBeCloseTo(atPrice(7) + (calls / sessions) * 1_000 * 7e-6, 6);
+  });
+
+  test('[N6] calls that arrive by thousands are priced with those before them', async () => {
+    const chain = chainWithCalls();
+    expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
     chain.db.run("UPDATE usageCall SET priced = NULL, cost = NULL, input = 2000 WHERE project = ? AND session < 'session-3'", chain.project);
     const doubled = chain.db.one<{ n: number }>('SELECT count(*) AS n FROM usageCall WHERE input = 2000')?.n ?? 0;
     expect(doubled).toBeGreaterThan(5_000);
-    expect(costOf(chain)).toBeCloseTo(atPrice(5) + (doubled * 1_000 * 5) / 1e6, 6);
+    expect(await costOf(chain)).toBeCloseTo(atPrice(5) + (doubled * 1_000 * 5) / 1e6, 6);
   });
 });
 
