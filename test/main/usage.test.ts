@@ -69,6 +69,9 @@ test('[N7] stemma cache lists misses with their cause and loss', async () => {
   expect(misses).toContain('expired after 16 min  57,414 tokens lost, $0.33');
   expect(misses).toContain('model changed');
   expect(misses).toContain('6 misses, 307,724 tokens paid again, $1.36 more than a cache read');
+  expect(await stemma('cache', 'nonsense')).toContain('no calls of the session nonsense are in this project');
+  expect(process.exitCode).toBeGreaterThan(0);
+  process.exitCode = undefined;
 });
 
 test('[N1] stemma log and show have the counted tokens', async () => {

@@ -184,7 +184,10 @@ function printTools(sums: readonly ToolSum[], branches: number): void {
 
 function showCache(session: string | undefined, options: ProjectOptions): Promise<void> {
   return withProject(options, async ({ client }) => {
-    const { calls } = await client.usage.calls({ ...(session !== undefined && { sessionId: session }), filter: { miss: true } });
+    const of = session === undefined ? {} : { sessionId: session };
+    const { calls } = await client.usage.calls({ ...of, filter: { miss: true } });
+    if (session !== undefined && calls.length === 0 && (await client.usage.calls({ ...of, limit: 1 })).total === 0)
+      throw new UsageError(`no calls of the session ${session} are in this project. \`stemma usage\` lists the sessions.`);
     if (options.json) return printJson(calls);
     for (const call of calls) printText(describeMiss(call));
     const lost = calls.reduce((sum, { cache }) => sum + (cache.lostTokens ?? 0), 0);
