@@ -1,7 +1,13 @@
+import './page.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { UsageCall, UsageFiller, UsageSeries } from '../../src/core/contract/index.js';
+import { partKinds } from '../../src/core/contract/usage.js';
+import { colorOf, shares } from '../../src/renderer/parts/kinds.js';
 import { culpritsOf, missTitle, nextPlace, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
-import { layers, stackOf, unrecorded } from '../../src/renderer/views/request/fill.js';
+import { layers, stackOf, topOf, unrecorded } from '../../src/renderer/views/request/fill.js';
+import { root } from '../support/source.js';
 
 const call = (more: Partial<UsageCall>): UsageCall => ({
   requestId: 'r' as never,
@@ -88,6 +94,26 @@ test('[N8] the layers of the chart add up to the counted total', () => {
   expect(heights.at(-1)?.[0]).toBe(1_000);
   expect(tokens[1]?.[unrecorded]).toBe(0);
   expect([limit, cuts, layers.length]).toEqual([2_000, [1], 8]);
+});
+
+test('[W56] the chart has the layers and colors of every other bar, in light and in dark', () => {
+  const tokens = readFileSync(join(root, 'src/renderer/app/tokens.css'), 'utf8');
+  const colors = [...shares.map(colorOf), '--f-none'];
+  expect(layers.map(({ color }) => color)).toEqual(colors);
+  expect(layers.flatMap(({ kinds }) => kinds).toSorted()).toEqual([...partKinds].toSorted());
+  for (const color of colors) expect([color, tokens.split(`${color}: `).length - 1]).toEqual([color, 2]);
+  // Nothing else in the window gives a kind of entry a color of its own.
+  for (const style of readdirSync(join(root, 'src/renderer'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.css')))
+    if (!style.endsWith('tokens.css')) expect([style, readFileSync(join(root, 'src/renderer', style), 'utf8')].join('\n')).not.toMatch(/--f-\w+: *#/);
+});
+
+test('[W56] the limit line stands at the window of the last model', () => {
+  const called = (limit: number | null): UsageSeries['calls'][number] => ({ requestId: 'r', counted: 1, limit, parts: [], notRecorded: null });
+  const limitOf = (...limits: (number | null)[]): number | null => stackOf({ kinds: [], basis: 'counted', calls: limits.map(called) }).limit;
+  expect([limitOf(200_000, 1_000_000), limitOf(200_000, null), limitOf(null)]).toEqual([1_000_000, 200_000, null]);
+  expect(topOf(80_000, 200_000)).toBeGreaterThan(200_000);
+  expect(topOf(79_999, 200_000)).toBeLessThan(200_000);
+  expect(topOf(250_000, 200_000)).toBeGreaterThan(250_000);
 });
 
 test('[N9] what filled a window is one row for a file, however often it was read', () => {

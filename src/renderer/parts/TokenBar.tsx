@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
 import { useShownTheme } from '../state';
 import { basis, unexplained } from './Estimate';
-import { familyOf, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
+import { colorOf, familyOf, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
 import { compact, exact, percent } from './numbers';
 import type { ShownUsage } from './Window';
 import { useWidth } from './width';
@@ -230,7 +230,7 @@ export function TokenLegend({
         .filter((share) => sums[share] > 0)
         .map((share) => (
           <li key={share} title={isLoading ? undefined : `${how}: about ${exact(sums[share])} tokens`}>
-            <i aria-hidden style={{ background: `var(--f-${share})` }} />
+            <i aria-hidden style={{ background: `var(${colorOf(share)})` }} />
             {shareNames[share]}
             {!isLoading && (
               <>

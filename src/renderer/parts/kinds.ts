@@ -4,9 +4,12 @@ import type { Kind, PartKind, Role } from '../../core/contract/index.js';
 /** The groups of entries that share a color of text and icons. */
 export type Family = 'user' | 'assistant' | 'thinking' | 'tool' | 'system' | 'summary';
 
-/** What every bar and chart divides a context into, in the order of their layers and legends. Each has a color `--f-NAME`. */
+/** What every bar and chart divides a context into, in the order of their layers and legends. */
 export const shares = ['system', 'summary', 'user', 'assistant', 'thinking', 'call', 'result'] as const;
 export type Share = (typeof shares)[number];
+
+/** The color of a share in every bar, chart and gutter, as a variable of the theme. */
+export const colorOf = (share: Share): `--f-${Share}` => `--f-${share}`;
 
 export const shareNames: Record<Share, string> = {
   system: 'System',

@@ -1,6 +1,6 @@
 import { Scissors } from 'lucide-react';
 import type { Kind, MomentState } from '../../../core/contract/index.js';
-import { Estimate, kindNames, type Share, say } from '../../parts';
+import { colorOf, Estimate, kindNames, type Share, say } from '../../parts';
 
 /** The tokens in the context window at a step, and what a compaction removed. */
 export function WindowFacts({ state, added }: { state: MomentState; added: number }) {
@@ -44,7 +44,7 @@ const shares: Record<Kind, Share> = {
   event: 'system',
 };
 
-const fillOf = (kind: Kind): React.CSSProperties => ({ background: `var(--f-${shares[kind]})` });
+const fillOf = (kind: Kind): React.CSSProperties => ({ background: `var(${colorOf(shares[kind])})` });
 
 /** Tokens by kind, as a bar and as text. */
 function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; total: number }) {

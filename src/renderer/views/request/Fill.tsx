@@ -4,7 +4,7 @@ import UPlot from 'uplot';
 import type { UsageSeries } from '../../../core/contract/index.js';
 import { basis, say, unexplained } from '../../parts';
 import { useShownTheme } from '../../state';
-import { layers, type Stack, stackOf, unrecorded } from './fill';
+import { layers, type Stack, stackOf, topOf, unrecorded } from './fill';
 
 const height = 168;
 /** The greatest width of a column in pixels. */
@@ -105,13 +105,6 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
     />
   );
 }
-
-/** From this share of the window on, the chart shows the whole window. Fewer tokens would be a line at its bottom. */
-const minShareOfWindow = 0.4;
-
-/** The top of the chart for calls of at most `most` tokens. */
-export const topOf = (most: number, limit: number | null): number =>
-  limit !== null && most >= limit * minShareOfWindow ? Math.max(limit, most) * 1.05 : Math.max(1, most) * 1.25;
 
 /** Highest layer first, so that each lower one is drawn over it. Calls are numbered from 1. */
 const dataOf = ({ ids, heights, counted }: Stack): UPlot.AlignedData =>

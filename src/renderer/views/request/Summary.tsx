@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { basis, inFolder, ProblemLine, problemOf, say, shortPaths } from '../../parts';
+import { basis, colorOf, inFolder, ProblemLine, problemOf, say, shareOfPart, shortPaths } from '../../parts';
 import { go, Memory, usePlace, useQuery } from '../../state';
 import { culpritsOf, isMiss, missTitle } from './calls';
 import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
@@ -160,7 +160,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
             {say.exact(tokens)} × {say.exact(calls)}
           </span>
           <b>{say.compact(tokenCalls)}</b>
-          <i className={`filler-bar fill-${kind}`} style={{ width: `${(tokenCalls / most) * 100}%` }} />
+          <i className="filler-bar" style={{ width: `${(tokenCalls / most) * 100}%`, background: `var(${colorOf(shareOfPart[kind])})` }} />
           {times > 1 && (
             <small className="muted">
               {key === undefined ? say.plural(times, 'tool') : say.plural(times, 'time')}

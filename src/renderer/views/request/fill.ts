@@ -1,14 +1,11 @@
 import type { PartKind, UsageSeries } from '../../../core/contract/index.js';
+import { colorOf, shareNames, shareOfPart, shares } from '../../parts';
+
+const partKinds = Object.keys(shareOfPart) as PartKind[];
 
 /** The layers of the chart from its bottom to its top, in the colors of entry kinds. The last one fills the gap to the counted total. */
 export const layers: readonly { readonly kinds: readonly PartKind[]; readonly name: string; readonly color: string }[] = [
-  { kinds: ['system', 'tools', 'event'], name: 'System', color: '--f-system' },
-  { kinds: ['summary'], name: 'Summary', color: '--f-summary' },
-  { kinds: ['user', 'image'], name: 'User', color: '--f-user' },
-  { kinds: ['assistant'], name: 'Assistant', color: '--f-assistant' },
-  { kinds: ['thinking'], name: 'Thinking', color: '--f-thinking' },
-  { kinds: ['tool_call'], name: 'Tool calls', color: '--f-call' },
-  { kinds: ['tool_result'], name: 'Tool results', color: '--f-result' },
+  ...shares.map((share) => ({ kinds: partKinds.filter((kind) => shareOfPart[kind] === share), name: shareNames[share], color: colorOf(share) })),
   { kinds: [], name: 'Not recorded', color: '--f-none' },
 ];
 export const unrecorded = layers.length - 1;
@@ -49,3 +46,10 @@ export function stackOf({ kinds, calls, basis }: UsageSeries): Stack {
     basis,
   };
 }
+
+/** From this share of the window on, the chart shows the whole window. Fewer tokens would be a line at its bottom. */
+const minShareOfWindow = 0.4;
+
+/** The top of the chart for calls of at most `most` tokens. */
+export const topOf = (most: number, limit: number | null): number =>
+  limit !== null && most >= limit * minShareOfWindow ? Math.max(limit, most) * 1.05 : Math.max(1, most) * 1.25;
