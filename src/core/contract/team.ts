@@ -39,6 +39,13 @@ const select = z
   })
   .describe('What leaves this machine. Without it, everything but files of agents does. Each commit takes along what comes before it.');
 
+const trouble = {
+  /** Why the hub cannot be used. */
+  problem: z.string().optional(),
+  /** The hub answers, and refuses this machine: its token or sign-in is not valid any more. */
+  refused: z.boolean().optional(),
+};
+
 const status = z.object({
   /** Null if this project is not connected to a hub. */
   hub: z.string().nullable(),
@@ -52,8 +59,7 @@ const status = z.object({
   toPush: byKind,
   /** Items on the hub that a pull would read. Null if the hub does not answer. */
   toPull: count.nullable(),
-  /** Why the hub cannot be used. */
-  problem: z.string().optional(),
+  ...trouble,
 });
 export type TeamStatus = z.output<typeof status>;
 
@@ -97,8 +103,10 @@ export const teamContract = {
         /** Whether the project is open without a clone. */
         onDemand: z.boolean(),
         toPull: count.nullable(),
+        /** What the hub calls the caller. Null if it does not answer. */
+        me: z.string().nullable(),
         people: z.array(z.string()),
-        problem: z.string().optional(),
+        ...trouble,
       }),
     ),
   push: procedure(

@@ -113,6 +113,8 @@ export async function disconnectTeam(engine: Engine, project: Project): Promise<
   return teamStatus(engine, project);
 }
 
+const troubleOf = ({ code, message }: StemmaError) => ({ problem: message, refused: code === 'UNAUTHORIZED' });
+
 /** What a push would send and a pull would read. A hub that does not answer is a problem in the answer, not an error. */
 export async function teamStatus(engine: Engine, project: Project): Promise<TeamStatus> {
   const address = await addressOf(engine, project);
@@ -124,21 +126,21 @@ export async function teamStatus(engine: Engine, project: Project): Promise<Team
     return { ...place, role, name, retention, toPush: items, toPull: Math.max(0, seq - pulled) };
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
-    return { ...place, role: null, name: null, retention: null, toPush: {}, toPull: null, problem: error.message };
+    return { ...place, role: null, name: null, retention: null, toPush: {}, toPull: null, ...troubleOf(error) };
   }
 }
 
 /** What is new on the hub of the project, and who else is there. A hub that does not answer is a problem in the answer, not an error. */
 export async function teamNews(engine: Engine, project: Project) {
   const address = await addressOf(engine, project);
-  if (!address) return { hub: null, onDemand: false, toPull: null, people: [] };
+  if (!address) return { hub: null, onDemand: false, toPull: null, me: null, people: [] };
   const onDemand = address.onDemand === true;
   try {
-    const { id, seq, people } = await reach(engine, address).hello();
-    return { hub: address.hub, onDemand, toPull: itemsToPull(project.chain, id, seq), people: [...people] };
+    const { id, seq, name, people } = await reach(engine, address).hello();
+    return { hub: address.hub, onDemand, toPull: itemsToPull(project.chain, id, seq), me: name, people: [...people] };
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
-    return { hub: address.hub, onDemand, toPull: null, people: [], problem: error.message };
+    return { hub: address.hub, onDemand, toPull: null, me: null, people: [], ...troubleOf(error) };
   }
 }
 

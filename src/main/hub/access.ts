@@ -38,6 +38,9 @@ const allowed: Readonly<Record<HubRole, readonly Action[]>> = {
   pusher: ['write'],
 };
 
+/** What a person does with each action. */
+const words: Readonly<Record<Action, string>> = { read: 'pull', review: 'send tickets', write: 'push', administer: 'manage the project' };
+
 const tokenPrefix = 'stm_';
 const tokenBytes = 32;
 
@@ -117,7 +120,8 @@ async function holderWith(database: HubDatabase, identities: readonly string[], 
 
 /** @throws UNAUTHORIZED if the role does not allow the action. */
 export function requireAction({ role }: Pick<Grant, 'role'>, action: Action): void {
-  if (!allowed[role].includes(action)) throw refusal(`This token has the role ${role}, which may not ${action}.`);
+  if (!allowed[role].includes(action))
+    throw refusal(`Your role is ${role}, which may not ${words[action]}. Ask an admin of the hub for another role.`);
 }
 
 /** Whether a role allows an action. */

@@ -34,14 +34,19 @@ export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, log
 function asError(hub: string, error: unknown): StemmaError {
   if (error instanceof StemmaError) return error;
   const code = error instanceof ORPCError ? errorCodes.find((each) => each === error.code) : undefined;
-  if (error instanceof ORPCError && code !== undefined) return new StemmaError(code, `The hub ${hub}: ${error.message}`, { hub });
+  if (error instanceof ORPCError && code !== undefined)
+    return new StemmaError(code, `The hub ${hub}: ${error.message}`, { hub, ...(code === 'UNAUTHORIZED' && { field: 'token' }) });
   const reason = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
-  return new StemmaError(
-    'UNAVAILABLE',
-    `The hub ${hub} does not answer: ${reason}. Check its address, and whether it runs.`,
-    { hub, reason },
-    { cause: error },
-  );
+  return new StemmaError('UNAVAILABLE', unreachable(hub, reason), { hub, reason }, { cause: error });
+}
+
+/** Why no answer came, in words, with what to do. */
+function unreachable(hub: string, reason: string): string {
+  if (/CERT|SIGNATURE|ISSUER/.test(reason))
+    return `This machine does not trust the certificate of the hub ${hub} (${reason}). Ask who runs the hub, or name its authority in NODE_EXTRA_CA_CERTS.`;
+  if (reason === 'UND_ERR_SOCKET' || reason === 'ERR_SSL_WRONG_VERSION_NUMBER' || reason === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
+    return `The hub ${hub} does not answer: it ended the connection. Check whether its address begins with ${hub.startsWith('https') ? 'http' : 'https'}://.`;
+  return `The hub ${hub} does not answer: ${reason}. Check its address, and whether it runs.`;
 }
 
 /** The hub's project as `core/sync` uses it. */

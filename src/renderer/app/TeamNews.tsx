@@ -40,8 +40,10 @@ export function TeamNews({ dir }: { dir: string }) {
     };
   }, [dir, round]);
   if (!news || news.hub === null) return null;
-  const { toPull, people, problem } = news;
-  const words = [problem ? 'hub away' : toPull ? `${say.plural(toPull, 'record')} to pull` : '', people.join(', ')].filter(Boolean).join(' · ');
+  const { toPull, people, problem, refused } = news;
+  const words = [refused ? 'no access to hub' : problem ? 'hub away' : toPull ? `${say.plural(toPull, 'record')} to pull` : '', people.join(', ')]
+    .filter(Boolean)
+    .join(' · ');
   const pull = (): void =>
     void api.team
       .pull({})

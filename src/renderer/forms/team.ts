@@ -23,8 +23,9 @@ export const hubForm = (): FormSpec => ({
     {
       name: 'token',
       label: 'Token',
+      kind: 'secret',
       shown: ({ from }) => hubPlaceOf(String(from))?.token === undefined,
-      hint: 'An admin of the hub makes it. A share link needs none, nor does a hub at which you signed in with stemma login.',
+      hint: 'An admin of the hub makes it. Leave it empty if you signed in with stemma login.',
     },
     {
       name: 'dir',

@@ -78,6 +78,8 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
     onChange: (event: { target: { value: string } }) => onChange(event.target.value),
   };
   switch (field.kind) {
+    case 'secret':
+      return <input className="field" type="password" autoComplete="off" {...common} />;
     case 'long':
       return <textarea className="field" rows={Math.max(4, Math.min(16, value.split('\n').length + 1))} {...common} />;
     case 'code':

@@ -16,8 +16,8 @@ export interface FormField {
   readonly label: string;
   /** One sentence that explains the field. */
   readonly hint?: string | undefined;
-  /** `long`: several lines. `code`: several lines of JSON. `picks`: ids in an order. `rows`: rows of fields. The default is one line of text. */
-  readonly kind?: 'text' | 'long' | 'code' | 'number' | 'time' | 'check' | 'choice' | 'picks' | 'rows' | undefined;
+  /** `long`: several lines. `code`: several lines of JSON. `secret`: one line that is not shown. `picks`: ids in an order. `rows`: rows of fields. The default is one line of text. */
+  readonly kind?: 'text' | 'secret' | 'long' | 'code' | 'number' | 'time' | 'check' | 'choice' | 'picks' | 'rows' | undefined;
   /** The options of a choice, what can be picked, or suggestions for a text. */
   readonly options?: readonly FormOption[] | (() => Promise<readonly FormOption[]>) | undefined;
   readonly placeholder?: string | undefined;

@@ -101,7 +101,7 @@ describe('a hub project that is open without a clone', () => {
     await client.team.open({ hub: hub.address, project: 'followed', token });
     const second = commitText(mine, 'second', first.id);
     await push(mine, remote);
-    expect(await client.team.news({})).toMatchObject({ onDemand: true, toPull: 1 });
+    expect(await client.team.news({})).toMatchObject({ onDemand: true, toPull: 1, me: 'r' });
     await client.team.pull({});
     expect((await client.context.entries({ id: second.id })).entries.map(({ text }) => text?.split('\n').at(-1))).toEqual(['first', 'second']);
     await expect(client.team.open({ hub: hub.address, project: 'private', token })).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -27,15 +27,24 @@ export function Team({ onPulled }: { onPulled: () => void }) {
     exchange(async (signal) => {
       const { items, objects, sent, redactions } = await api.team.push({ redact }, { signal });
       const replaced = redactions ? ` Replaced ${say.plural(redactions.length, 'secret, path or address', 'secrets, paths and addresses')}.` : '';
-      return { words: `Sent ${inWords(items)} and ${say.plural(objects, 'object')}, ${say.bytes(sent)}.${replaced}`, refused: [] };
+      return { words: moved('Sent', items, objects, `, ${say.bytes(sent)}`, 'The hub has everything already.') + replaced, refused: [] };
     }).then(reload);
   const pull = (): Promise<void> =>
     exchange(async (signal) => {
       const { items, objects, kept, refused } = await api.team.pull({}, { signal });
       onPulled();
-      const stayed = kept > 0 ? ` ${say.plural(kept, 'change')} of yours stayed; push to send them.` : '';
-      return { words: `Took over ${inWords(items)} and ${say.plural(objects, 'object')}.${stayed}`, refused };
+      const stayed = kept > 0 ? ` ${say.plural(kept, 'change')} of yours stayed. Push to send ${kept === 1 ? 'it' : 'them'}.` : '';
+      return { words: moved('Took over', items, objects, '', 'The hub has nothing new.') + stayed, refused };
     }).then(reload);
+  const outcome = (problem: string | undefined) => (
+    <div aria-live="polite">
+      {exchanged.state === 'running' && <p className="muted">Talking with the hub…</p>}
+      {exchanged.state === 'done' && <Result {...exchanged.result} />}
+      <TaskProblem task={changed} />
+      {/* The connection above says it already. */}
+      {problem === undefined && <TaskProblem task={exchanged} />}
+    </div>
+  );
   return (
     <section aria-label="Team">
       <h2>Team</h2>
@@ -46,36 +55,45 @@ export function Team({ onPulled }: { onPulled: () => void }) {
       <Answer query={query} what="Cannot read the connection" loading="Asking the hub" lines={3}>
         {(status) =>
           status.hub === null ? (
-            <Connect isRunning={changed.state === 'running'} onConnect={(place) => void change(() => api.team.connect(place)).then(reload)} />
+            <>
+              <Connect isRunning={changed.state === 'running'} onConnect={(place) => void change(() => api.team.connect(place)).then(reload)} />
+              {outcome(undefined)}
+            </>
           ) : (
             <>
               <Connected status={status} onForget={() => void change(() => api.team.disconnect({})).then(reload)} />
+              {status.refused && status.project !== null && (
+                <Connect
+                  place={{ hub: status.hub, project: status.project }}
+                  isRunning={changed.state === 'running'}
+                  onConnect={(place) => void change(() => api.team.connect(place)).then(reload)}
+                />
+              )}
               {status.problem === undefined && (
                 <div className="storage-actions">
-                  <Button icon={CloudUpload} look="primary" disabled={exchanged.state === 'running'} onClick={() => void push()}>
-                    Push
-                  </Button>
+                  {maySend(status) && (
+                    <Button icon={CloudUpload} look="primary" disabled={exchanged.state === 'running'} onClick={() => void push()}>
+                      Push
+                    </Button>
+                  )}
                   <Button icon={CloudDownload} disabled={exchanged.state === 'running'} onClick={() => void pull()}>
                     Pull
                   </Button>
-                  <label title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay.">
-                    <input type="checkbox" checked={redact} onChange={(event) => setRedact(event.target.checked)} /> Push redacted copies of commits
-                    only
-                  </label>
+                  {maySend(status) && (
+                    <label title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay.">
+                      <input type="checkbox" checked={redact} onChange={(event) => setRedact(event.target.checked)} /> Push redacted copies of commits
+                      only
+                    </label>
+                  )}
                 </div>
               )}
+              {outcome(status.problem)}
               {status.role === 'admin' && <Members />}
               {status.role === 'admin' && <Retention days={status.retention} onChanged={reload} />}
             </>
           )
         }
       </Answer>
-      <div aria-live="polite">
-        {exchanged.state === 'running' && <p className="muted">Talking with the hub…</p>}
-        {exchanged.state === 'done' && <Result {...exchanged.result} />}
-        <TaskProblem task={changed} />
-        <TaskProblem task={exchanged} />
-      </div>
     </section>
   );
 }
@@ -97,6 +115,12 @@ function inWords(items: Readonly<Record<string, number>>): string {
   const all = rest > 0 ? [...named, say.plural(rest, 'other record')] : named;
   return all.length > 0 ? all.join(', ') : 'nothing';
 }
+
+const moved = (what: string, items: Readonly<Record<string, number>>, objects: number, more: string, nothing: string): string =>
+  Object.keys(items).length === 0 && objects === 0 ? nothing : `${what} ${inWords(items)} and ${say.plural(objects, 'object')}${more}.`;
+
+/** A reader only pulls. */
+const maySend = ({ role }: TeamStatus): boolean => role !== 'reader';
 
 function Result({ words, refused }: Exchanged) {
   return (
@@ -137,7 +161,7 @@ function Connected({ status, onForget }: { status: TeamStatus; onForget: () => v
         {problem === undefined && (
           <>
             <li>
-              <b>To push</b> {inWords(toPush)}
+              <b>To push</b> {maySend(status) ? inWords(toPush) : 'a reader sends nothing'}
             </li>
             <li>
               <b>To pull</b> {toPull ? say.plural(toPull, 'record') : 'nothing'}
@@ -151,11 +175,13 @@ function Connected({ status, onForget }: { status: TeamStatus; onForget: () => v
 }
 
 interface ConnectProps {
+  /** The hub that refuses this machine, to sign in again. */
+  place?: { hub: string; project: string };
   isRunning: boolean;
   onConnect: (place: { hub: string; project: string; token?: string | undefined }) => void;
 }
 
-function Connect({ isRunning, onConnect }: ConnectProps) {
+function Connect({ place, isRunning, onConnect }: ConnectProps) {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
@@ -164,12 +190,21 @@ function Connect({ isRunning, onConnect }: ConnectProps) {
   };
   return (
     <form className="storage-new" aria-label="Connect with a hub" onSubmit={submit}>
-      <Field name="hub" label="Hub" type="url" required placeholder="https://hub.example" />
-      <Field name="project" label="Project there" required pattern="[a-z0-9][a-z0-9._\-]{0,99}" placeholder="web-shop" />
+      <Field name="hub" label="Hub" type="url" required defaultValue={place?.hub} placeholder="https://hub.example" />
+      <Field
+        name="project"
+        label="Project there"
+        required
+        defaultValue={place?.project}
+        pattern="[a-z0-9][a-z0-9._\-]{0,99}"
+        placeholder="web-shop"
+      />
       <Field name="token" label="Token" type="password" autoComplete="off" placeholder="stm_… (empty: your stemma login)" />
-      <p className="muted">
-        No hub yet? <code>stemma hub</code> starts one and prints its address and token.
-      </p>
+      {!place && (
+        <p className="muted">
+          No hub yet? <code>stemma hub</code> starts one and prints its address and token.
+        </p>
+      )}
       <div className="storage-actions">
         <Button type="submit" look="primary" disabled={isRunning}>
           {isRunning ? 'Connecting…' : 'Connect'}

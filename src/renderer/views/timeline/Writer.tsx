@@ -4,6 +4,7 @@ import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contr
 import { api } from '../../client';
 import { Button, IconButton, notifyProblem, say } from '../../parts';
 import { notify, useQuery } from '../../state';
+import { defaultSender } from './space';
 
 interface WriterProps {
   readonly space: Space;
@@ -18,7 +19,9 @@ const minute = 60_000;
 
 /** Writes a message to a space as one of its members. It shows in advance which runs the message starts. */
 export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProps) {
-  const [senderId, setSender] = useState(space.members.find((member) => member.type === 'human')?.entityId ?? space.members[0]?.entityId);
+  const [chosen, setChosen] = useState<string>();
+  const me = useQuery('who the hub says I am', (signal) => api.team.news({}, { signal }));
+  const senderId = chosen ?? defaultSender(space, localStorage.getItem(writesAs(space)), me.status === 'done' ? me.data.me : null);
   const [text, setText] = useState('');
   const [wait, setWait] = useState(false);
   const [waitFor, setWaitFor] = useState('');
@@ -34,6 +37,11 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
   );
   if (!sender) return null;
 
+  const choose = (id: string): void => {
+    setChosen(id);
+    // A person who writes as an agent once is still a person the next time.
+    if (space.members.some(({ entityId, type }) => entityId === id && type === 'human')) localStorage.setItem(writesAs(space), id);
+  };
   const send = (): Promise<void> =>
     perform(async () => {
       const waiting = wait && { wait: { timeoutMs: minutes * minute, ...(waitFor !== '' && { for: waitFor }) } };
@@ -76,7 +84,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
       />
       <p className="muted writer-would">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
       <div className="writer-line">
-        <SenderChoice space={space} senderId={sender.entityId} onChange={setSender} />
+        <SenderChoice space={space} senderId={sender.entityId} onChange={choose} />
         <label className="writer-wait">
           <input type="checkbox" checked={wait} onChange={(event) => setWait(event.target.checked)} /> Wait for a reply
         </label>
@@ -89,6 +97,9 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
     </form>
   );
 }
+
+/** Where this machine remembers as whom a person writes in a space. */
+const writesAs = ({ spaceId }: Space): string => `stemma.writes-as.${spaceId}`;
 
 function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: string; onChange: (senderId: string) => void }) {
   return (

@@ -80,3 +80,14 @@ export function waitText(wait: MessageWait, nameOf: (id: string) => string, cloc
   if (wait.endedAt === null) return `Waiting for ${who} until ${clock(wait.until)}`;
   return wait.answer === null ? `Nobody answered by ${clock(wait.until)}` : `Answered at ${clock(wait.endedAt)}`;
 }
+
+/**
+ * The member as whom a person writes unless another is chosen: who was chosen on this machine, who has the name that the hub knows, or the first
+ * person. In a clone, the first person is the one who made the space.
+ */
+export function defaultSender({ members }: Pick<Space, 'members'>, remembered: string | null, me: string | null): string | undefined {
+  const people = members.filter(({ type }) => type === 'human');
+  const isMe = ({ name }: { readonly name: string }): boolean => me !== null && name.toLocaleLowerCase() === me.toLocaleLowerCase();
+  const sender = people.find(({ entityId }) => entityId === remembered) ?? people.find(isMe) ?? people[0] ?? members[0];
+  return sender?.entityId;
+}
