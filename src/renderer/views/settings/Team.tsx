@@ -7,7 +7,7 @@ import { useQuery } from '../../state';
 import { Members } from './Members';
 import { Field } from './NewReplica';
 import { Retention } from './Retention';
-import { TaskProblem, useTask } from './task';
+import { type Task, TaskProblem, useTask } from './task';
 
 /** What an exchange with the hub came to, in words. */
 interface Exchanged {
@@ -36,15 +36,6 @@ export function Team({ onPulled }: { onPulled: () => void }) {
       const stayed = kept > 0 ? ` ${say.plural(kept, 'change')} of yours stayed. Push to send ${kept === 1 ? 'it' : 'them'}.` : '';
       return { words: moved('Took over', items, objects, '', 'The hub has nothing new.') + stayed, refused };
     }).then(reload);
-  const outcome = (problem: string | undefined) => (
-    <div aria-live="polite">
-      {exchanged.state === 'running' && <p className="muted">Talking with the hub…</p>}
-      {exchanged.state === 'done' && <Result {...exchanged.result} />}
-      <TaskProblem task={changed} />
-      {/* The connection above says it already. */}
-      {problem === undefined && <TaskProblem task={exchanged} />}
-    </div>
-  );
   return (
     <section aria-label="Team">
       <h2>Team</h2>
@@ -57,7 +48,7 @@ export function Team({ onPulled }: { onPulled: () => void }) {
           status.hub === null ? (
             <>
               <Connect isRunning={changed.state === 'running'} onConnect={(place) => void change(() => api.team.connect(place)).then(reload)} />
-              {outcome(undefined)}
+              <Outcome changed={changed} exchanged={exchanged} />
             </>
           ) : (
             <>
@@ -87,7 +78,7 @@ export function Team({ onPulled }: { onPulled: () => void }) {
                   )}
                 </div>
               )}
-              {outcome(status.problem)}
+              <Outcome changed={changed} exchanged={exchanged} problem={status.problem} />
               {status.role === 'admin' && <Members />}
               {status.role === 'admin' && <Retention days={status.retention} onChanged={reload} />}
             </>
@@ -95,6 +86,24 @@ export function Team({ onPulled }: { onPulled: () => void }) {
         }
       </Answer>
     </section>
+  );
+}
+
+interface OutcomeProps {
+  changed: Task<TeamStatus>;
+  exchanged: Task<Exchanged>;
+  /** What is shown above already. */
+  problem?: string | undefined;
+}
+
+function Outcome({ changed, exchanged, problem }: OutcomeProps) {
+  return (
+    <div aria-live="polite">
+      {exchanged.state === 'running' && <p className="muted">Talking with the hub…</p>}
+      {exchanged.state === 'done' && <Result {...exchanged.result} />}
+      <TaskProblem task={changed} />
+      {problem === undefined && <TaskProblem task={exchanged} />}
+    </div>
   );
 }
 
