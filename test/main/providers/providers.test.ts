@@ -54,7 +54,7 @@ describe('the Messages API', () => {
     });
   });
 
-  test('a connection that the server closed while it was idle costs nothing: the request is sent on a new one', async () => {
+  test('a request on a connection that the server had closed is sent again on a new one', async () => {
     const answers = (response: ServerResponse): void => stream(response, anthropicEvents);
     const hangUp = (response: ServerResponse): void => void response.socket?.destroy();
     const { url, asked } = await serving(answers, hangUp, answers, hangUp, hangUp);
