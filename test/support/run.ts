@@ -43,7 +43,8 @@ const sum = (all: readonly Counts[]): Counts =>
 /** A failed test in the summary. */
 const failure = (name: string, said = ''): string => {
   const lines = stripVTControlCharacters(said).split('\n');
-  return [name, ...lines.filter((line) => line && !line.includes('node_modules')).slice(0, 10)].join('\n    ');
+  const told = lines.filter((line) => line && !line.includes('node_modules')).slice(0, 10);
+  return [name, ...told.map((line) => line.slice(0, 300))].join('\n    ');
 };
 
 /** A skipped stage prints its reason. */
