@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createEngine, createSession } from '../../src/core/project/index.js';
@@ -6,8 +6,8 @@ import { run } from '../../src/main/cli/program.js';
 import { importInto } from '../support/imports.js';
 import { scratch } from '../support/project.js';
 
-/** A project with a real session's counts, and the lines that a command prints about it. */
-function commands(fixture = 'two-models.jsonl') {
+/** A project with a real session's counts, changed if wanted, and the lines that a command prints about it. */
+function commands(fixture = 'two-models.jsonl', change?: (text: string) => string) {
   const dir = scratch();
   vi.stubEnv('STEMMA_DATA_DIR', join(dir, 'data'));
   vi.stubEnv('STEMMA_HOME', join(dir, 'data'));
@@ -19,7 +19,10 @@ function commands(fixture = 'two-models.jsonl') {
     platform: 'linux',
   });
   const project = createSession(engine).use(engine.create({ dir: join(dir, 'p'), name: 'p' }));
-  importInto(project.chain, join(import.meta.dirname, '../fixtures/usage', fixture));
+  const file = join(import.meta.dirname, '../fixtures/usage', fixture);
+  const changed = join(dir, fixture);
+  if (change) writeFileSync(changed, change(readFileSync(file, 'utf8')));
+  importInto(project.chain, change ? changed : file);
   engine.close();
   return async (...words: string[]): Promise<string> => {
     const lines: string[] = [];
@@ -72,6 +75,13 @@ test('[N7] stemma cache lists misses with their cause and loss', async () => {
   expect(await stemma('cache', 'nonsense')).toContain('no calls of the session nonsense are in this project');
   expect(process.exitCode).toBeGreaterThan(0);
   process.exitCode = undefined;
+});
+
+test('[N6, N7] a loss without a price is no loss of 0', async () => {
+  const one = commands(undefined, (text) => text.replaceAll('claude-sonnet-4-5-20250929', 'nobody-1'));
+  expect(await one('cache')).toMatch(/6 misses, 307,724 tokens paid again, ≥ \$\d\.\d\d more than a cache read/);
+  const both = commands(undefined, (text) => text.replaceAll(/claude-(sonnet|opus|haiku)-[\w-]+/g, 'nobody-1'));
+  expect(await both('cache')).toMatch(/misses, [\d,]+ tokens paid again at no known price$/m);
 });
 
 test('[N1] stemma log and show have the counted tokens', async () => {

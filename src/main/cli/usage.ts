@@ -190,10 +190,21 @@ function showCache(session: string | undefined, options: ProjectOptions): Promis
       throw new UsageError(`no calls of the session ${session} are in this project. \`stemma usage\` lists the sessions.`);
     if (options.json) return printJson(calls);
     for (const call of calls) printText(describeMiss(call));
-    const lost = calls.reduce((sum, { cache }) => sum + (cache.lostTokens ?? 0), 0);
-    const cost = calls.reduce((sum, { cache }) => sum + (cache.lostCost?.amount ?? 0), 0);
-    printText(bold(`${counted(calls.length, 'miss', 'misses')}, ${number(lost)} tokens paid again, $${cost.toFixed(2)} more than a cache read`));
+    printText(bold(`${counted(calls.length, 'miss', 'misses')}${lossOf(calls)}`));
   });
+}
+
+/** What misses lost together. A loss without a price makes the price a lower bound. */
+function lossOf(calls: readonly UsageCall[]): string {
+  const losses = calls.filter(({ cache }) => (cache.lostTokens ?? 0) > 0).map(({ cache }) => cache);
+  const tokens = losses.reduce((sum, { lostTokens = 0 }) => sum + lostTokens, 0);
+  const costs = losses.flatMap(({ lostCost }) => lostCost ?? []);
+  const [first] = costs;
+  if (tokens === 0) return '';
+  if (!first) return `, ${number(tokens)} tokens paid again at no known price`;
+  const isWhole = costs.length === losses.length && !costs.some(({ atLeast }) => atLeast);
+  const cost = { ...first, amount: costs.reduce((sum, { amount }) => sum + amount, 0), atLeast: isWhole ? undefined : (true as const) };
+  return `, ${number(tokens)} tokens paid again, ${priceOf(cost)} more than a cache read`;
 }
 
 function describeMiss({ at, requestId, model, cache, trigger }: UsageCall): Text {
