@@ -21,18 +21,23 @@ const commits = async (machine: Machine): Promise<Commit[]> => {
   const { rows } = await call<{ rows: { commit: Commit }[] }>(machine, 'context.graph', { offset: 0, limit: 100 });
   return rows.map(({ commit }) => commit).reverse();
 };
-/**
- * The context of each branch, and every entry of it. What an agent wrote at its end, after its last turn, is a commit without entries: such a
- * commit is no branch of its own where another session went on from that turn.
- */
+/** What an agent wrote at its end, after its last turn, is a commit without entries if the turn was stored before. */
+const isEnd = ({ checkpoint, messageCount, parent }: Commit): boolean => checkpoint === 'session_end' && messageCount === 0 && parent !== null;
+
+/** The turn of a commit: that before it if the commit is the end of a session. */
+async function turnOf(machine: Machine, id: string | undefined): Promise<string | undefined> {
+  const commit = (await commits(machine)).find((each) => each.id === id);
+  return commit && isEnd(commit) ? (commit.parent ?? undefined) : commit?.id;
+}
+
+/** The context of each branch, and every entry of it. The end of a session is no branch where another session went on from its last turn. */
 async function contexts(machine: Machine): Promise<string[]> {
   const found: string[] = [];
   const { rows } = await call<{ rows: GraphRow[] }>(machine, 'context.graph', { offset: 0, limit: 100 });
   const childrenOf = new Map(rows.map(({ commit, children }) => [commit.id, children] as const));
-  const isEnd = ({ checkpoint, messageCount, parent }: Commit): boolean =>
-    checkpoint === 'session_end' && messageCount === 0 && parent !== null && (childrenOf.get(parent) ?? 0) > 1;
   const tips = await call<Commit[]>(machine, 'context.tips', {});
-  for (const { id } of tips.filter((tip) => !isEnd(tip)))
+  const isBranch = (tip: Commit): boolean => !isEnd(tip) || tip.parent === null || childrenOf.get(tip.parent) === 1;
+  for (const { id } of tips.filter(isBranch))
     for (const stop of ['compaction', 'root']) {
       const { entries } = await call<{ entries: Entry[] }>(machine, 'context.entries', { id, stop });
       found.push(JSON.stringify([stop, ...entries.map(({ source: _, ...entry }) => entry)]));
@@ -144,19 +149,32 @@ test.describe('Claude Code', () => {
       expect(own).toHaveLength(2);
       expect(own.map((commit) => commit.principal)).toEqual([`claude-code@${machine.path('project')}#${own[0]?.sessionId}`, principal]);
       for (const { id, createdAt, machine: host } of own) {
-        expect(await call(machine, 'context.resolve', { principal, at: createdAt })).toEqual({ id, at: createdAt });
+        const found = await call<{ id: string; at: string }>(machine, 'context.resolve', { principal, at: createdAt });
+        expect(found.at).toBe(createdAt);
+        expect(await turnOf(machine, found.id)).toBe(id);
         expect(host).toBeTruthy();
       }
     }
     expect(by).not.toBe(reviewedBy);
-    expect(handed).toMatchObject({ contextId: author[1]?.id, contextFound: 'resolved' });
-    expect(finding).toMatchObject({ contextId: reviewer[1]?.id, contextFound: 'resolved' });
+    for (const [ticket, turn] of [
+      [handed, author[1]],
+      [finding, reviewer[1]],
+    ] as const) {
+      expect(ticket.contextFound).toBe('resolved');
+      expect(await turnOf(machine, ticket.contextId ?? undefined)).toBe(turn?.id);
+    }
     // The author asks. The question stands on what the reviewer knew, and moves nobody's understanding.
     const asked = await call<{ commit: Commit }>(machine, 'ticket.discuss', { ticketId: finding.ticketId, text: 'Which limit?', principal: by });
-    expect(asked.commit).toMatchObject({ parent: reviewer[1]?.id, principal: by });
+    expect(asked.commit.principal).toBe(by);
+    expect(await turnOf(machine, asked.commit.parent ?? undefined)).toBe(reviewer[1]?.id);
     const at = '2050-01-01T00:00:00.000Z';
-    expect(await call(machine, 'context.resolve', { principal: by, at })).toMatchObject({ id: author[1]?.id });
-    expect(await call(machine, 'context.resolve', { principal: reviewedBy, at })).toMatchObject({ id: reviewer[1]?.id });
+    for (const [principal, turn] of [
+      [by, author[1]],
+      [reviewedBy, reviewer[1]],
+    ] as const) {
+      const { id } = await call<{ id: string }>(machine, 'context.resolve', { principal, at });
+      expect(await turnOf(machine, id)).toBe(turn?.id);
+    }
     watcher.process.kill('SIGINT');
     expect(await once(watcher.process, 'close')).toEqual([0, null]);
   });
