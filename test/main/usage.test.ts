@@ -77,7 +77,7 @@ test('[N7] stemma cache lists misses with their cause and loss', async () => {
   process.exitCode = undefined;
 });
 
-test('[N6, N7] a loss without a price is no loss of 0', async () => {
+test('[N6, N7] a loss without a price is unknown, not 0', async () => {
   const one = commands(undefined, (text) => text.replaceAll('claude-sonnet-4-5-20250929', 'nobody-1'));
   expect(await one('cache')).toMatch(/6 misses, 307,724 tokens paid again, ≥ \$\d\.\d\d more than a cache read/);
   const both = commands(undefined, (text) => text.replaceAll(/claude-(sonnet|opus|haiku)-[\w-]+/g, 'nobody-1'));

@@ -102,7 +102,7 @@ test('[W56] the chart has the layers and colors of every other bar, in light and
   expect(layers.map(({ color }) => color)).toEqual(colors);
   expect(layers.flatMap(({ kinds }) => kinds).toSorted()).toEqual([...partKinds].toSorted());
   for (const color of colors) expect([color, tokens.split(`${color}: `).length - 1]).toEqual([color, 2]);
-  // Nothing else in the window gives a kind of entry a color of its own.
+  // No other style sheet defines a color for a kind of entry.
   for (const style of readdirSync(join(root, 'src/renderer'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.css')))
     if (!style.endsWith('tokens.css')) expect([style, readFileSync(join(root, 'src/renderer', style), 'utf8')].join('\n')).not.toMatch(/--f-\w+: *#/);
 });

@@ -153,7 +153,7 @@ describe('the diff', () => {
     const whole = [{ fromA: 0, toA: long.length, fromB: 0, toB: long.length }];
     expect(isRewritten(long, long.toUpperCase(), whole)).toBe(true);
     expect(isRewritten(long, `${long}more`, [{ fromA: long.length, toA: long.length, fromB: long.length, toB: long.length + 4 }])).toBe(false);
-    // Short texts are marked in any case.
+    // Short texts are always marked.
     expect(isRewritten('yes', 'no', [{ fromA: 0, toA: 3, fromB: 0, toB: 2 }])).toBe(false);
   });
 

@@ -18,7 +18,7 @@ export async function importAll(page: Page): Promise<void> {
   await place(page, 'Chain').click();
 }
 
-/** The number of rows once it has stopped to change. */
+/** The number of rows, once it no longer changes. */
 export async function settledCount(rows: Locator): Promise<number> {
   let count = -1;
   const change = async (): Promise<number> => {

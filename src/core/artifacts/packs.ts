@@ -15,7 +15,7 @@ const broughtAtOnce = 2 * 1024 * 1024;
 /** Packs that are open for reading at a time. */
 const maxReaders = 64;
 
-/** Stands outside of `append`: a callback made there keeps the appended bytes until it runs, and none runs during an import. */
+/** Not made inside `append`: there it would keep the appended bytes in memory until it runs, which is after the import. */
 const ignoreResult = (): void => undefined;
 
 export interface PackPlace {

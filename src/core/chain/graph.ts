@@ -204,8 +204,8 @@ interface TitleRow {
 }
 
 /**
- * The titles of the branches that end in these rows: the name of the branch, else that of its session. A branch that left another one of
- * its session has the title of its first commit.
+ * The titles of the branches that end in these rows: the name of the branch, else that of its session. A side branch of a session
+ * has the title of its first commit.
  */
 export function titlesOf(chain: Chain, ends: readonly LaneRow[]): ReadonlyMap<CommitSeq, string | null> {
   const starts = chain.db.all<{ seq: CommitSeq; summary: string | null; intact: 0 | 1 }>(

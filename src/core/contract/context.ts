@@ -86,7 +86,7 @@ export const graphRow = z.object({
   forked: z.boolean(),
   /** The call that started the subagent whose chain this is. */
   startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
-  /** The name of the branch that ends here: the title of its session, or of the first commit of a branch that left another one of the session. */
+  /** The name of the branch that ends here: the title of its session, or that of its first commit for a side branch. */
   tipOf: z.string().optional(),
   errors: count,
 });

@@ -103,7 +103,7 @@ export const teamContract = {
         /** Whether the project is open without a clone. */
         onDemand: z.boolean(),
         toPull: count.nullable(),
-        /** What the hub calls the caller. Null if it does not answer. */
+        /** The caller's name on the hub. Null if the hub does not answer. */
         me: z.string().nullable(),
         people: z.array(z.string()),
         ...trouble,

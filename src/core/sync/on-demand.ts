@@ -98,7 +98,7 @@ async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo): Promise<bo
   return wanted.some(({ artifact }, i) => artifact === no && typeof found[i] === 'string');
 }
 
-/** The objects that the hub returns, without those that nobody asked for. */
+/** Fetches objects from the hub. What it returns beyond them is dropped. */
 async function objectsFrom(hub: Hub, asked: readonly Held[]): Promise<SentObject[]> {
   const isAsked = new Set<string>(asked.map((each) => each.ref));
   const { objects } = unpackParcel(await hub.objects(asked.map((each) => each.ref.slice('blake3:'.length))), noItems);

@@ -124,9 +124,9 @@ function callsIn(chain: Chain, { seq, artifact, format, type }: Row): CountedCom
 }
 
 /**
- * Stores the calls of all commits that are not read yet, and prices them if they are few. Call it before answering a question about usage. A list that is
- * read again after every change is not `patient`: while another thread or process writes, it shows what is stored so far, because
- * waiting for the lock would block the engine's thread. `of`: the question is about this context.
+ * Stores the calls of all commits that are not read yet, and prices them if they are few. Call it before answering a question about
+ * usage. A list that is read again after every change is not `patient`: while another thread or process writes, it shows what is stored
+ * so far, because waiting for the lock would block the engine's thread. `of`: the question is about this context.
  */
 export function readPending(chain: Chain, { patient = true, priced = true, of = undefined as ContextId | undefined } = {}): void {
   if (chain.db.readonly || (!patient && !chain.db.isFree())) return;

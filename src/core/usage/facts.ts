@@ -7,7 +7,7 @@ export interface CountedCommit {
   readonly calls: readonly CallCount[];
 }
 
-/** The columns that the calls of a batch share, and those of each call. */
+/** Columns with one value for a whole batch of calls, and columns with a value for each call. */
 const shared = ['project', 'session', 'agent', 'subagent'];
 const own =
   'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does'.split(', ');
@@ -22,7 +22,7 @@ const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name
  * bind what calls share once are cheaper.
  */
 const callsPerInsert = 32;
-/** As many calls, or more, take a large statement that repeats the last one: a repeated call changes nothing. */
+/** A batch of at least so many calls is filled up to a large statement with copies of its last call, which change nothing. */
 const fewCalls = 4;
 const insertCalls = (calls: number): string => /* sql */ `
 INSERT INTO usageCall (${[...shared, ...own].join(', ')})
@@ -115,7 +115,7 @@ function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>
   }
 }
 
-/** The values of a large statement: those of its calls, and the last call's again and again. */
+/** The values of a batch, filled up to a large statement with copies of its last call. */
 function filled(values: Batch['values']): Batch['values'] {
   const missing = callsPerInsert - values.length / own.length;
   return missing === 0 ? values : [...values, ...Array.from({ length: missing }, () => values.slice(-own.length)).flat()];
@@ -151,7 +151,7 @@ interface Summed {
   readonly quarter: number;
 }
 
-/** The calls that an import adds to a sum. The counts are in the order of `sums`. */
+/** What an import adds to a sum: a number for each name in `sums`, in that order. */
 interface Sum extends Summed {
   readonly counts: number[];
 }

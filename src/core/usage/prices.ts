@@ -130,8 +130,8 @@ const versionName = 'usage prices';
 const placeName = 'usage prices from';
 
 /**
- * Looks up the prices of calls that arrived since `preparePrices`. A long run would keep the engine from other calls, so many calls, or all
- * calls of a large project after a change of the prices, are left to the next `preparePrices`.
+ * Looks up the prices of a few new calls. Many calls would block the engine, as would all calls of a large project after a change of the
+ * prices: these wait for the next `preparePrices`.
  */
 export function priceFewCalls(chain: Chain): void {
   for (const _ of priceInPieces(chain, true));

@@ -88,8 +88,8 @@ async function send(endpoint: Endpoint, path: string, body: unknown, signal: Abo
 }
 
 /**
- * The server closed the connection before it answered. Servers close a connection that was idle for some seconds, and the next request may
- * meet just that: it is sent once more on a new connection.
+ * The server closed the connection before it answered. Many servers do so after some idle seconds, perhaps just when the next request
+ * arrives. Such a request is sent once more, on a new connection.
  */
 function isHungUp(error: unknown): boolean {
   const code = error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : undefined;

@@ -20,7 +20,7 @@ export { textOfContent } from './cards';
 export { Copyable, Facts, Id, Sheet, Switch } from './controls';
 export { Damaged } from './Damaged';
 export { EntryView, ToolView } from './Entry';
-export { basis, Estimate, unexplained } from './Estimate';
+export { basis, Estimate, estimatedTokens, unexplained } from './Estimate';
 export { Fold, Sought } from './Fold';
 export { FormSheet } from './Form';
 export { Gauge } from './Gauge';

@@ -39,7 +39,7 @@ test('[F48, F50] the answers of calls that a later call may continue are not kep
     placeOf({ id: `${number}`, input: spoken(number), output: [answer] });
     return new WeakRef(answer);
   });
-  // A WeakRef keeps its value until the current job ends.
+  // The garbage collector spares the target of a WeakRef until the current job ends.
   await new Promise(setImmediate);
   collect();
   expect(answers.filter((answer) => answer.deref() !== undefined).length).toBeLessThan(2);

@@ -142,7 +142,7 @@ describe('several files', () => {
     expect(sourceText(chain, fork)).toBe(repeated);
   });
 
-  test('[W70] a tip is called as its session, a branch as its first prompt, a subagent as it is', () => {
+  test('[W70] a tip has the title of its session, side branch or subagent', () => {
     const chain = emptyChain();
     imported(chain, [join(root, 'resources/sample/larder')]);
     const { rows } = graph(chain, { offset: 0, limit: 100 });

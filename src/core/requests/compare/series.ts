@@ -11,7 +11,7 @@ import { unpackNumbers } from '../shared/varints.js';
 
 /**
  * What filled the window, call by call, in the order sent: approximate tokens by cause, beside the provider's count. Each message is read
- * once, however many calls sent it. In steps. @throws NOT_FOUND for an unknown commit.
+ * once, however many calls sent it. Yields between steps. @throws NOT_FOUND for an unknown commit.
  */
 export function* requestSeries(chain: Chain, filter: RequestFilter): Generator<undefined, RequestPoint[]> {
   const { commits, rows } = rowsInOrder(chain, filter);

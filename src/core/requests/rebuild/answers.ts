@@ -68,7 +68,7 @@ export function parseAnswerId(requestId: string): { readonly commit: ContextId; 
 }
 
 /**
- * The calls of the answers in these commits, in steps. `isRecorded` tells whether an answer's call is recorded and therefore known better.
+ * The calls of the answers in these commits. Yields between steps. `isRecorded`: a record of the answer's call exists, so it is left out.
  */
 export function* answerRows(
   chain: Chain,

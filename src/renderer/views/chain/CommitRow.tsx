@@ -34,7 +34,7 @@ function Cost({ facts }: { facts: RowFacts | undefined }) {
 /** What a compaction replaced and left: as counted before and after it, else as estimated. */
 function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
   const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈ ${say.compact(estimate)}` : say.exact(counted));
-  return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)} tokens`;
+  return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)}`;
 }
 
 /** How the two numbers of a compaction are known. */

@@ -55,7 +55,7 @@ function useOutline(project: string, commit: ContextId | undefined, stop: Stop, 
   const begun = useQuery(key, () => beginningOf(project, commit as ContextId, stop, unsent));
   const whole = useQuery(key, async () => {
     const outline = await outlineOf(project, commit as ContextId, stop, unsent);
-    // Before what surrounds the entries is drawn, and asks the engine for its own numbers.
+    // Ask for the first entries now: the parts around them will ask the engine for more.
     const { from, to } = firstInView(outline.rows, commit as ContextId, entry);
     entriesOf(project, commit as ContextId, stop, unsent).need(from, to);
     return outline;

@@ -138,7 +138,7 @@ function useOverscan(entries: Ranges<Entry>, blocks: readonly Block[], items: It
   useEffect(() => (isReadable ? afterFrames(3, () => setOverscan(6)) : undefined), [isReadable, setOverscan]);
 }
 
-/** Calls a function after so many frames. Returns a function that cancels this. */
+/** Calls a function after a number of frames. Returns a function that cancels the call. */
 function afterFrames(count: number, act: () => void): () => void {
   let frame = requestAnimationFrame(function next() {
     count--;

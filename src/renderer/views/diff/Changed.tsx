@@ -6,7 +6,7 @@ import { comparable, isRewritten, type Layout, type Piece, piecesOf } from './pa
 /** Longer texts are shown without word marks, because comparing them takes too long. */
 const wordLimit = 40_000;
 
-/** Limits of one comparison. Texts that differ more than this are unlike: their marks would cover everything. */
+/** Limits of one comparison. Two texts that exceed them have so little in common that nearly every word would be marked. */
 const effort = { scanLimit: 1_000, timeout: 50 };
 
 /** Compares two texts word by word; undefined until that is done, if they are too long, or if marks would cover nearly all of them. */

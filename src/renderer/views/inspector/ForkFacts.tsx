@@ -1,11 +1,8 @@
 import { useMemo } from 'react';
 import type { OutlineRow } from '../../../core/contract/index.js';
-import { Estimate, Gauge, say, TokenLegend } from '../../parts';
+import { Estimate, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
 import { type ForkDraft, outlineOf, shownUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
 import type { Shown } from './shown';
-
-/** Bytes of a text that make about one token, as the outline counts them. */
-const bytesPerToken = 4;
 
 /** What a fork at the prompt that is being edited keeps, what leaves it, and the tokens before and after. */
 export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { readonly draft: ForkDraft }) {
@@ -59,6 +56,6 @@ function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {
   const stays = rows.slice(0, place + 1).filter((row) => !row.hidden);
   const leaves = rows.slice(place + 1).filter((row) => !row.hidden);
   const sum = (part: readonly OutlineRow[]): number => part.reduce((tokens, row) => tokens + row.tokens, 0);
-  const edit = Math.ceil(new TextEncoder().encode(text).length / bytesPerToken) - prompt.tokens;
+  const edit = estimatedTokens(text) - prompt.tokens;
   return { at: prompt.commit, stays, leaves, kept: sum(stays), leaving: sum(leaves), edit };
 }

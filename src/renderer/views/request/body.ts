@@ -1,4 +1,5 @@
 import type { Request } from '../../../core/contract/index.js';
+import { estimatedTokens } from '../../parts';
 
 /** A block of a message, a system prompt or a tool definition, ready to display. */
 export interface Part {
@@ -35,20 +36,13 @@ const isObject = (value: unknown): value is Value => typeof value === 'object' &
 const textAt = (value: unknown, key: string): string | undefined => (isObject(value) && typeof value[key] === 'string' ? value[key] : undefined);
 const json = (value: unknown): string => JSON.stringify(value, null, 2) ?? '';
 
-/** A quarter of a token per byte, like the engine's estimate. A character outside ASCII counts as 2.5 bytes. */
-const tokensOf = (text: string): number => {
-  let bytes = 0;
-  for (let at = 0; at < text.length; at++) bytes += text.charCodeAt(at) < 0x80 ? 1 : 2.5;
-  return Math.ceil(bytes / 4);
-};
-
 /** Tokens of a value as compact JSON, without cache breakpoints. */
 const tokensOfJson = (value: unknown): number =>
-  tokensOf(JSON.stringify(value, (key, each: unknown) => (key === 'cache_control' ? undefined : each)) ?? '');
+  estimatedTokens(JSON.stringify(value, (key, each: unknown) => (key === 'cache_control' ? undefined : each)) ?? '');
 /** The engine's estimate for an image of any size. */
 const imageTokens = 1_500;
 
-const part = (kind: Part['kind'], title: string, text: string, from?: unknown, tokens = tokensOf(text)): Part => ({
+const part = (kind: Part['kind'], title: string, text: string, from?: unknown, tokens = estimatedTokens(text)): Part => ({
   kind,
   title,
   text,
@@ -155,7 +149,7 @@ function blockOf(block: unknown): Part {
         textAt(block, 'name') ?? 'Tool',
         json(block.input),
         block,
-        tokensOf(textAt(block, 'name') ?? '') + tokensOfJson(block.input ?? {}),
+        estimatedTokens(textAt(block, 'name') ?? '') + tokensOfJson(block.input ?? {}),
       );
     case 'tool_result':
       return part('result', block.is_error === true ? 'Result (error)' : 'Result', resultText(block.content), block, tokensOfContent(block.content));
@@ -169,7 +163,7 @@ function blockOf(block: unknown): Part {
 }
 
 function tokensOfContent(content: unknown): number {
-  if (typeof content === 'string') return tokensOf(content);
+  if (typeof content === 'string') return estimatedTokens(content);
   return Array.isArray(content) ? content.reduce<number>((sum, block) => sum + blockOf(block).tokens, 0) : tokensOfJson(content);
 }
 

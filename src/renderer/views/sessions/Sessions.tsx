@@ -115,7 +115,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
   );
 }
 
-/** Says that the project of the address cannot be opened. The histories on this machine stay in the list. */
+/** A notice that the project cannot be opened. The list below still shows the histories on this machine. */
 function Unopened() {
   const { state } = useProject();
   if (state.phase !== 'failed') return null;

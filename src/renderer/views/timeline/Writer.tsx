@@ -39,7 +39,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
 
   const choose = (id: string): void => {
     setChosen(id);
-    // A person who writes as an agent once is still a person the next time.
+    // To write as an agent once does not change the sender of the next message.
     if (space.members.some(({ entityId, type }) => entityId === id && type === 'human')) localStorage.setItem(writesAs(space), id);
   };
   const send = (): Promise<void> =>
@@ -98,7 +98,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
   );
 }
 
-/** Where this machine remembers as whom a person writes in a space. */
+/** The key under which this machine remembers the sender in a space. */
 const writesAs = ({ spaceId }: Space): string => `stemma.writes-as.${spaceId}`;
 
 function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: string; onChange: (senderId: string) => void }) {

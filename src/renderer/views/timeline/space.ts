@@ -82,7 +82,7 @@ export function waitText(wait: MessageWait, nameOf: (id: string) => string, cloc
 }
 
 /**
- * The member as whom a person writes unless another is chosen: who was chosen on this machine, who has the name that the hub knows, or the first
+ * The sender that a person starts with: the one last chosen on this machine, else the one with the person's name on the hub, else the first
  * person. In a clone, the first person is the one who made the space.
  */
 export function defaultSender({ members }: Pick<Space, 'members'>, remembered: string | null, me: string | null): string | undefined {
