@@ -289,14 +289,16 @@ export function sessionOf(
 /** A command line holds no longer prompt on every system. */
 const maxPromptLength = 30_000;
 
-/** The content without the prompt at its end. Undefined if it ends with something else, or if nothing precedes the prompt. */
+/** The content without the prompts at its end, which become one. Undefined if it ends with something else, or if nothing precedes them. */
 function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
   const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
-  const last = entries.at(-1);
-  const before = entries.at(-2);
-  if (!last || !before || before.role === 'user' || !last.text || last.text.length > maxPromptLength) return undefined;
-  if (promptAt([{ ...last, head: last.text }]) === undefined || last.kind !== 'text') return undefined;
-  return { bytes: format.cut(bytes, before.key), prompt: last.text };
+  const at = entries.findLastIndex(({ role }) => role !== 'user');
+  const before = entries[at];
+  const prompts = entries.slice(at + 1);
+  const prompt = prompts.map(({ text }) => text).join('\n\n');
+  if (!before || prompt === '' || prompt.length > maxPromptLength) return undefined;
+  if (prompts.some((each) => each.kind !== 'text' || promptAt([{ ...each, head: each.text ?? '' }]) === undefined)) return undefined;
+  return { bytes: format.cut(bytes, before.key), prompt };
 }
 
 /** Whether the bytes are those of a file that was imported. */

@@ -68,11 +68,16 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
     hasReplied ||= lines.some((line) => /"role":"assistant"/.test(line));
     if (format.parse(Buffer.from(text)).entries.length > 0) commits.add(format.id, text);
   };
+  // An agent writes its file a moment after it says what it does, and a tool of Stemma waits for the commit that has its call.
+  let polling: NodeJS.Timeout | undefined;
+  const stop = (): void => clearInterval(polling);
   return {
     tip: commits.tip,
     add(piece) {
-      // What the agent writes with a tool of Stemma carries all that it knows.
-      if (piece.kind === 'call' || piece.kind === 'result') take();
+      if (piece.kind !== 'call' && piece.kind !== 'result') return;
+      stop();
+      take();
+      if (piece.kind === 'call') polling = setInterval(take, pollMs);
     },
     at(found) {
       file = found;
@@ -80,12 +85,15 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
     },
     /** Removes the session too: the chain has it, and it is no session of the person. */
     end() {
+      stop();
       take();
       if (file && statInside(file.root, file.path)) removeInside(file.root, file.path);
     },
   };
 }
 
+/** How often the file is looked at while a tool runs. */
+const pollMs = 50;
 const maxSessionBytes = 512 * 1024 * 1024;
 
 /** Whether a line is the prompt that the agent was given: the context has it already. */

@@ -2,6 +2,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ContractClient } from '../launch/index.js';
+import { untilCommitted } from './committed.js';
 import { type Caller, NotYours } from './tool.js';
 import { toolsFor } from './tools.js';
 
@@ -38,8 +39,10 @@ export async function serveTools({ client, version, names, caller = {}, signal, 
   server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
     const tool = tools.find((each) => each.name === params.name);
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `The tool ${JSON.stringify(params.name)} does not exist. tools/list names all tools.`);
+    const input = params.arguments ?? {};
     try {
-      return { content: [textOf(untrusted), jsonOf(await tool.call(client, params.arguments ?? {}, caller))] };
+      if (!tool.readOnly) await untilCommitted(client, caller, tool.name, input);
+      return { content: [textOf(untrusted), jsonOf(await tool.call(client, input, caller))] };
     } catch (error) {
       const refusal = error instanceof NotYours ? { code: 'UNAUTHORIZED', message: error.message, data: null } : refusalOf(error);
       return { isError: true, content: [jsonOf(refusal)] };

@@ -34,6 +34,15 @@ describe('a fork that ends on an edited prompt', () => {
     expect(file).not.toContain('and don');
   });
 
+  test('[W36] several prompts at the end become one, and none of them stays in the file', () => {
+    const chain = emptyChain();
+    const added = { op: 'append' as const, entry: { role: 'user' as const, kind: 'text' as const, text: 'and hurry' } };
+    const made = fork(chain, { id: twoTurns(chain).id, at: 'u2.0' as EntryKey, edits: [...edited('test all of it'), added] });
+    const resumed = resumeIn(chain, [{ agent: 'claude-code', root: scratch() }], { id: made.id, cwd: '/x' });
+    expect(resumed.prompt).toBe('test all of it\n\nand hurry');
+    expect(readFileSync(resumed.path, 'utf8')).not.toMatch(/test all of it|and hurry/);
+  });
+
   test('[W36] a prompt that starts with a hyphen is no option of the agent', () => {
     const chain = emptyChain();
     const made = fork(chain, { id: twoTurns(chain).id, at: 'u2.0' as EntryKey, edits: edited('--help me') });

@@ -1,0 +1,39 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { ContextId } from '../../core/base/index.js';
+import type { ContractClient } from '../launch/index.js';
+import type { Caller } from './tool.js';
+
+/** How long a call waits at most, and how often it looks. */
+const maxWaitMs = 5_000;
+const pollMs = 30;
+/** An agent calls few tools at once. */
+const lastEntries = 20;
+
+/**
+ * Waits until the chain of a caller that works in a job has this call, so that what the call writes carries all that the agent knew (K4). An
+ * agent writes its history a moment after it calls. One that writes it later is not waited for longer than 5 seconds.
+ */
+export async function untilCommitted(client: ContractClient, { as }: Caller, toolName: string, input: object): Promise<void> {
+  if (as === undefined) return;
+  for (const end = Date.now() + maxWaitMs; Date.now() < end; await wait(pollMs)) {
+    const jobs = await client.runner.list({ status: 'running' });
+    const job = jobs.find(({ who, performer }) => who === as && 'agent' in performer);
+    const newest = job?.commits.at(-1);
+    if (!job || (newest !== undefined && (await hasOpenCall(client, newest, toolName, input)))) return;
+  }
+}
+
+/** Whether a context ends with this call and has no result of it. */
+async function hasOpenCall(client: ContractClient, id: ContextId, toolName: string, input: object): Promise<boolean> {
+  const { total } = await client.context.entries({ id, limit: 1 });
+  const { entries } = await client.context.entries({ id, offset: Math.max(0, total - lastEntries) });
+  const answered = new Set(entries.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
+  return entries.some(
+    (entry) =>
+      entry.kind === 'tool_call' &&
+      entry.toolName?.endsWith(toolName) &&
+      !answered.has(entry.toolCallId) &&
+      isDeepStrictEqual(entry.arguments ?? {}, input),
+  );
+}
