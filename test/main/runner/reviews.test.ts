@@ -47,7 +47,7 @@ test.skipIf(!isHere)(
         expect(await client.ticket.events({ state: ['waiting', 'taken'] })).toEqual([]);
         expect((await client.ticket.get({ ticketId })).status).toBe('closed');
       },
-      { timeout: 480_000, interval: 200 },
+      { timeout: 270_000, interval: 200 },
     );
     expect((await client.runner.list({})).filter(({ error }) => error !== null).map(({ title, error }) => [title, error])).toEqual([]);
     await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
