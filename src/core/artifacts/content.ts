@@ -165,6 +165,7 @@ function refuseGone(shelf: Shelf, row: Content): void {
   const ref = refOfHash(row.hash);
   if (row.gone === 'expired' || (row.expiresAt !== null && row.expiresAt <= shelf.clock()))
     throw notFound(ref, `${ref} was stored for a time that is over, and went then`, { reason: 'expired' });
+  if (row.gone === 'deleted') throw notFound(ref, `${ref} was freed: only deleted sessions contained it`, { reason: 'deleted' });
   if (row.gone === 'evicted') throw new StemmaError('UNAVAILABLE', `${ref} lies in a backing store only`, { reason: elsewhere, id: ref });
   if (row.gone === 'lost') throw corrupt(ref, `${ref} was damaged and could not be restored: put the same content again, or import its source`);
 }

@@ -1,8 +1,8 @@
 import type { ArtifactNo } from '../base/index.js';
 import { decodeChunks } from './chunk-list.js';
-import { expire } from './policy.js';
+import { dropCaches, expire } from './policy.js';
 import { graceMs } from './put.js';
-import { chunkType, isStoredSql, type Shelf } from './shelf.js';
+import { chunkType, isStoredSql, type Shelf, withoutContent } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface GcOptions {
@@ -12,8 +12,27 @@ export interface GcOptions {
   readonly budgetBytes?: number | undefined;
   /** The replicas that are set on this machine. Only objects that one of them holds may be evicted. */
   readonly replicas?: readonly string[] | undefined;
-  /** Queries for the numbers of objects that are named elsewhere than by a foreign key. */
-  readonly roots: readonly string[];
+  readonly roots: readonly Root[];
+  /** Names the rows that hold nothing any more. Objects that only they hold are freed, and the rows stay. Called inside a transaction. */
+  readonly release?: (() => Released) | undefined;
+}
+
+/** A query for the numbers of objects (`no`) that rows of a table name without a foreign key. It ends with a condition. */
+export interface Root {
+  readonly table: string;
+  readonly query: string;
+}
+
+/** Rows that hold nothing any more. */
+export interface Released {
+  /** A condition by table, true for these rows. */
+  readonly rows: ReadonlyMap<string, string>;
+  /** When the last of them was released. An object that was put again since then is kept as a young one. */
+  readonly at: number;
+  /** The number of released sessions that lose content, by a condition that is true for the rows of the lost objects. */
+  readonly count: (doomed: string) => number;
+  /** Called after the content was freed: removes what was derived from it. */
+  readonly onFreed: () => void;
 }
 
 export interface GcResult {
@@ -23,6 +42,8 @@ export interface GcResult {
   /** Stored bytes of removed, dropped and evicted objects. */
   readonly freedBytes: number;
   readonly kept: { readonly reachable: number; readonly pinned: number; readonly young: number };
+  /** The released sessions whose content is freed. */
+  readonly deletedSessions?: number | undefined;
 }
 
 /** Tables that are derived from content: they keep no object alive. */
@@ -39,8 +60,10 @@ const cacheBudget = 512 * 1024 * 1024;
 export function* gc(shelf: Shelf, options: GcOptions): Generator<undefined, GcResult> {
   if (options.dryRun) return plan(shelf, options);
   let freedBytes = expire(shelf);
+  const freed = free(shelf, options);
+  freedBytes += freed.bytes;
   const first = sweep(shelf, options);
-  let { removed } = first;
+  let removed = first.removed + freed.objects;
   freedBytes += first.freedBytes;
   for (let last = first; last.rows >= rowsAtOnce; ) {
     yield;
@@ -52,21 +75,59 @@ export function* gc(shelf: Shelf, options: GcOptions): Generator<undefined, GcRe
   freedBytes += trimCaches(shelf, cacheBudget);
   if (options.budgetBytes !== undefined) freedBytes += shrinkTo(shelf, options.budgetBytes, options.replicas ?? []);
   yield;
-  yield* tidy(shelf);
-  return { examined: first.examined, removed, freedBytes, kept: first.kept };
+  yield* tidy(shelf, { thorough: freed.objects > 0 });
+  const kept = { ...first.kept, reachable: first.kept.reachable - freed.objects };
+  return { examined: first.examined, removed, freedBytes, kept, ...(freed.sessions !== undefined && { deletedSessions: freed.sessions }) };
 }
 
 type Counts = Omit<GcResult, 'removed' | 'freedBytes'>;
 
 function plan(shelf: Shelf, options: GcOptions): GcResult {
   return shelf.db.transaction(() => {
-    mark(shelf, options.roots);
+    const released = options.release?.();
+    mark(shelf, options.roots, released);
     const { count, bytes } = shelf.db.one<{ count: number; bytes: number }>(
       `SELECT COUNT(*) FILTER (WHERE ${isObject}) AS count, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE ${isUnreachable}`,
       shelf.project,
     ) ?? { count: 0, bytes: 0 };
-    return { ...countKept(shelf), removed: count, freedBytes: bytes };
+    return { ...countKept(shelf), removed: count, freedBytes: bytes, ...(released && { deletedSessions: released.count(isDoomed) }) };
   });
+}
+
+/** True for objects that only released rows hold. */
+const isDoomed = 'no IN (SELECT no FROM temp.released) AND no NOT IN (SELECT no FROM temp.kept)';
+
+/**
+ * Frees the content that only released rows hold. The rows of the objects stay, so that reading one says why it is gone. One transaction:
+ * a session is freed or can be brought back.
+ */
+function free(shelf: Shelf, { roots, release }: GcOptions): { objects: number; bytes: number; sessions?: number } {
+  const { db, project } = shelf;
+  if (!release) return { objects: 0, bytes: 0 };
+  const freed = db.transaction(() => {
+    const released = release();
+    mark(shelf, roots, released);
+    const counts = {
+      sessions: released.count(isDoomed),
+      ...(db.one<{ objects: number; bytes: number }>(
+        `SELECT COUNT(*) FILTER (WHERE ${isObject}) AS objects, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE project = ? AND ${isDoomed}`,
+        project,
+      ) ?? { objects: 0, bytes: 0 }),
+    };
+    if (counts.objects === 0) return counts;
+    db.run(`UPDATE artifact SET ${withoutContent}, gone = 'deleted' WHERE project = ? AND ${isDoomed}`, project);
+    const among = "IN (SELECT no FROM artifact WHERE gone = 'deleted')";
+    db.run(`DELETE FROM outline WHERE artifact ${among}`);
+    db.run(`DELETE FROM replicaCopy WHERE artifact ${among}`);
+    db.run('DELETE FROM materialized WHERE project = ?', project);
+    released.onFreed();
+    return counts;
+  });
+  if (freed.objects > 0) {
+    dropCaches(shelf);
+    shelf.onGone();
+  }
+  return freed;
 }
 
 /** True for an object that was put, not for a chunk or a cache. */
@@ -101,22 +162,36 @@ function sweep(shelf: Shelf, options: GcOptions): Counts & { rows: number; remov
   });
 }
 
-/** Fills `temp.kept` with every object that stays, and the reason. */
-function mark(shelf: Shelf, roots: readonly string[]): void {
+/** Fills `temp.kept` with every object that stays, and the reason, and `temp.released` with the objects of released rows. */
+function mark(shelf: Shelf, roots: readonly Root[], released?: Released): void {
   const { db, project } = shelf;
   const now = shelf.clock();
   db.run('CREATE TEMP TABLE IF NOT EXISTS kept (no INTEGER PRIMARY KEY, why TEXT NOT NULL)');
   db.run('DELETE FROM temp.kept');
+  db.run('CREATE TEMP TABLE IF NOT EXISTS released (no INTEGER PRIMARY KEY)');
+  db.run('DELETE FROM temp.released');
   const keep = (why: string, query: string, ...parameters: number[]): void =>
     void db.run(`INSERT OR IGNORE INTO temp.kept SELECT no, '${why}' FROM (${query})`, ...parameters);
   keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'pin'", project);
   // A requested copy in a replica does not exist yet.
   keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'replicate' AND no NOT IN (SELECT artifact FROM replicaCopy)", project);
   keep('reachable', 'SELECT no FROM artifact WHERE project = ? AND labels IS NOT NULL', project);
-  for (const { table, column } of references(shelf))
-    keep('reachable', `SELECT DISTINCT "${column}" AS no FROM "${table}" WHERE "${column}" IS NOT NULL`);
-  for (const query of roots) keep('reachable', query);
-  keep('young', 'SELECT no FROM artifact WHERE project = ? AND IFNULL(touchedAt, createdAt) > ?', project, now - graceMs);
+  for (const { table, query } of [...references(shelf), ...roots]) {
+    const isReleased = released?.rows.get(table);
+    keep('reachable', isReleased === undefined ? query : `${query} AND (${isReleased}) IS NOT TRUE`);
+    if (isReleased !== undefined) db.run(`INSERT OR IGNORE INTO temp.released SELECT no FROM (${query} AND (${isReleased}) IS TRUE)`);
+  }
+  releaseChunks(shelf);
+  // Their rows are named, and have nothing left to free.
+  keep('reachable', "SELECT no FROM artifact WHERE project = ? AND gone IN ('deleted', 'expired') AND no IN (SELECT no FROM temp.released)", project);
+  const ripe = `no IN (SELECT no FROM temp.released) AND (contentType = '${chunkType}' OR IFNULL(touchedAt, createdAt) <= ?)`;
+  keep(
+    'young',
+    `SELECT no FROM artifact WHERE project = ? AND IFNULL(touchedAt, createdAt) > ? AND NOT (${ripe})`,
+    project,
+    now - graceMs,
+    released?.at ?? 0,
+  );
   keep('young', 'SELECT no FROM artifact WHERE project = ? AND expiresAt > ?', project, now);
   keep(
     'cache',
@@ -135,14 +210,25 @@ function mark(shelf: Shelf, roots: readonly string[]): void {
   }
 }
 
+/** Adds the chunks of released objects to `temp.released`. */
+function releaseChunks({ db, project }: Shelf): void {
+  const large = db.all<{ hash: Buffer; chunks: Buffer }>(
+    'SELECT hash, chunks FROM artifact WHERE chunks IS NOT NULL AND project = ? AND no IN (SELECT no FROM temp.released)',
+    project,
+  );
+  for (const { hash, chunks } of large)
+    for (const { no } of decodeChunks(chunks, hash) ?? []) db.run('INSERT OR IGNORE INTO temp.released VALUES (?)', no);
+}
+
 /** Every column with a foreign key to objects. A new table keeps its objects alive without a change here. */
-const references = (shelf: Shelf): { table: string; column: string }[] =>
+const references = (shelf: Shelf): Root[] =>
   shelf.db
     .all<{ table: string; column: string }>(
       `SELECT m.name AS "table", f."from" AS "column" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
         WHERE m.type = 'table' AND f."table" = 'artifact'`,
     )
-    .filter(({ table }) => !derived.includes(table));
+    .filter(({ table }) => !derived.includes(table))
+    .map(({ table, column }) => ({ table, query: `SELECT DISTINCT "${column}" AS no FROM "${table}" WHERE "${column}" IS NOT NULL` }));
 
 function countKept(shelf: Shelf): Counts {
   const rows = shelf.db.all<{ why: string | null; count: number }>(
@@ -196,11 +282,7 @@ function shrinkTo(shelf: Shelf, budget: number, replicas: readonly string[]): nu
   db.transaction(() => {
     for (const { no, storedSize } of candidates) {
       if (over <= 0) break;
-      db.run(
-        `UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0, gone = 'evicted'
-          WHERE no = ?`,
-        no,
-      );
+      db.run(`UPDATE artifact SET ${withoutContent}, gone = 'evicted' WHERE no = ?`, no);
       over -= storedSize;
       freed += storedSize;
     }

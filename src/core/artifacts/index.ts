@@ -5,7 +5,7 @@ export { type ArtifactStat, type Artifacts, type ArtifactsOptions, openArtifacts
 export { type ChunkSizes, chunkSizes, chunksOf } from './chunks.js';
 export { elsewhere } from './content.js';
 export { type Copies, type Held, type Takes, theHub } from './copies.js';
-export type { GcOptions, GcResult } from './gc.js';
+export type { GcOptions, GcResult, Released, Root } from './gc.js';
 export * from './hash.js';
 export type { Cached, Put, PutOptions } from './put.js';
 export type { PackLimits, Repacked, RepackOptions } from './repack.js';

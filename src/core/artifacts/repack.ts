@@ -76,7 +76,7 @@ export function* repack(shelf: Shelf, { olderThanMs = 0, limits = packLimits, sh
     total = { objects: total.objects + step.objects, before: total.before + step.before, after: total.after + step.after };
     yield;
   }
-  if (total.after < total.before) yield* tidy(shelf, shrink);
+  if (total.after < total.before) yield* tidy(shelf, { shrink });
   return total;
 }
 

@@ -64,6 +64,9 @@ export const factColumns = `no, hash, size, storedSize, contentType, policy, lab
 /** True for a row with content of its own. Other rows are caches or gone. */
 export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL)';
 
+/** Removes the content of a row. `gone` then says why. */
+export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0';
+
 /** The content type of a chunk of a larger object. */
 export const chunkType = 'application/vnd.stemma.chunk';
 

@@ -8,21 +8,29 @@ const bytesAtOnce = 32 * 1024 * 1024;
 /** A block or pack is rewritten if a smaller share of it is in use. */
 const worthKeeping = 0.6;
 
-/** Rewrites blocks and packs that contain mostly garbage. With `shrink` the database also gives free pages back. */
-export function* tidy(shelf: Shelf, shrink = true): Generator<undefined, void> {
-  while (looseBlocks(shelf)) yield;
-  for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no)) yield;
+interface TidyOptions {
+  /** The database gives free pages back. True by default. */
+  readonly shrink?: boolean;
+  /** No removed byte stays on the disk: every block and pack that contains garbage is rewritten, and so is the database. */
+  readonly thorough?: boolean;
+}
+
+/** Rewrites blocks and packs that contain mostly garbage. */
+export function* tidy(shelf: Shelf, { shrink = true, thorough = false }: TidyOptions = {}): Generator<undefined, void> {
+  const share = thorough ? 1 : worthKeeping;
+  while (looseBlocks(shelf, share)) yield;
+  for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no, share)) yield;
   shelf.packs.sweepFiles();
-  if (shrink && shelf.db.shrink(progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
+  if (shrink && shelf.db.shrink(thorough ? Number.POSITIVE_INFINITY : progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
 }
 
 /** Moves the remaining objects out of a few sparse blocks. True if there may be more such blocks. */
-function looseBlocks(shelf: Shelf): boolean {
+function looseBlocks(shelf: Shelf, share: number): boolean {
   const { db } = shelf;
   return db.transaction(() => {
     const sparse = db.all<{ no: number }>(
       `SELECT b.no FROM block b LEFT JOIN artifact a ON a.block = b.no WHERE b.project = ?
-        GROUP BY b.no HAVING IFNULL(SUM(a.size), 0) < b.size * ${worthKeeping} LIMIT 64`,
+        GROUP BY b.no HAVING IFNULL(SUM(a.size), 0) < b.size * ${share} LIMIT 64`,
       shelf.project,
     );
     return sparse.filter(({ no }) => loosen(shelf, no)).length > 0;
@@ -54,7 +62,7 @@ function unlessDamaged<T>(work: () => T): T | undefined {
 }
 
 /** Moves some content out of a sparse pack, or removes an empty pack. True if there is more to do. */
-function emptyPack(shelf: Shelf, pack: number): boolean {
+function emptyPack(shelf: Shelf, pack: number, share: number): boolean {
   const { db, packs } = shelf;
   return db.transaction(() => {
     if (!db.one('SELECT 1 FROM pack WHERE no = ?', pack)) return false;
@@ -69,7 +77,7 @@ function emptyPack(shelf: Shelf, pack: number): boolean {
       return false;
     }
     const size = packs.size(pack);
-    if (size === 0 || bytes >= size * worthKeeping) return false;
+    if (size === 0 || bytes >= size * share) return false;
     packs.retire(pack);
     return unlessDamaged(() => moveSome(shelf, pack)) ?? false;
   });

@@ -58,7 +58,7 @@ export const policies = ['default', 'pin', 'ephemeral', 'replicate'] as const;
 export type Policy = (typeof policies)[number];
 
 /** Why content was removed. */
-export const goneReasons = ['expired', 'evicted', 'lost'] as const;
+export const goneReasons = ['expired', 'evicted', 'deleted', 'lost'] as const;
 
 const storageReport = z.object({
   /** The size of the content before compression. */
@@ -204,6 +204,10 @@ export const artifactContract = {
       z.strictObject({
         dryRun: z.boolean().optional().describe('Only report what would be removed.'),
         budgetBytes: count.optional().describe('The size that the store should have at most.'),
+        deleted: z
+          .boolean()
+          .optional()
+          .describe('Also free the content that only deleted sessions and branches contain. It cannot be undone: they cannot be brought back.'),
       }),
     )
     .output(
@@ -212,6 +216,7 @@ export const artifactContract = {
         removed: count,
         freedBytes: count,
         kept: z.object({ reachable: count, pinned: count, young: count }),
+        deletedSessions: count.optional().describe('With `deleted`: the deleted sessions, without their subagents, whose content is freed.'),
       }),
     ),
   repack: procedure('Packs objects more densely: neighbors into compressed blocks, large objects into chunks. `before` and `after` are stored bytes.')

@@ -56,13 +56,6 @@ export function restorePlaces(chain: Chain): void {
   chain.db.run('DELETE FROM firstParentRun WHERE project = ? AND no NOT IN (SELECT run FROM context)', chain.project);
 }
 
-/** Empties the index of entries: the next search fills it again. */
-export function dropSearchIndex(chain: Chain): void {
-  chain.db.run("INSERT INTO searchWords (searchWords) VALUES ('delete-all')");
-  chain.db.run('DELETE FROM searchEntry');
-  chain.db.run('DELETE FROM searchState');
-}
-
 /** Drops outlines of these commits, and the list by principal: both are made again when they are needed. */
 export function dropDerived(chain: Chain, ids: readonly ContextId[]): void {
   for (const id of ids)

@@ -1,12 +1,13 @@
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, forgetGraph } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
+import { dropSearchIndex } from '../search/index.js';
 import { type ChangedRow, canRestoreRows, type Rebuilt } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
 import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage, orUndefined } from './check.js';
 import { relinkOrphans, restoreNames } from './names.js';
 import { restoreObjectRows, restoreObjects } from './objects.js';
-import { dropDerived, dropSearchIndex, restoreCounts, restorePlaces } from './places.js';
+import { dropDerived, restoreCounts, restorePlaces } from './places.js';
 import type { CheckedStore, CheckResult, Problem, ProblemKind } from './store.js';
 
 export type { Scratch } from './again.js';

@@ -1,6 +1,7 @@
 import { type Artifacts, shortOf } from '../artifacts/index.js';
 import { badRequest } from '../base/index.js';
 import { inSteps, roots } from '../project/index.js';
+import { releaseDeleted } from '../sessions/index.js';
 import { chainOf, os } from './procedure.js';
 
 /** The procedures of `artifact`. */
@@ -29,9 +30,10 @@ export const artifactRouter = {
     artifacts.setPolicy(no, input.policy, input.ttlSeconds);
     return statOf(artifacts, no);
   }),
-  gc: os.artifact.gc.handler(({ input, context: { session } }) => {
+  gc: os.artifact.gc.handler(({ input: { deleted, ...input }, context: { session } }) => {
     const { chain, replicas } = session.project();
-    return inSteps(chain.artifacts.gc({ ...input, roots, replicas: replicas.names() }));
+    const release = deleted ? () => releaseDeleted(chain) : undefined;
+    return inSteps(chain.artifacts.gc({ ...input, roots, replicas: replicas.names(), release }));
   }),
   repack: os.artifact.repack.handler(({ context }) => inSteps(chainOf(context).artifacts.repack())),
   dropCaches: os.artifact.dropCaches.handler(({ context }) => ({ freedBytes: chainOf(context).artifacts.dropCaches() })),

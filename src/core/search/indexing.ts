@@ -30,6 +30,13 @@ export const pendingOf = (chain: Chain): number =>
     project: chain.project,
   })?.pending ?? 0;
 
+/** Empties the index of entries: the next search fills it again. */
+export function dropSearchIndex(chain: Chain): void {
+  chain.db.run("INSERT INTO searchWords (searchWords) VALUES ('delete-all')");
+  chain.db.run('DELETE FROM searchEntry');
+  chain.db.run('DELETE FROM searchState');
+}
+
 interface Row {
   readonly seq: CommitSeq;
   readonly artifact: ArtifactNo;

@@ -4,6 +4,7 @@ import type { SessionRow } from '../contract/index.js';
 import { branchCommits, branchStart, forestOf, type Node } from './forest.js';
 import { mainPathOf, type SessionFacts, sessionOf, sessionRows } from './list.js';
 import { branchMarks, markBranch, markSession, type SessionMark, sessionMarks } from './marks.js';
+import { bringBack } from './release.js';
 
 export interface SessionChange {
   readonly sessionId: string;
@@ -43,7 +44,9 @@ export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId:
       if (!mark) throw notFound(sessionId, `This project has no session ${sessionId}.`, { field: 'sessionId' });
       // Those that were deleted with it carry the same time.
       const together = [...sessionMarks(chain)].filter(([, other]) => other.deletedAt !== null && other.deletedAt === mark.deletedAt);
-      for (const [id] of together) markSession(chain, id, { deletedAt: null });
+      bringBack(chain, `the session ${mark.title ?? sessionId}`, sessionId, () => {
+        for (const [id] of together) markSession(chain, id, { deletedAt: null });
+      });
       const { title } = sessionOf(chain, sessionId);
       return { sessionId, title, deleted, commits: countOf(chain, [sessionId, ...together.map(([id]) => id)]) };
     }
@@ -98,11 +101,13 @@ export function changeBranch(chain: Chain, { commit, title, archived, deleted }:
       throw new StemmaError('CONFLICT', `${id} is on the main branch of its session. ${deleted ? 'Delete' : 'Archive'} the session instead.`, { id });
     const now = chain.clock();
     const commits = branchCommits(forestOf(chain), start).length;
-    markBranch(chain, start.seq, {
-      ...(title !== undefined && { title }),
-      ...(archived !== undefined && { archivedAt: archived ? now : null }),
-      ...(deleted !== undefined && { deletedAt: deleted ? now : null }),
-    });
+    bringBack(chain, `the branch of ${id}`, id, () =>
+      markBranch(chain, start.seq, {
+        ...(title !== undefined && { title }),
+        ...(archived !== undefined && { archivedAt: archived ? now : null }),
+        ...(deleted !== undefined && { deletedAt: deleted ? now : null }),
+      }),
+    );
     const mark = branchMarks(chain).get(start.seq);
     return {
       commit: id,

@@ -1,8 +1,9 @@
 // sessions: sessions and branches as people see them. One session is one row, however many files or checkpoints of it exist.
 // It lists and names them, says where a commit is, and keeps what a person set on them: name, pin, tags, archive, deletion.
-// A deletion only hides: the content stays in the project, and the file of an agent is never touched.
+// A deletion hides. The content stays until a person frees it (release.ts); the file of an agent is never touched.
 
 export { type BranchChange, type BranchState, changeBranch, changeSession, deleteSession, type SessionChange } from './change.js';
 export { listSessions, type SessionFacts, type SessionFilter, type SessionQuery, sessionOf } from './list.js';
 export { placeOf } from './place.js';
+export { releaseDeleted } from './release.js';
 export { noteResumed } from './resumed.js';

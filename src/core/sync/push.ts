@@ -6,7 +6,7 @@ import { packParcel, type SentObject } from './parcel.js';
 import { sendInParts } from './parts.js';
 import { type Item, isEmpty, objectsOf, openRows, type Rows } from './rows.js';
 import { rules } from './rules.js';
-import type { Selected } from './select.js';
+import { type Selected, withoutFreed } from './select.js';
 
 /** Which items leave. Undefined means all of them. */
 export type Leaves = Selected | undefined;
@@ -42,7 +42,7 @@ export function previewPush(chain: Chain, hubId: string, leaves?: Leaves): Pushe
   const known = openKnown(chain, hubId);
   const items: Record<string, number> = {};
   const objects = new Map<string, number>();
-  for (const { item } of waitingItems(rows, known, leaves)) {
+  for (const { item } of waitingItems(rows, known, withoutFreed(chain, known, leaves))) {
     items[item.kind] = (items[item.kind] ?? 0) + 1;
     for (const hash of objectsOf(item)) if (!objects.has(hash)) objects.set(hash, objectAt(chain, hash).size);
   }
@@ -112,7 +112,7 @@ export async function push(chain: Chain, hub: Hub, { leaves, isStopped = () => f
       for (const { item, row } of some) known.note(item, row);
     });
   };
-  for (const waiting of waitingItems(rows, known, leaves)) {
+  for (const waiting of waitingItems(rows, known, withoutFreed(chain, known, leaves))) {
     if (isStopped()) break;
     batch.push(waiting);
     if (batch.length >= itemsAtOnce) await flush();

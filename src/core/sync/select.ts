@@ -1,6 +1,7 @@
 import { badRequest, type CommitSeq, type ContextId } from '../base/index.js';
 import { type Chain, commitAt, commitOf } from '../chain/index.js';
-import type { Item } from './rows.js';
+import type { Known } from './known.js';
+import { type Item, objectsOf } from './rows.js';
 
 /** Whether an item leaves this machine. */
 export type Selected = (item: Item) => boolean;
@@ -82,3 +83,13 @@ export function selectedCommits(chain: Chain, selection: Selection): CommitSeq[]
 
 const parentOf = ({ db }: Chain, seq: CommitSeq): CommitSeq | null =>
   db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', seq)?.parent ?? null;
+
+/** Items without what was freed with deleted sessions. The hub keeps what it holds; what it does not hold does not leave. */
+export function withoutFreed(chain: Chain, known: Known, leaves: Selected | undefined): Selected | undefined {
+  const all = (sql: string): Set<string> => new Set(chain.db.all<{ name: Buffer }>(sql, chain.project).map(({ name }) => name.toString('hex')));
+  const objects = all("SELECT hash AS name FROM artifact WHERE project = ? AND gone = 'deleted'");
+  if (objects.size === 0) return leaves;
+  const commits = all("SELECT c.digest AS name FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.project = ? AND a.gone = 'deleted'");
+  const isUnknown = (value: unknown): boolean => typeof value === 'string' && commits.has(value) && known.digest('context', value) === undefined;
+  return (item) => (leaves?.(item) ?? true) && !objectsOf(item).some((hash) => objects.has(hash)) && !Object.values(item.body).flat().some(isUnknown);
+}

@@ -66,6 +66,7 @@ test('[S17] objects are counted by policy, and missing ones by reason', () => {
   expect(later.gone.map(({ why, count }) => [why, count])).toEqual([
     ['expired', 1],
     ['evicted', 0],
+    ['deleted', 0],
     ['lost', 0],
   ]);
 });

@@ -83,3 +83,27 @@ test('Storage: space, cleanup, a check that finds and repairs damage, and a repl
   await give.getByRole('button', { name: 'Repack objects' }).click();
   await expect(give).toContainText(/objects? repacked: .* after|already packed/);
 });
+
+test('[W5] the content of deleted sessions is freed after a preview, and then undo is refused', async ({ page, machine }) => {
+  const dir = machine.path('work', 'p.stemma');
+  const call = (procedure: string, input: object) => machine.ask('call', procedure, '--project', dir, '--input', JSON.stringify(input));
+  expect((await machine.ask('init', dir)).code).toBe(0);
+  expect((await machine.ask('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
+  const sessionId = '9dec3024-c217-4237-8dba-1d670b433c80';
+  expect((await call('session.delete', { sessionId })).code).toBe(0);
+  const { url } = await machine.web(dir);
+  await page.goto(url);
+  await page.getByRole('button', { name: /^stored / }).click();
+  const give = page.getByRole('region', { name: 'Free space' });
+  await give.getByRole('button', { name: 'Find unreachable objects' }).click();
+  await expect(give).toContainText('No unreachable objects');
+  await give.getByRole('checkbox', { name: 'Also free deleted sessions and branches' }).check();
+  await expect(give).toContainText('This includes the content of 1 deleted session.');
+  await give.getByRole('button', { name: /^Remove \d+ objects$/ }).click();
+  await expect(give).toContainText(/\d+ objects removed, .*B freed/);
+  const refused = await call('session.delete', { sessionId, deleted: false });
+  expect(refused.code).not.toBe(0);
+  expect(refused.err).toContain('its content was freed');
+  await page.getByRole('region', { name: 'Check', exact: true }).getByRole('button', { name: 'Check everything' }).click();
+  await expect(page.getByRole('region', { name: 'Check', exact: true })).toContainText('No problems found');
+});

@@ -7,9 +7,10 @@ import { type Chain, materializedBytes, tips, update } from '../../../src/core/c
 import { getExperiment, listExperiments } from '../../../src/core/experiments/index.js';
 import { beginTurn, delegate, launchPrincipal, turnInput } from '../../../src/core/handover/index.js';
 import { listSources } from '../../../src/core/import/index.js';
-import { createEngine, createSession } from '../../../src/core/project/index.js';
+import { atOnce, createEngine, createSession, roots } from '../../../src/core/project/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
 import { router } from '../../../src/core/router/index.js';
+import { deleteSession, listSessions, releaseDeleted } from '../../../src/core/sessions/index.js';
 import {
   type Hub,
   keyOf,
@@ -82,6 +83,26 @@ describe('sync with a hub', () => {
     expect(previewPush(mine, (await remote.hello()).id).pulled).toBe((await remote.hello()).seq);
     expect(await push(mine, remote)).toMatchObject({ items: {}, objects: 0, sent: 0 });
     expect(await push(theirs, remote)).toMatchObject({ items: {}, objects: 0, sent: 0 });
+  });
+
+  test('[W5] what was freed with a deleted session does not leave, and does not stop a push', async () => {
+    const [late, early] = [emptyChain(), emptyChain()];
+    for (const chain of [late, early]) importInto(chain, join(import.meta.dirname, '../../../resources/sample/larder'));
+    const before = await hub.project('before');
+    await push(early, before);
+    for (const chain of [late, early]) {
+      deleteSession(chain, { sessionId: '9dec3024-c217-4237-8dba-1d670b433c80', deleted: true });
+      expect(atOnce(chain.artifacts.gc({ roots, release: () => releaseDeleted(chain) })).removed).toBeGreaterThan(0);
+    }
+    const after = await hub.project('after');
+    const [fromBefore, fromAfter] = [emptyChain(), emptyChain()];
+    await push(late, after);
+    await push(early, before);
+    expect((await pull(fromAfter, after)).refused).toEqual([]);
+    expect((await pull(fromBefore, before)).refused).toEqual([]);
+    for (const chain of [fromAfter, fromBefore]) expect(listSessions(chain, {}).total).toBe(2);
+    const count = (chain: Chain): number => chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context')?.count ?? 0;
+    expect([count(fromAfter), count(fromBefore)]).toEqual([6, 14]);
   });
 
   test('[E1, E44] agents at work, tickets, experiments and spaces arrive as they are', async () => {

@@ -14,11 +14,16 @@ type Dropped = Awaited<ReturnType<typeof api.artifact.dropCaches>>;
 export function Cleanup({ onChanged }: { onChanged: () => void }) {
   const [collected, start] = useTask<Collected>();
   const [removes, setRemoves] = useState(false);
+  const [deleted, setDeleted] = useState(false);
   const [packed, pack] = useTask<Packed>();
   const [dropped, drop] = useTask<Dropped>();
-  const collect = (remove: boolean) => {
+  const collect = (remove: boolean, withDeleted = deleted) => {
     setRemoves(remove);
-    return start((signal) => api.artifact.gc(remove ? {} : { dryRun: true }, { signal }));
+    return start((signal) => api.artifact.gc({ ...(withDeleted && { deleted: true }), ...(!remove && { dryRun: true }) }, { signal }));
+  };
+  const includeDeleted = (on: boolean): void => {
+    setDeleted(on);
+    void collect(false, on);
   };
   const planned = collected.state === 'done' && !removes ? collected.result : undefined;
   const busy = [collected, packed, dropped].some(({ state }) => state === 'running');
@@ -43,19 +48,13 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
           Shrink to a size…
         </Button>
       </div>
+      <label>
+        <input type="checkbox" checked={deleted} disabled={busy} onChange={(event) => includeDeleted(event.target.checked)} /> Also free deleted
+        sessions and branches
+      </label>
       <div aria-live="polite">
         {collected.state === 'running' && <p className="muted">{removes ? 'Removing unreachable objects' : 'Searching for unreachable objects'}…</p>}
-        {planned?.removed === 0 && <p>No unreachable objects: {keptText(planned)}.</p>}
-        {planned && planned.removed > 0 && (
-          <div className="notice-line">
-            <span className="grow">
-              {say.plural(planned.removed, 'object')} can be removed, {say.bytes(planned.freedBytes)} on disk. Kept: {keptText(planned)}.
-            </span>
-            <Button small look="danger" icon={Trash2} onClick={() => void collect(true).then(onChanged)}>
-              Remove {say.plural(planned.removed, 'object')}
-            </Button>
-          </div>
-        )}
+        {planned && <Plan plan={planned} deleted={deleted} onRemove={() => void collect(true).then(onChanged)} />}
         {collected.state === 'done' && removes && (
           <p>
             {say.plural(collected.result.removed, 'object')} removed, {say.bytes(collected.result.freedBytes)} freed.
@@ -82,6 +81,40 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         <TaskProblem task={dropped} />
       </div>
     </section>
+  );
+}
+
+interface PlanProps {
+  plan: Collected;
+  /** Deleted sessions and branches are included. */
+  deleted: boolean;
+  onRemove: () => void;
+}
+
+/** What a collection would remove, and the button that removes it. */
+function Plan({ plan, deleted, onRemove }: PlanProps) {
+  if (plan.removed === 0)
+    return (
+      <p>
+        No {deleted ? 'deleted or ' : ''}unreachable objects: {keptText(plan)}.
+      </p>
+    );
+  return (
+    <div className="notice-line">
+      <span className="grow">
+        {say.plural(plan.removed, 'object')} can be removed, {say.bytes(plan.freedBytes)} on disk. Kept: {keptText(plan)}.
+        {deleted && (
+          <>
+            <br />
+            This includes the content of {say.plural(plan.deletedSessions ?? 0, 'deleted session')}. Undo cannot bring it back. Backups and replicas
+            made earlier keep their copies.
+          </>
+        )}
+      </span>
+      <Button small look="danger" icon={Trash2} onClick={onRemove}>
+        Remove {say.plural(plan.removed, 'object')}
+      </Button>
+    </div>
   );
 }
 

@@ -1,0 +1,83 @@
+import type { Released } from '../artifacts/index.js';
+import { type CommitSeq, notFound } from '../base/index.js';
+import { type Chain, hiddenCommits } from '../chain/index.js';
+import { dropSearchIndex } from '../search/index.js';
+
+const hidden = '(SELECT seq FROM temp.hiddenCommit)';
+const sessions = '(SELECT sessionId FROM temp.deletedSession)';
+
+const source = `sessionId IN ${sessions} OR (sessionId IS NULL AND json_array_length(tips) > 0
+  AND NOT EXISTS (SELECT 1 FROM json_each(tips) t WHERE t.value NOT IN ${hidden}))`;
+/** A call stays with its commit: a session that continues a deleted one has the commits of its beginning. */
+const request = `(conversation IN (SELECT no FROM requestConversation WHERE sessionId IN ${sessions} OR source IN (SELECT no FROM source WHERE ${source}))
+  AND (context IS NULL OR context IN ${hidden})
+  AND NOT EXISTS (SELECT 1 FROM record r WHERE r.project = request.project AND r.record = request.replyRecord AND r.context NOT IN ${hidden}))`;
+
+/** The rows of deleted sessions and branches, as conditions. They need the tables that {@link releaseDeleted} fills. */
+const rows: ReadonlyMap<string, string> = new Map([
+  ['context', `seq IN ${hidden}`],
+  ['modelRun', `context IN ${hidden}`],
+  ['source', source],
+  ['request', request],
+  [
+    'requestPage',
+    `source IN (SELECT no FROM source WHERE ${source})
+      AND NOT EXISTS (SELECT 1 FROM request JOIN requestConversation c ON c.no = request.conversation WHERE c.source = requestPage.source AND NOT ${request})`,
+  ],
+  ['requestShape', `NOT EXISTS (SELECT 1 FROM request WHERE request.shape = requestShape.no AND NOT ${request})`],
+]);
+
+/**
+ * What deleted sessions and branches hold, for a garbage collection that frees it. Commits stay with their times and counts: their content
+ * goes, and with it the texts that were taken from it. Call it inside a transaction.
+ */
+export function releaseDeleted(chain: Chain): Released {
+  const { db, project } = chain;
+  db.run('CREATE TEMP TABLE IF NOT EXISTS hiddenCommit (seq INTEGER PRIMARY KEY)');
+  db.run('CREATE TEMP TABLE IF NOT EXISTS deletedSession (sessionId TEXT PRIMARY KEY)');
+  db.run('DELETE FROM temp.hiddenCommit');
+  db.run('DELETE FROM temp.deletedSession');
+  db.run('INSERT INTO temp.hiddenCommit SELECT value FROM json_each(?)', JSON.stringify([...hiddenCommits(chain, { archived: true })]));
+  db.run('INSERT INTO temp.deletedSession SELECT sessionId FROM sessionMark WHERE project = ? AND deletedAt IS NOT NULL', project);
+  const { at } = db.one<{ at: number | null }>(
+    'SELECT MAX(deletedAt) AS at FROM (SELECT deletedAt FROM sessionMark WHERE project = ? UNION ALL SELECT deletedAt FROM branchMark WHERE project = ?)',
+    project,
+    project,
+  ) ?? { at: null };
+  return { rows, at: at ?? 0, count: (doomed) => countSessions(chain, doomed), onFreed: () => dropTexts(chain) };
+}
+
+/** Deleted sessions that lose content. Those that were deleted together, such as a session with its subagents, count as one. */
+const countSessions = (chain: Chain, doomed: string): number =>
+  chain.db.one<{ count: number }>(
+    `SELECT COUNT(DISTINCT m.deletedAt) AS count FROM sessionMark m JOIN context c ON c.project = m.project AND (c.sessionId = m.sessionId OR c.id = m.sessionId)
+      WHERE m.project = ? AND m.deletedAt IS NOT NULL AND c.seq IN ${hidden} AND c.artifact IN (SELECT no FROM artifact WHERE ${doomed})`,
+    chain.project,
+  )?.count ?? 0;
+
+const isFreed = "artifact IN (SELECT no FROM artifact WHERE gone = 'deleted')";
+
+function dropTexts(chain: Chain): void {
+  const { db, project } = chain;
+  const freed = `(SELECT seq FROM context WHERE project = ? AND seq IN ${hidden} AND ${isFreed})`;
+  db.run(`DELETE FROM contextVersion WHERE context IN ${freed}`, project);
+  db.run(`UPDATE usageCall SET prompt = NULL, does = NULL WHERE context IN ${freed}`, project);
+  db.run(`UPDATE context SET summary = NULL WHERE seq IN ${freed}`, project);
+  db.run(`UPDATE source SET title = NULL WHERE project = ? AND (${source})`, project);
+  // A word cannot be taken out of the index without the text that it came from. The index is filled again while Stemma is idle.
+  dropSearchIndex(chain);
+}
+
+/**
+ * Brings something back. @throws NOT_FOUND if content of it was freed.
+ */
+export function bringBack(chain: Chain, name: string, id: string, unmark: () => void): void {
+  const before = hiddenCommits(chain, { archived: true });
+  unmark();
+  const after = hiddenCommits(chain, { archived: true });
+  const freed = chain.db.all<{ seq: CommitSeq }>(`SELECT seq FROM context WHERE project = ? AND ${isFreed}`, chain.project);
+  if (freed.some(({ seq }) => before.has(seq) && !after.has(seq)))
+    throw notFound(id, `Cannot bring back ${name}: its content was freed. If its agent still has the file, import that into another project.`, {
+      reason: 'deleted',
+    });
+}
