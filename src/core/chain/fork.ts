@@ -8,6 +8,7 @@ import {
   type ParsedEntry,
   readerOf,
   recordOfKey as recordOf,
+  type StoredRecord,
   type WritableEntry,
 } from '../formats/index.js';
 import { type Chain, type ContextRow, personOf, selectContext, toCommit } from './chain.js';
@@ -94,13 +95,14 @@ function whole(chain: Chain, last: ContextRow, input: ForkInput): ContextRow {
  * Finds the commit whose context ends with a runtime's record. If visible entries follow the record in its commit, it
  * finds or makes a sibling commit that ends there.
  */
-export function commitEndingAt(chain: Chain, record: string): ContextRow | undefined {
+export function commitEndingAt(chain: Chain, { record, last = record }: StoredRecord): ContextRow | undefined {
   const held = holderOf(chain, record);
   if (held === undefined) return undefined;
   const holder = commitAt(chain, held);
   // The entries that a compaction keeps follow its record and belong to it.
   if (holder.type === 'compaction') return holder;
   const { entries } = outlineOf(chain, holder.artifact, holder.format);
+  if (last !== record && entries.some(({ hidden }) => !hidden)) return last === null ? undefined : commitEndingAt(chain, { record: last });
   const index = entries.findLastIndex((entry) => recordOf(entry.key) === record);
   const key = entries[index]?.key;
   if (key === undefined || !hasMoreAfter(chain, { commit: holder, index })) return holder;

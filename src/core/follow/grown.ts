@@ -1,7 +1,8 @@
 import type { Chain } from '../chain/index.js';
 import type { Located } from '../files/index.js';
-import { type FileBytes, type ImportableFormat, importableFormats, type Progress, TooManyLines } from '../formats/index.js';
+import { type FileBytes, type ImportableFormat, importableFormats, TooManyLines } from '../formats/index.js';
 import {
+  folderOf,
   headOf,
   importFile,
   importHolding,
@@ -17,10 +18,10 @@ import {
   Unreadable,
 } from '../import/index.js';
 import { holdOn, mayBeHeld, takeHeld } from './held.js';
+import { portionOf, untold } from './portion.js';
 import type { Seam, Taken, Taking } from './taken.js';
 
 const seamLength = 256;
-const untold = (length: number): Progress => ({ settled: 0, resting: length, open: length > 0, ended: false });
 
 /**
  * Imports the finished turns that were added to a transcript, which may still be written. If no turn is finished, it reads only the
@@ -48,12 +49,23 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
     }
     file = openFile(located, { held: 0 });
     const size = file.bytes.length;
-    if (isDocument(file, path)) {
+    const document = documentFormat(located, headOf(file.bytes));
+    if (document) {
       // A document is written whole at every change: it is read when it has rested.
-      if (what === 'settled') return { ...nothing, bytes: size, pending: size, rests: true };
-      const held = importHolding(chain, found, undefined, granularity);
+      if (what === 'settled') return { ...nothing, format: document.id, bytes: size, pending: size, rests: true };
+      let [open, rests] = [false, false];
+      const held = importHolding(chain, found, undefined, granularity, {
+        part: (format, member) => {
+          const portion = portionOf(format, member, { what, granularity });
+          [open, rests] = [open || portion.open, rests || portion.rests];
+          return portion.member;
+        },
+        ...(what === 'end' && { last: 'session_end' }),
+        signed: signedHere(chain, signed),
+      });
       const tip = held?.tips.at(-1);
-      return { ...nothing, bytes: size, ...(held && { commits: held.commits, entries: held.entries, skipped: held.skipped }), ...(tip && { tip }) };
+      const result = held && { commits: held.commits, entries: held.entries, skipped: held.skipped };
+      return { ...nothing, format: document.id, bytes: size, pending: open ? size : 0, open, rests, ...result, ...(tip && { tip }) };
     }
     const before = latestSource(chain, path);
     const from = before && size >= before.resumeAt && continuesSource(file, before, seam) ? before.resumeAt : 0;
@@ -99,11 +111,11 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
   }
 }
 
-/** Whether a file holds conversations as one document. */
-const isDocument = (file: OpenFile, path: string): boolean => {
-  const head = headOf(file.bytes);
-  return recognized(head, path) === undefined && importableFormats.some(({ exports }) => exports?.recognize(head, path));
-};
+/** The format of a file that holds conversations as one document. */
+function documentFormat(file: Located, head: Uint8Array): ImportableFormat | undefined {
+  const { path, bytes } = folderOf(file) ?? { path: file.path, bytes: head };
+  return recognized(head, file.path) ? undefined : importableFormats.find(({ exports }) => exports?.recognize(bytes, path));
+}
 
 /** The bytes of a file after an offset. They are read a part at a time: an agent may have written much while nobody watched. */
 const after = (bytes: FileBytes, from: number): FileBytes => ({

@@ -4,8 +4,9 @@ import type { Chain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type Located, statLocated } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
-import { documentOf, type FoundFile, importMember, logOf, sizeOf } from '../import/index.js';
+import { documentOf, type FoundFile, importMember, logOf, mainFileOf, sizeOf } from '../import/index.js';
 import { type Mirror, mirrorOf } from '../store/index.js';
+import { portionOf } from './portion.js';
 import type { Taken, Taking } from './taken.js';
 
 /**
@@ -19,8 +20,8 @@ export interface Held {
   readonly stamps: Map<string, string>;
   /** The last record of the imported turns of each conversation. */
   readonly taken: Map<string, string>;
-  /** Conversations with an unfinished turn, and the working directory of their agent. */
-  readonly open: Map<string, string | undefined>;
+  /** Conversations with an unfinished turn: the working directory of their agent, and whether the turn looks finished. */
+  readonly open: Map<string, { readonly cwd: string | undefined; readonly rests: boolean }>;
 }
 
 /** Begins to follow a database. Nothing is read yet. */
@@ -29,7 +30,10 @@ export const holdOn = (file: Located): Held => ({ file, mirror: mirrorOf(file), 
 /** Whether a file of this name may be a database that can be followed. */
 export const mayBeHeld = (path: string): boolean => importableFormats.some(({ database }) => database?.isFollowed?.(basename(path)));
 
-/** The database that a file belongs to: its log grows before it does. */
+/** The history that a file belongs to: the log of a database, which grows before it does, or a file that is read with another. */
+export const historyOf = (file: Located): string => mainFileOf(file) ?? databaseOf(file.path);
+
+/** The database that a log belongs to. */
 export const databaseOf = (path: string): string => path.replace(/-wal$/, '');
 
 /**
@@ -53,11 +57,11 @@ export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }
   const file: FoundFile = { ...held.file, ...sizeOf(held.file) };
   const { bytes: size } = file;
   const take = (format: ImportableFormat, member: Member): void => {
-    const over = isEnd ? undefined : member.over?.(granularity);
-    if (over?.open) held.open.set(member.id, member.cwd);
+    const { member: part, last, open, rests } = portionOf(format, member, { what, granularity });
+    if (open) held.open.set(member.id, { cwd: member.cwd, rests });
     else held.open.delete(member.id);
-    if (over && (over.last === undefined || held.taken.get(member.id) === over.last)) return;
-    const document = documentOf(file, over ? { ...member, lines: over.lines } : member);
+    if (!part || (last !== undefined && held.taken.get(member.id) === last)) return;
+    const document = documentOf(file, part);
     const result = importMember(chain, document, {
       format,
       granularity,
@@ -65,7 +69,7 @@ export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }
       ...(what === 'end' && { last: 'session_end' }),
       signed: { ...signed, machine: signed?.machine ?? chain.machine },
     });
-    if (over?.last !== undefined) held.taken.set(member.id, over.last);
+    if (last !== undefined) held.taken.set(member.id, last);
     skipped.push(...result.skipped);
     commits += result.commits;
     entries += result.entries;
@@ -75,7 +79,8 @@ export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }
     for (const member of members) {
       if (cwd !== undefined && !(member.cwd !== undefined && isWithin(member.cwd, cwd))) continue;
       const isNew = member.stamp === undefined || held.stamps.get(member.id) !== member.stamp;
-      if (!isNew && !(isEnd && held.open.has(member.id))) continue;
+      const left = held.open.get(member.id);
+      if (!isNew && !(left && (isEnd || (left.rests && what === 'resting')))) continue;
       take(reader, member);
       if (member.stamp !== undefined) held.stamps.set(member.id, member.stamp);
     }
@@ -92,7 +97,7 @@ export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }
     bytes: size,
     pending: open ? 1 : 0,
     open,
-    rests: false,
+    rests: [...held.open.values()].some(({ rests }) => rests),
     ended: false,
   };
 }

@@ -5,10 +5,10 @@ import type { Chain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
 import type { PlanContext } from '../formats/index.js';
-import { filesUnder, ioReason, latestSource, mayBeTranscript, memberPath } from '../import/index.js';
+import { filesUnder, ioReason, isWatched, latestSource, maxWatchedBytes, mayBeTranscript, memberPath } from '../import/index.js';
 import { type NotedRecording, noteRecording, peek } from './followed.js';
 import { takeIn } from './grown.js';
-import { databaseOf, type Held, holdOn, isWithin, markPresentAsKnown, mayBeHeld, takeHeld } from './held.js';
+import { databaseOf, type Held, historyOf, holdOn, isWithin, markPresentAsKnown, mayBeHeld, takeHeld } from './held.js';
 import type { Seam, Taken, Taking } from './taken.js';
 
 /** A folder or file that is followed. */
@@ -123,10 +123,10 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   };
 
   const changed = (written: string, writtenAt?: number): void => {
-    const path = databaseOf(written);
+    const path = historyOf({ root: placeOf(written), path: written });
     // A file may claim a time in the future. No timer may wait for it.
     const when = Math.min(writtenAt ?? chain.clock(), chain.clock());
-    if (closed || !mayBeFollowed(path)) return;
+    if (closed || !mayBeFollowed(path) || isTooLarge(path)) return;
     const file = files.get(path) ?? newFile(path, when);
     files.set(path, file);
     file.changedAt = when;
@@ -196,7 +196,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   /** Whether an agent runs in the directory of one of the unfinished sessions; undefined if that cannot be known. */
   const isAtWork = (file: Followed): boolean | undefined => {
     const { format } = file;
-    const places = file.held ? [...file.held.open.values()] : [file.cwd];
+    const places = file.held ? [...file.held.open.values()].map(({ cwd }) => cwd) : [file.cwd];
     if (format === undefined) return undefined;
     const found = places.map((cwd) => (cwd === undefined ? undefined : options.isRunning?.(format, cwd)));
     return found.includes(true) ? true : found.includes(undefined) ? undefined : false;
@@ -232,7 +232,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   const places = options.places.map((place) => ({ ...place, path: absolutePath(place.path) }));
   if (options.from === 'now')
     for (const { path } of places)
-      if (mayBeHeld(path)) {
+      if (mayBeHeld(path) && !isTooLarge(path)) {
         const file = newFile(path, startedAt);
         files.set(path, file);
         leave(file);
@@ -246,10 +246,11 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       atomic: false,
       ignored: (path, stats) => {
         const file = databaseOf(path);
+        const own = places.find((place) => isWithin(file, place.path));
         // If a place does not exist yet, the folders above it are watched.
-        const isPlace = places.some((place) => isWithin(file, place.path));
-        if (!isPlace && !places.some((place) => isWithin(place.path, path))) return true;
-        return stats?.isFile() === true && !(isPlace && mayBeFollowed(file));
+        if (!own) return stats?.isFile() === true || !places.some((place) => isWithin(place.path, path));
+        if (!isWatched(own, file)) return true;
+        return stats?.isFile() === true && !mayBeFollowed(historyOf({ root: own.path, path: file }));
       },
     },
   );
@@ -291,7 +292,8 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       // The watcher may not have reported the latest changes yet.
       if (end)
         for (const { path, modifiedAt } of filesUnder(places.map((place) => place.path)).files)
-          if (modifiedAt >= startedAt - fileTimeMs && !files.has(path)) files.set(path, newFile(path, modifiedAt));
+          if (modifiedAt >= startedAt - fileTimeMs && !files.has(path) && places.some((place) => isWatched(place, path)))
+            files.set(path, newFile(path, modifiedAt));
       for (const file of files.values()) if (end || file.since > 0) look(file, end ? 'end' : 'settled');
     },
     close: async () => {
@@ -305,6 +307,15 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       await watcher.close();
     },
   };
+
+  /** Whether an agent keeps so much else in a database that copying it at every change takes too long. */
+  function isTooLarge(path: string): boolean {
+    const place = places.find((one) => isWithin(path, one.path));
+    const most = place?.agent === undefined || !mayBeHeld(path) ? Number.POSITIVE_INFINITY : maxWatchedBytes(place.agent);
+    if (most === Number.POSITIVE_INFINITY || (sizeNow({ root: place?.path ?? path, path }) ?? 0) <= most) return false;
+    note(path, `it has more than ${most / 1024 ** 2} MB, so that it is read on import only. Import it, or watch this file by its path.`);
+    return true;
+  }
 
   /** The place that a file belongs to: the root below which no link is followed. */
   function placeOf(path: string): string {

@@ -164,10 +164,20 @@ export interface WriteOptions {
   readonly maxTokens?: number;
 }
 
+/** A record of the agent that is stored already. */
+export interface StoredRecord {
+  readonly record: string;
+  /**
+   * Where the record has no entries: the last record before it that has some, or null for none. A record without entries may lead to a prompt
+   * in the same commit that was taken back since.
+   */
+  readonly last?: string | null;
+}
+
 /** One commit of an import plan. Its delta is `ranges` of the file, in file order, followed by `kept`. */
 export interface PlannedCommit {
   /** The parent: a commit of this plan by number, a stored commit by one of its records, or none. */
-  readonly parent: { readonly plan: number } | { readonly record: string } | null;
+  readonly parent: { readonly plan: number } | StoredRecord | null;
   readonly type: CommitType;
   readonly checkpoint: Checkpoint;
   readonly ranges: readonly ByteRange[];
@@ -209,7 +219,7 @@ export interface ImportPlan {
   /** Records that were read with an assumption that a person should know. */
   readonly notes: readonly Problem[];
   /** The commits at the ends of branches, by number in the plan. The agent would resume the last one. */
-  readonly tips: readonly ({ readonly plan: number } | { readonly record: string })[];
+  readonly tips: readonly ({ readonly plan: number } | StoredRecord)[];
   /** Where the next import of the grown file starts. Bytes from here on (half a last line) are side data until then. */
   readonly end: number;
   /** A part of the name of the file that this file continues, where the project does not have that file yet. */
@@ -241,8 +251,8 @@ export interface Member {
   readonly lines: () => Lines;
   /** For a conversation that can grow while it is read: a cheap value that changes with every addition. */
   readonly stamp?: string;
-  /** How many turns are complete, without reading the whole conversation. */
-  readonly over?: (granularity: PlanContext['granularity']) => Over;
+  /** How many turns are complete, where the lines do not tell it. Undefined where they do. */
+  readonly over?: (granularity: PlanContext['granularity']) => Over | undefined;
   readonly title?: string;
   readonly cwd?: string;
   /** Milliseconds since 1970. */

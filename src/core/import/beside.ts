@@ -28,6 +28,10 @@ function metaInSession(path: string): unknown {
 /** The name of the state that OpenHands keeps beside the events of a conversation. */
 const stateName = 'base_state.json';
 
+/** The state of the conversation that a file of an event belongs to. */
+export const stateOf = (path: string): string | undefined =>
+  basename(dirname(path)) === eventFolder && eventFile.test(basename(path)) ? join(dirname(dirname(path)), stateName) : undefined;
+
 /** A conversation that is kept as a folder: its events as lines, and the files that hold them. */
 export interface Folder {
   readonly path: string;

@@ -8,6 +8,7 @@ import {
   importableFormats,
   type KnownRecords,
   type Lines,
+  type Member,
   type PlanContext,
   TooManyLines,
 } from '../formats/index.js';
@@ -100,11 +101,23 @@ function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
   return { files: [...files, ...holding], skipped };
 }
 
+/** How the conversations of a file are imported that is still written. */
+export interface HeldPortion extends Pick<Portion, 'last' | 'signed'> {
+  /** The part of a conversation to import; undefined for none of it. The file itself is kept once all of each is imported. */
+  readonly part?: (format: ImportableFormat, member: Member) => Member | undefined;
+}
+
 /**
  * Imports each conversation of a database or document like a file of its own, and keeps the file itself if its format allows that.
  * Undefined for a file that holds no conversations.
  */
-export function importHolding(chain: Chain, found: FoundFile, asked: ImportableFormat | undefined, granularity: Granularity): FileResult | undefined {
+export function importHolding(
+  chain: Chain,
+  found: FoundFile,
+  asked: ImportableFormat | undefined,
+  granularity: Granularity,
+  { part = (_, member) => member, ...portion }: HeldPortion = {},
+): FileResult | undefined {
   const { root, path, members } = found;
   const located = { root, path };
   try {
@@ -112,14 +125,17 @@ export function importHolding(chain: Chain, found: FoundFile, asked: ImportableF
     if (main !== undefined) return path === root ? refused(path, `it is read together with ${main}: import that file`) : nothing;
     const work = (holding: Holding): FileResult => {
       const results: FileResult[] = [];
+      let isWhole = !members;
       const missing = new Set(members);
       for (const member of holding.members) {
         if (members && !missing.delete(member.id)) continue;
-        results.push(importMember(chain, documentOf(found, member), { format: holding.format, granularity, behind: [] }));
+        const now = part(holding.format, member);
+        isWhole &&= now === member;
+        if (now) results.push(importMember(chain, documentOf(found, now), { format: holding.format, granularity, behind: [], ...portion }));
       }
       for (const id of missing) results.push(refused(memberPath(path, id), `${path} holds no conversation ${inWords(id)}`));
       if (results.length === 0 && asked?.id === mappedFormat) return refused(path, 'the mapping makes no entry of it');
-      const whole = members ? [] : keepWhole(chain, found, holding);
+      const whole = isWhole ? keepWhole(chain, found, holding) : [];
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),
         entries: results.reduce((sum, result) => sum + result.entries, 0),

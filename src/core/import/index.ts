@@ -1,6 +1,7 @@
 // import: histories of agents from disk into the chain. It finds files, detects their format, plans commits, and stores each file in one
 // transaction. Commits and side data together hold every byte, so that the file can be restored exactly. Nothing in a transcript is
 // executed, and core/files opens everything that a transcript or a person names.
+export { folderOf } from './beside.js';
 export { type Detected, detect } from './detect.js';
 export { foundSessions, foundSources } from './discover.js';
 export {
@@ -18,9 +19,9 @@ export {
 } from './files.js';
 export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
 export { previewMapping } from './mapping.js';
-export { documentOf, isDatabaseFile, memberPath } from './members.js';
+export { documentOf, isDatabaseFile, mainFileOf, memberPath } from './members.js';
 export { type OutsideResult, searchOutside } from './outside.js';
-export { type AgentRoot, formatOfAgent, historyFolders } from './places.js';
+export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';
 export { headOf, recognized } from './recognize.js';
 export { principalOf, type Signed, signedName } from './signed.js';
 export { getSource, importedFiles, latestSource, listSources, proveSource, type SourceRow, sourceContent } from './sources.js';

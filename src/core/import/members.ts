@@ -12,7 +12,7 @@ import {
   ShellTooLarge,
 } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
-import { folderOf } from './beside.js';
+import { folderOf, stateOf } from './beside.js';
 import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, openFile, readEnds, readWhole, Unreadable } from './files.js';
 import { headLength } from './recognize.js';
 
@@ -154,6 +154,16 @@ export function mainDocumentOf({ path }: Located): string | undefined {
     if (exports.recognize(readEnds({ root: dirname(path), path: main }, documentHead).head, main)) return main;
   }
   return undefined;
+}
+
+/** The file that is read for a change of this one, where it lies beside it. A file that cannot be read belongs to no other. */
+export function mainFileOf(file: Located): string | undefined {
+  try {
+    return stateOf(file.path) ?? mainDocumentOf(file);
+  } catch (error) {
+    ioReason(error);
+    return undefined;
+  }
 }
 
 const isBeside = (path: string, other: string): boolean => statInside(dirname(path), other)?.isFile() ?? false;

@@ -21,6 +21,10 @@ interface Place {
   readonly depth: number;
   /** Whether each folder of sessions belongs to one project. */
   readonly byProject: boolean;
+  /** What is watched within such a folder, for editors that keep much else there. Without it, everything. */
+  readonly watched?: RegExp;
+  /** The size up to which a database there is watched. It is copied at changes. */
+  readonly maxWatchedBytes?: number;
 }
 
 const taskFolders: Place = {
@@ -58,6 +62,8 @@ const places: Readonly<Record<SourceAgent, Place>> = {
     session: /(?:^|\/)store\.db$|\/agent-transcripts\/.+\.jsonl$/,
     depth: 3,
     byProject: false,
+    watched: /^[^/]+(?:\/(?:agent-transcripts(?:\/.+)?|[^/]+(?:\/store\.db)?))?$/,
+    maxWatchedBytes: 256 * 1024 ** 2,
   },
   vscode: {
     format: 'vscode-chat-v1',
@@ -65,6 +71,7 @@ const places: Readonly<Record<SourceAgent, Place>> = {
     session: /^(?:[^/]+\/chatSessions\/)?[^/]+\.jsonl?$/,
     depth: 2,
     byProject: false,
+    watched: /^[^/]+(?:\/chatSessions(?:\/[^/]+)?)?$/,
   },
   droid: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
   // One database holds the sessions of Goose.
@@ -84,6 +91,17 @@ const places: Readonly<Record<SourceAgent, Place>> = {
 
 /** The folders under an agent's own that hold its histories: what to import, and what to watch. */
 export const historyFolders = ({ agent, root }: AgentRoot): string[] => places[agent].folders.map((folder) => join(root, folder));
+
+const placeOf = (agent: string | undefined): Place | undefined => Object.entries(places).find(([one]) => one === agent)?.[1];
+
+/** Whether a file or folder is watched in a folder of sessions. */
+export function isWatched(folder: { readonly path: string; readonly agent?: string | undefined }, path: string): boolean {
+  const within = relative(folder.path, path).replaceAll(sep, '/');
+  return !/^\.\.(?:\/|$)/.test(within) && (within === '' || (placeOf(folder.agent)?.watched?.test(within) ?? true));
+}
+
+/** The size up to which a database of an agent is watched. */
+export const maxWatchedBytes = (agent: string): number => placeOf(agent)?.maxWatchedBytes ?? Number.POSITIVE_INFINITY;
 
 /** The format of an agent's sessions, where Stemma imports it. */
 export const formatOfAgent = (agent: SourceAgent): (typeof importableFormats)[number] | undefined =>

@@ -42,7 +42,8 @@ export function signedFor(
   if (owner !== undefined) return { ...signed, principal: owner };
   if (signed.principal === undefined || sessionId === undefined) return signed;
   // A fork of a session copies the records of the earlier one, or continues from one of them.
-  const before = first?.parent && 'record' in first.parent ? first.parent.record : first?.records.at(-1);
+  const own = first?.records.at(-1);
+  const before = first?.parent && 'record' in first.parent ? first.parent : own === undefined ? undefined : { record: own };
   const last = grown?.tips.at(-1) ?? (before === undefined ? undefined : commitEndingAt(chain, before)?.seq) ?? null;
   const other = otherSessionOf(chain, { principal: signed.principal, sessionId, parent: last });
   if (other === undefined) return signed;

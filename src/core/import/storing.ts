@@ -97,7 +97,7 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
 }
 
 const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, rows: readonly ContextRow[]): ContextRow[] =>
-  plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
+  plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip)) ?? []);
 
 /** Stores the commits of a new plan for a file that is stored already. Their records lead to the new commits from now on. */
 export const replaceStored =
@@ -186,5 +186,5 @@ function parentOf(chain: Chain, planned: Pick<PlannedCommit, 'parent'>, rows: re
     if (!row) throw new Error(`the plan names commit ${planned.parent.plan} as a parent before it is made`);
     return row;
   }
-  return commitEndingAt(chain, planned.parent.record) ?? null;
+  return commitEndingAt(chain, planned.parent) ?? null;
 }

@@ -67,14 +67,11 @@ export interface WatchInput {
   readonly machine?: string | undefined;
 }
 
-/** Editors, whose chats lie among many other files. They are imported and not followed. */
-const editors: ReadonlySet<string> = new Set(['cursor', 'vscode']);
-
 /** Follows the given paths, else the histories of the given agents, else those of all known agents. */
 export async function watchAgents(engine: CaptureEngine, project: CapturedProject, input: WatchInput): Promise<CaptureStatus> {
   const { agentRoots, isRunning } = engine.options;
   // An agent may be installed later.
-  const own = agentRoots.filter(({ agent }) => input.agents?.some((one) => one === agent) ?? !editors.has(agent));
+  const own = agentRoots.filter(({ agent }) => input.agents?.some((one) => one === agent) ?? true);
   await project.capture.watch({
     places: input.paths?.map((path) => ({ path })) ?? own.flatMap((place) => historyFolders(place).map((path) => ({ path, agent: place.agent }))),
     from: input.from ?? (input.paths ? 'beginning' : 'now'),

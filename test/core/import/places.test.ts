@@ -1,13 +1,11 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
 import type { SourceAgent } from '../../../src/core/contract/index.js';
-import { namedFile } from '../../../src/core/files/index.js';
-import { takeIn } from '../../../src/core/follow/index.js';
 import { foundSessions, foundSources, listSources } from '../../../src/core/import/index.js';
-import { importInto, said } from '../../support/imports.js';
+import { importInto } from '../../support/imports.js';
 import { recorded, writeDatabase } from '../../support/opencode.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -81,24 +79,4 @@ test('[F44] an editor without chats is no source', () => {
   const home = scratch();
   mkdirSync(join(home, 'workspaceStorage', 'a1'), { recursive: true });
   expect(foundSources([{ agent: 'vscode', root: home }])).toEqual([]);
-});
-
-test('[F44] a document that is written whole at every change is followed when it rests', () => {
-  const chain = emptyChain();
-  const document = JSON.parse(readFileSync(join(root, 'test/fixtures/cline/sdk-session.messages.json'), 'utf8')) as { messages: object[] };
-  const path = join(scratch(), '1.messages.json');
-  const write = (count: number): void => writeFileSync(path, JSON.stringify({ ...document, messages: document.messages.slice(0, count) }));
-  const take = (what: 'settled' | 'resting') => takeIn(chain, namedFile(path), { what, granularity: 'turn_boundary' });
-  write(4);
-  expect(take('settled')).toMatchObject({ commits: 0, rests: true });
-  expect(take('resting').commits).toBeGreaterThan(0);
-  const before = tips(chain, {}).map(({ id }) => said(chain, id, 'root').length);
-  // A half-written document is left for the next change.
-  writeFileSync(path, JSON.stringify(document).slice(0, 2_000));
-  expect(take('resting').commits).toBe(0);
-  write(8);
-  expect(take('resting').commits).toBeGreaterThan(0);
-  const all = tips(chain, {}).map(({ id }) => said(chain, id, 'root').length);
-  expect(all).toHaveLength(1);
-  expect(all[0]).toBeGreaterThan(before[0] ?? 0);
 });

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
-import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, Over } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { instant, type Wrapped, wrapLines } from '../shared/wrapped.js';
@@ -15,6 +16,7 @@ const ownName = /^(?:state\.vscdb|store\.db)$/;
  */
 export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name) || name.endsWith('.vscdb') || name === 'cli-store.db',
+  isFollowed: (name) => ownName.test(name),
   keeps: { not: 'The database also holds the settings and the sign-in of the editor. Stemma keeps each conversation instead.' },
   recognize: (tables) =>
     holds(tables, table, ['key', 'value']) || (holds(tables, 'blobs', ['id', 'data']) && holds(tables, 'meta', ['key', 'value'])),
@@ -55,9 +57,12 @@ function* composers(rows: DatabaseRows): Generator<Member> {
     const cwd = stringAt(workspace, 'fsPath') ?? stringAt(workspace, 'path');
     const changed = instant(data.lastUpdatedAt ?? data.createdAt);
     const about = { sessionId: id, ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
+    const linesOf = (records: readonly Wrapped[]): Lines => wrapLines(formatId, id, about, records);
     yield {
       id,
-      lines: () => wrapLines(formatId, id, about, recordsOf(rows, id, data, keys)),
+      stamp: stampOf(rows, id, data, keys),
+      lines: () => linesOf(recordsOf(rows, id, data, keys)),
+      over: () => (stringAt(data, 'status') === 'generating' ? overOf(listedIn(rows, id, data, keys).listed, linesOf) : undefined),
       ...(title !== undefined && { title }),
       ...(cwd !== undefined && { cwd }),
       ...(changed !== undefined && { modifiedAt: Date.parse(changed) }),
@@ -65,10 +70,59 @@ function* composers(rows: DatabaseRows): Generator<Member> {
   }
 }
 
-/** The bubbles in the order of the headers. Bubbles that no header names were taken back: they are a branch beside the conversation. */
+/** The last bubbles of a conversation, which change while it is answered. */
+const changing = 8;
+
+/** Changes with every bubble that is added, and while the last ones are written. */
+function stampOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): string {
+  const last = objectsIn(data.fullConversationHeadersOnly).slice(-changing);
+  const bubbles = last.map((header) => valueAt(rows, `bubbleId:${composer}:${stringAt(header, 'bubbleId')}`) ?? null);
+  const { richText: _, context: __, ...told } = data;
+  return createHash('sha256')
+    .update(JSON.stringify([told, keys.length, bubbles]))
+    .digest('base64');
+}
+
+/** A conversation that is being answered: everything before its last prompt. The answer grows in its bubbles, which have no other end. */
+function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[]) => Lines): Over {
+  const before = listed.slice(
+    0,
+    Math.max(
+      0,
+      listed.findLastIndex(({ record }) => record.type === 1),
+    ),
+  );
+  return { last: before.at(-1)?.id, open: true, lines: () => linesOf(before) };
+}
+
+/**
+ * The bubbles in the order of the headers. Bubbles that no header names were taken back: they are a branch beside the conversation, and come
+ * first, because the conversation that Cursor shows is the one to continue.
+ */
 function recordsOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
+  const { listed, others } = listedIn(rows, composer, data, keys);
+  others.sort((a, b) => (stringAt(a.record, 'createdAt') ?? '').localeCompare(stringAt(b.record, 'createdAt') ?? ''));
+  return [...chained(others), ...listed];
+}
+
+interface Bubble {
+  readonly id: string;
+  readonly record: JsonObject;
+}
+
+/** Bubbles as records, each the child of the one before it. */
+const chained = (bubbles: readonly Bubble[]): Wrapped[] =>
+  bubbles.map(({ id, record }, at) => ({ id, record, parent: bubbles[at - 1]?.id ?? null, at: record.createdAt }));
+
+/** The bubbles that headers name, and the others. */
+function listedIn(
+  rows: DatabaseRows,
+  composer: string,
+  data: JsonObject,
+  keys: readonly string[],
+): { readonly listed: readonly Wrapped[]; readonly others: Bubble[] } {
   const prefix = `bubbleId:${composer}:`;
-  const found = new Map<string, { readonly id: string; readonly record: JsonObject }>();
+  const found = new Map<string, Bubble>();
   const byKey = keys.map((key) => {
     const id = key.slice(prefix.length);
     const value = valueAt(rows, key);
@@ -82,24 +136,12 @@ function recordsOf(rows: DatabaseRows, composer: string, data: JsonObject, keys:
   }
   const headers = objectsIn(data.fullConversationHeadersOnly).map((header) => stringAt(header, 'bubbleId') ?? '');
   const inline = objectsIn(data.conversation).map((record, at) => ({ id: stringAt(record, 'bubbleId') || `inline-${at}`, record }));
-  const listed = headers.length > 0 ? headers.map((id) => found.get(id) ?? { id, record: { missing: id } }) : inline;
-  const placed = new Set<string>();
-  const records: Wrapped[] = [];
-  let parent: string | null = null;
-  for (const { id, record } of listed) {
-    if (placed.has(id)) continue;
-    placed.add(id);
-    records.push({ id, record, parent, at: record.createdAt });
-    parent = id;
-  }
-  const left = byKey.filter(({ id, record }) => !placed.has(id) && record.missing === undefined);
-  left.sort((a, b) => (stringAt(a.record, 'createdAt') ?? '').localeCompare(stringAt(b.record, 'createdAt') ?? ''));
-  let before: string | null = null;
-  for (const { id, record } of left) {
-    records.push({ id, record, parent: before, at: record.createdAt });
-    before = id;
-  }
-  return records;
+  const named = headers.length > 0 ? headers.map((id) => found.get(id) ?? { id, record: { missing: id } }) : inline;
+  const listed = new Map(named.map((bubble) => [bubble.id, bubble] as const));
+  return {
+    listed: chained([...listed.values()]),
+    others: byKey.filter(({ id, record }) => !listed.has(id) && record.missing === undefined),
+  };
 }
 
 /** The chat of a store of blobs: its root names the blobs of the messages in order. */
@@ -120,7 +162,8 @@ function* chats(rows: DatabaseRows): Generator<Member> {
       const value = parseShallow(textOf(blobAt(blob) ?? new Uint8Array()));
       return { id: blob, record: isObject(value) ? value : { missing: blob } };
     });
-  yield { id, lines: () => wrapLines(formatId, id, about, records()), ...(title !== undefined && { title }) };
+  const stamp = JSON.stringify(meta);
+  yield { id, stamp, lines: () => wrapLines(formatId, id, about, records()), ...(title !== undefined && { title }) };
 }
 
 const idField = 0x0a;

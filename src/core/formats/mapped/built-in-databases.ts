@@ -82,7 +82,6 @@ const gooseMapping: Mapping = {
 /** Goose: the messages of all sessions. A summary is a message that only the agent sees; usage stands in a ledger of calls. */
 export const goose: BuiltInDatabase = {
   mapping: gooseMapping,
-  isFollowed: (name) => name === 'sessions.db',
   mayBe: (name) => name === 'sessions.db',
   recognize: (tables) =>
     has(tables, 'messages', ['session_id', 'role', 'content_json', 'created_timestamp']) && has(tables, 'sessions', ['id', 'working_dir']),

@@ -19,7 +19,6 @@ export interface TableSession {
 export interface BuiltInDatabase {
   readonly mapping: Mapping;
   readonly mayBe: (name: string) => boolean;
-  readonly isFollowed?: (name: string) => boolean;
   readonly recognize: (tables: DatabaseRows['tables']) => boolean;
   readonly sessions: (rows: DatabaseRows) => Iterable<TableSession>;
 }
@@ -29,7 +28,7 @@ export function readerOfDatabases(databases: readonly BuiltInDatabase[]): Databa
   const ready = new Map<BuiltInDatabase, Applied>();
   return {
     mayBe: (name) => databases.some((one) => one.mayBe(name)),
-    isFollowed: (name) => databases.some((one) => one.isFollowed?.(name) === true),
+    isFollowed: (name) => databases.some((one) => one.mayBe(name)),
     keeps: { not: 'Stemma keeps each session of the database instead of the database, which changes with every message.' },
     recognize: (tables) => databases.some((one) => one.recognize(tables)),
     *members(rows) {

@@ -1,7 +1,7 @@
 // Turns a tree of records into commits, for runtimes whose records name their parents. Cuts at turns, at branch points, around compactions
 // and where the stored part ends. Every byte of the file is in one commit or in the side data.
 import type { ByteRange, Timestamp } from '../../base/index.js';
-import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit } from '../format.js';
+import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, StoredRecord } from '../format.js';
 import { addRange, type Piece } from './jsonl.js';
 import { lastRead } from './last-read.js';
 
@@ -48,6 +48,8 @@ export interface CommitFacts {
   readonly sessionId?: string;
   /** The entries of pieces that follow each other in a delta. */
   readonly read: (pieces: readonly Piece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
+  /** Whether a piece has no entries, where that does not depend on others. */
+  readonly isSilent?: (piece: Piece) => boolean;
   /** Entries are read again where they are needed, because those of the whole file would fill memory. */
   readonly isLazy?: true;
   /** One line that says what the commit is about. `entries` are those of its delta. */
@@ -117,8 +119,16 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
 
   function referTo(parent: TreeRecord['parent']): PlannedCommit['parent'] {
     if (!isRecord(parent)) return parent;
-    if (parent.stored) return { record: parent.end ?? parent.name };
+    if (parent.stored) return storedAs(parent);
     return { plan: numbers.get(home.get(parent) as Segment) as number };
+  }
+
+  /** A stored record, by which the project finds the commit that ends with it. */
+  function storedAs(record: TreeRecord): StoredRecord {
+    let at: TreeRecord['parent'] = record;
+    while (isRecord(at) && facts.isSilent?.(at.piece)) at = at.parent;
+    const nameOf = ({ end, name }: TreeRecord): string => end ?? name;
+    return { record: nameOf(record), ...(at !== record && { last: isRecord(at) ? nameOf(at) : (at?.record ?? null) }) };
   }
 
   /** The leaves by the position of their last record in the file. Agents resume the last one. */

@@ -16,6 +16,7 @@ import type {
   Progress,
 } from '../format.js';
 import { planBranches, type TreeRecord } from './branches.js';
+import type { Draft } from './drafts.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
 import { concatLines, eachPiece, firstNewLine, type Piece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
@@ -122,6 +123,7 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
     ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId !== undefined && { sessionId }),
     read: (some) => readPieces(rules, some),
+    isSilent: (piece) => readPieces(rules, [piece]).entries.length === 0,
     ...(isLazy && { isLazy }),
     summary: (records, entries) => summaryOf(rules, records, entries),
   });
@@ -197,18 +199,20 @@ function progressRecords<State>(rules: RecordRules<State>, fresh: FileBytes, gra
 function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: Place): Omit<Mark, 'range'> {
   const own = rules.mark?.(record);
   if (own) return own;
-  const drafts = (): readonly string[] =>
-    rules
-      .entries(record, rules.gather([record]))
-      .flatMap(([, { kind, toolCallId }]) => ((kind === 'tool_call' || kind === 'tool_result') && toolCallId !== undefined ? [toolCallId] : []));
+  const drafts = (): readonly Draft[] => rules.entries(record, rules.gather([record])).map(([, draft]) => draft);
   switch (part) {
     case 'prompt':
       return { is: 'prompt' };
     case 'answer':
-    case 'round':
-      return { is: 'answer', calls: drafts(), mayEndTurn: true };
+    case 'round': {
+      const all = drafts();
+      const done = new Set(callsOf(all, 'tool_result'));
+      // A thought is followed by an answer or a call.
+      const mayEndTurn = all.length === 0 || all.some(({ kind }) => kind !== 'thinking');
+      return { is: 'answer', calls: callsOf(all, 'tool_call').filter((id) => !done.has(id)), mayEndTurn };
+    }
     case 'result':
-      return { is: 'result', calls: drafts() };
+      return { is: 'result', calls: callsOf(drafts(), 'tool_result') };
     case 'compaction':
       return { is: 'last' };
     case 'quiet':
@@ -217,6 +221,9 @@ function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: 
       return { is: 'part' };
   }
 }
+
+const callsOf = (drafts: readonly Draft[], of: Draft['kind']): readonly string[] =>
+  drafts.flatMap(({ kind, toolCallId }) => (kind === of && toolCallId !== undefined ? [toolCallId] : []));
 
 /**
  * The delta up to and including the entry. Where its record has more entries, those up to it are written as lines of their own, with their

@@ -62,6 +62,8 @@ export interface WrappedRules {
   /** The name of the agent in templates and principals. Undefined where `agent` names the tool of each conversation. */
   readonly template?: string;
   readonly part: (record: JsonObject) => Part;
+  /** Each record is a whole turn, with its prompt and its answers. */
+  readonly isTurn?: true;
   readonly entries: (record: JsonObject) => readonly Numbered[];
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
   /** Further names of a record, such as those of the calls that start subagents. */
@@ -81,6 +83,7 @@ export function wrappedFormat({
   about,
   template,
   part,
+  isTurn,
   entries,
   keeps,
   others,
@@ -127,6 +130,7 @@ export function wrappedFormat({
     },
     gather: () => undefined,
     continues: true,
+    ...(isTurn && { mark: () => ({ is: 'last' }) }),
     ...(keeps && { keeps: (line: JsonObject, before: readonly TreeRecord[]) => keeps(recordIn(line) ?? {}, before) }),
   };
   return {

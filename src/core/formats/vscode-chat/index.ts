@@ -11,6 +11,7 @@ export const vscodeChat: ImportableFormat = wrappedFormat({
   about: { name: 'VS Code chat', what: 'The entries of a chat session of VS Code, as lines.', extension: 'jsonl' },
   template: 'vscode-chat',
   part: () => 'prompt',
+  isTurn: true,
   entries: entriesOf,
   tools: {
     copilot_readFile: 'read',
