@@ -2,6 +2,7 @@ import type { Chain } from '../chain/index.js';
 import type { Located } from '../files/index.js';
 import { type FileBytes, type ImportableFormat, importableFormats, TooManyLines } from '../formats/index.js';
 import {
+  type FoundFile,
   folderOf,
   headOf,
   importFile,
@@ -50,23 +51,7 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
     file = openFile(located, { held: 0 });
     const size = file.bytes.length;
     const document = documentFormat(located, headOf(file.bytes));
-    if (document) {
-      // A document is written whole at every change: it is read when it has rested.
-      if (what === 'settled') return { ...nothing, format: document.id, bytes: size, pending: size, rests: true };
-      let [open, rests] = [false, false];
-      const held = importHolding(chain, found, undefined, granularity, {
-        part: (format, member) => {
-          const portion = portionOf(format, member, { what, granularity });
-          [open, rests] = [open || portion.open, rests || portion.rests];
-          return portion.member;
-        },
-        ...(what === 'end' && { last: 'session_end' }),
-        signed: signedHere(chain, signed),
-      });
-      const tip = held?.tips.at(-1);
-      const result = held && { commits: held.commits, entries: held.entries, skipped: held.skipped };
-      return { ...nothing, format: document.id, bytes: size, pending: open ? size : 0, open, rests, ...result, ...(tip && { tip }) };
-    }
+    if (document) return { ...nothing, ...takeDocument(chain, found, document, { what, granularity, signed }) };
     const before = latestSource(chain, path);
     const from = before && size >= before.resumeAt && continuesSource(file, before, seam) ? before.resumeAt : 0;
     const format = importable(before?.format) ?? recognized(headOf(file.bytes), path)?.format;
@@ -109,6 +94,26 @@ export function takeIn(chain: Chain, located: Located, { what, granularity, seam
   } finally {
     file?.close();
   }
+}
+
+/** Imports the complete turns of a document. It is written whole at every change, so it is read once it has not changed for a moment. */
+function takeDocument(chain: Chain, found: FoundFile, { id }: ImportableFormat, taking: Omit<Taking, 'seam'>): Partial<Taken> {
+  const { what, granularity, signed } = taking;
+  const { bytes } = found;
+  if (what === 'settled') return { format: id, bytes, pending: bytes, rests: true };
+  let [open, rests] = [false, false];
+  const held = importHolding(chain, found, undefined, granularity, {
+    part: (format, member) => {
+      const portion = portionOf(format, member, taking);
+      [open, rests] = [open || portion.open, rests || portion.rests];
+      return portion.member;
+    },
+    ...(what === 'end' && { last: 'session_end' }),
+    signed: signedHere(chain, signed),
+  });
+  const tip = held?.tips.at(-1);
+  const result = held && { commits: held.commits, entries: held.entries, skipped: held.skipped };
+  return { format: id, bytes, pending: open ? bytes : 0, open, rests, ...result, ...(tip && { tip }) };
 }
 
 /** The format of a file that holds conversations as one document. */
