@@ -25,7 +25,7 @@ export { graphMap } from './graph-map.js';
 export { type Hiding, hiddenCommits, hidingState } from './hidden.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 export { materialize, materializedBytes, remakeSnapshot } from './materialize.js';
-export { outlineOf, outlineVersion, parsedOf, saveOutline, storedOutline } from './outline.js';
+export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, storedOutline } from './outline.js';
 export { dropList, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { remember, rememberAll } from './records.js';

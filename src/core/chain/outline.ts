@@ -101,12 +101,13 @@ export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, 
 
 /** Parses a stored delta. A delta of an unknown format becomes one text entry that says so. */
 export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): ParsedDelta {
-  const name = `${artifact}:${format}`;
-  const recent = chain.parsed.get(name);
-  if (recent) return recent;
-  const bytes = chain.artifacts.read(artifact);
+  return chain.parsed.get(nameOf(artifact, format)) ?? rememberParsed(chain, artifact, format, chain.artifacts.read(artifact));
+}
+
+/** Parses the content of a delta and keeps the result in memory, also before the content is stored. */
+export function rememberParsed(chain: Chain, artifact: ArtifactNo, format: string, bytes: Uint8Array): ParsedDelta {
   const parsed = readerOf(format).parse(bytes);
-  chain.parsed.set(name, parsed, bytes.length);
+  chain.parsed.set(nameOf(artifact, format), parsed, bytes.length);
   return parsed;
 }
 

@@ -3,6 +3,7 @@ import { type Clock, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type OpenDatabase } from '../store/index.js';
+import { forgetFetched } from '../sync/index.js';
 import type { TrustedProjects } from '../trust/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { readSettingsFrom } from '../usage/index.js';
@@ -98,6 +99,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     usageThread,
     usageSettings: usageSettings ?? (() => undefined),
     close: () => {
+      forgetFetched(chain);
       usageThread?.close();
       summarizer.close();
       capture.close();

@@ -15,10 +15,14 @@ export interface Hub {
   items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
   /** Objects by their hashes, as a packed parcel. It may hold fewer than asked for: ask again for the rest. */
   objects(hashes: readonly string[]): Promise<Uint8Array>;
-  /** What contents hold, as the hub reads them in a format: encoded outlines, and the version of the reader. Null for one that it lacks. */
+  /**
+   * What contents hold, as the hub reads them in a format: encoded outlines, and the version of the reader. Null for one that it lacks.
+   * Objects to send along arrive as from `objects`.
+   */
   outlines(
     contents: readonly (readonly [hash: string, format: string])[],
-  ): Promise<{ readonly version: number; readonly outlines: readonly (string | null)[] }>;
+    objects?: readonly string[],
+  ): Promise<{ readonly version: number; readonly outlines: readonly (string | null)[]; readonly objects?: Uint8Array | undefined }>;
   /** Makes one object of parts that the hub holds. @throws BAD_REQUEST if they are not the object. */
   join(object: WholeObject): Promise<void>;
   /** What each object is, without its content. Null for one that the hub never held. */

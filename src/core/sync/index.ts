@@ -2,7 +2,7 @@
 // rules.ts says which rows travel. Two edits of one row are two versions on the hub, and the last that arrived there is valid.
 // Nothing here knows a network: `Hub` is the other side, and main/hub reaches it.
 export type { Hub, HubMember, HubRole, ItemName, ManagedHub, ObjectFacts, WholeObject } from './hub.js';
-export { fetchFromHub, heldByHub } from './on-demand.js';
+export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
 export { keyOf, type Pulled, pull, type Refused } from './pull.js';
 export { itemsToPull, type Pushed, previewPush, push } from './push.js';

@@ -1,6 +1,6 @@
 import { elsewhere, type Held, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
-import { type Chain, outlineVersion } from '../chain/index.js';
+import { type Chain, outlineVersion, rememberParsed } from '../chain/index.js';
 import { decodeOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
@@ -28,29 +28,26 @@ export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unkn
 
 /**
  * Fetches what a read of an object needs. First its outline and those around it, as the hub reads them: a list of entries needs no more. If
- * these are here already, the object itself, with its neighbors: each is proved by its hash and stays, and its outline is made again of it.
+ * these are here already, the object itself, with its neighbors: each is proved by its hash, parsed, and stored soon, and its outline is
+ * made again of it.
  * @throws what the hub throws; CORRUPT if it does not return the object.
  */
 export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<void> {
   const { artifacts } = chain;
+  storeFetched(chain);
   const no = artifacts.find(ref);
-  // Another call has fetched it meanwhile.
+  // It was stored just now, or another call has fetched it meanwhile.
   if (artifacts.stat(no).gone === undefined) return;
-  const outlines = fetchOutlines(chain, hub, no);
-  // A first screen needs both soon, and is shown as soon as the outlines are here.
-  if (!lastFetch.has(artifacts))
-    ahead.set(
-      artifacts,
-      objectsFrom(hub, nextTo(chain, no)).catch(() => []),
-    );
-  if (await outlines) return;
-  const early = await ahead.get(artifacts);
+  // A first screen needs the contents soon.
+  const along = lastFetch.has(artifacts) ? [] : nextTo(chain, no);
+  if (await fetchOutlines(chain, hub, no, along)) return;
+  const early = ahead.get(artifacts);
   ahead.delete(artifacts);
   if (artifacts.stat(no).gone !== undefined) await fetchContents(chain, hub, ref, early);
 }
 
-/** Contents that are on their way to each project, or here in memory until a read needs one: to store them takes longer than a screen may wait. */
-const ahead = new WeakMap<Chain['artifacts'], Promise<readonly SentObject[]>>();
+/** Contents that came along with the first outlines of each project, packed: in memory until a read needs one. */
+const ahead = new WeakMap<Chain['artifacts'], { readonly asked: readonly Held[]; readonly packed: Uint8Array }>();
 
 /** The objects to fetch with an object. */
 function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
@@ -71,7 +68,7 @@ const askedAround = new WeakMap<Chain['artifacts'], Set<ArtifactNo>>();
  * Fetches the outlines of commits around an object, into memory only: an outline of the hub is no proof. False if the object has one here, or
  * gets none.
  */
-async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo): Promise<boolean> {
+async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo, along: readonly Held[]): Promise<boolean> {
   const { db, project, artifacts, outlines } = chain;
   const asked = askedAround.get(artifacts) ?? new Set<ArtifactNo>();
   askedAround.set(artifacts, asked);
@@ -87,7 +84,15 @@ async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo): Promise<bo
     )
     .filter(({ artifact, format }) => outlines.get(`${artifact}:${format}`) === undefined);
   if (!wanted.some(({ artifact }) => artifact === no)) return false;
-  const { version, outlines: found } = await hub.outlines(wanted.map(({ hash, format }) => [hash.toString('hex'), format]));
+  const {
+    version,
+    outlines: found,
+    objects,
+  } = await hub.outlines(
+    wanted.map(({ hash, format }) => [hash.toString('hex'), format]),
+    along.map(hexOf),
+  );
+  if (objects) ahead.set(artifacts, { asked: along, packed: objects });
   if (version !== outlineVersion) return false;
   for (const [i, { artifact, format }] of wanted.entries()) {
     const data = found[i];
@@ -98,41 +103,89 @@ async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo): Promise<bo
   return wanted.some(({ artifact }, i) => artifact === no && typeof found[i] === 'string');
 }
 
-/** Fetches objects from the hub. What it returns beyond them is dropped. */
-async function objectsFrom(hub: Hub, asked: readonly Held[]): Promise<SentObject[]> {
-  const isAsked = new Set<string>(asked.map((each) => each.ref));
-  const { objects } = unpackParcel(await hub.objects(asked.map((each) => each.ref.slice('blake3:'.length))), noItems);
-  return objects.filter(({ hash }) => isAsked.has(`blake3:${hash}`));
+const hexOf = ({ ref }: Held): string => ref.slice('blake3:'.length);
+
+/** Fetches objects from the hub. */
+const objectsFrom = async (hub: Hub, asked: readonly Held[]): Promise<SentObject[]> => askedObjects(asked, await hub.objects(asked.map(hexOf)));
+
+/** The objects of an answer. What it holds beyond those that were asked for is dropped. */
+function askedObjects(asked: readonly Held[], packed: Uint8Array): SentObject[] {
+  const hashes = new Set(asked.map(hexOf));
+  return unpackParcel(packed, noItems).objects.filter(({ hash }) => hashes.has(hash));
 }
 
-async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, early: readonly SentObject[] = []): Promise<void> {
+async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, early: ReturnType<typeof ahead.get>): Promise<void> {
   const { artifacts, db, project } = chain;
   const isRead = ({ hash }: SentObject): boolean => ref.endsWith(hash);
   const no = artifacts.find(ref);
-  let found = early.some(isRead) ? early : await objectsFrom(hub, nextTo(chain, no));
+  let found = early ? askedObjects(early.asked, early.packed) : [];
+  if (!found.some(isRead)) found = await objectsFrom(hub, nextTo(chain, no));
   if (!found.some(isRead)) found = [...found, ...(await objectsFrom(hub, [{ no, ref }]))];
   const isLarge = !found.some(isRead) && (await fetchLarge(chain, hub, ref));
   if (!isLarge && !found.some(isRead)) throw corrupt(ref, `The hub does not return ${ref}, which this project reads from it.`);
+  const contents = new Map(found.map(({ hash, bytes }) => [artifacts.find(`blake3:${hash}`), bytes]));
+  const commits = db.all<FetchedCommit>(
+    'SELECT seq, artifact, format FROM context WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
+    project,
+    JSON.stringify([...contents.keys(), ...(isLarge ? [no] : [])]),
+  );
+  for (const { artifact, format } of commits) {
+    const bytes = contents.get(artifact);
+    if (bytes) rememberParsed(chain, artifact, format, bytes);
+  }
+  // Another read may have fetched some meanwhile.
+  storeFetched(chain);
+  fetched.set(artifacts, { contents, commits, later: storeSoon(chain) });
+  // Objects that no commit holds are read from the project only.
+  if (commits.every(({ artifact }) => artifact !== no) || isLarge) storeFetched(chain);
+}
+
+type FetchedCommit = { readonly seq: CommitSeq; readonly artifact: ArtifactNo; readonly format: string };
+
+interface Fetched {
+  readonly contents: ReadonlyMap<ArtifactNo, Uint8Array>;
+  readonly commits: readonly FetchedCommit[];
+  readonly later: NodeJS.Timeout;
+}
+
+/** Proved contents of each project that are parsed, but not stored yet: the sync of a disk takes longer than a screen may wait. */
+const fetched = new WeakMap<Chain['artifacts'], Fetched>();
+const storeAfterMs = 100;
+const storeSoon = (chain: Chain): NodeJS.Timeout => setTimeout(() => storeLater(chain), storeAfterMs);
+
+/** Drops contents that are not stored yet. The hub still holds them. Call it before the project is closed. */
+export function forgetFetched({ artifacts }: Pick<Chain, 'artifacts'>): void {
+  clearTimeout(fetched.get(artifacts)?.later);
+  fetched.delete(artifacts);
+}
+
+/** Stores the contents that were fetched last, with the facts that are made of them. */
+function storeFetched(chain: Chain): void {
+  const { artifacts } = chain;
+  const last = fetched.get(artifacts);
+  if (!last) return;
+  forgetFetched(chain);
   artifacts.transaction(() => {
-    const nos = found.map(({ hash, bytes }) => {
-      const object = artifacts.find(`blake3:${hash}`);
-      artifacts.restore(object, bytes);
-      return object;
-    });
-    if (isLarge) nos.push(no);
-    const commits = db.all<{ seq: CommitSeq; artifact: ArtifactNo; format: string }>(
-      'SELECT seq, artifact, format FROM context WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
-      project,
-      JSON.stringify(nos),
-    );
+    for (const [no, bytes] of last.contents) artifacts.restore(no, bytes);
     // From now on the outline comes from the content.
-    for (const { artifact, format } of commits) chain.outlines.delete(`${artifact}:${format}`);
-    rememberRecords(chain, commits);
+    for (const { artifact, format } of last.commits) chain.outlines.delete(`${artifact}:${format}`);
+    rememberRecords(chain, last.commits);
     countCalls(
       chain,
-      commits.map(({ seq }) => seq),
+      last.commits.map(({ seq }) => seq),
     );
   });
+}
+
+/** Stores contents that nobody waits for, once no other writer works. Contents that cannot be stored, as on a full disk, are fetched again. */
+function storeLater(chain: Chain): void {
+  const last = fetched.get(chain.artifacts);
+  if (last && !chain.db.isFree()) return void fetched.set(chain.artifacts, { ...last, later: storeSoon(chain) });
+  try {
+    storeFetched(chain);
+  } catch (error) {
+    if (!(error instanceof StemmaError)) throw error;
+  }
 }
 
 /** Fetches an object that travels in parts. False if it does not. */

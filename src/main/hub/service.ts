@@ -183,11 +183,17 @@ const sync = {
     within(context, input.project, 'read', 'outlines', async (tx, { no }) => {
       const { shared } = context.holder;
       const opened = shared === null ? undefined : await sharedObjects(tx, shared);
-      const asked = input.contents.filter(([hash]) => opened?.has(hash) !== false);
+      const isOpened = (hash: string): boolean => opened?.has(hash) !== false;
+      const asked = input.contents.filter(([hash]) => isOpened(hash));
       const outlines = new Map((await outlinesOf(tx, context.objects, no, asked)).map((data, i) => [asked[i]?.join(' '), data]));
+      const objects = input.objects && (await context.objects.read(tx, input.objects.filter(isOpened), objectBytesAtOnce));
       return {
-        result: { version: outlineVersion, outlines: blobOf(packTexts(input.contents.map((each) => outlines.get(each.join(' ')) ?? null))) },
-        count: asked.length,
+        result: {
+          version: outlineVersion,
+          outlines: blobOf(packTexts(input.contents.map((each) => outlines.get(each.join(' ')) ?? null))),
+          ...(objects && { objects: blobOf(packParcel({ items: [], objects })) }),
+        },
+        count: asked.length + (objects?.length ?? 0),
       };
     }),
   ),

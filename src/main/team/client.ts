@@ -64,9 +64,13 @@ export function hubOver({ sync, projects, members }: HubClient, project: string)
       return { ...page, parcel: await bytesOf(parcel) };
     },
     objects: async (hashes) => bytesOf(await sync.objects({ project, hashes: [...hashes] })),
-    outlines: async (contents) => {
-      const answer = await sync.outlines({ project, contents: contents.map(([hash, format]) => [hash, format]) });
-      return { version: answer.version, outlines: unpackTexts(await bytesOf(answer.outlines)) };
+    outlines: async (contents, along = []) => {
+      const { version, outlines, objects } = await sync.outlines({
+        project,
+        contents: contents.map(([hash, format]) => [hash, format]),
+        ...(along.length > 0 && { objects: [...along] }),
+      });
+      return { version, outlines: unpackTexts(await bytesOf(outlines)), objects: objects && (await bytesOf(objects)) };
     },
     join: async ({ parts, ...object }) => {
       await sync.join({ project, ...object, parts: [...parts] });

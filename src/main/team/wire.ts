@@ -77,9 +77,11 @@ export const hubContract = {
             .array(z.tuple([hash, text(100)]))
             .min(1)
             .max(maxAsked),
+          /** Objects to send along: a first screen needs both, and each call takes time. */
+          objects: hashes.optional(),
         }),
       )
-      .output(z.object({ version: seq, outlines: parcel })),
+      .output(z.object({ version: seq, outlines: parcel, objects: parcel.optional() })),
     join: oc.input(project.extend({ hash, contentType: text(400), size: seq, parts: z.array(hash).min(1).max(maxParts) })).output(z.object({})),
     about: oc
       .input(project.extend({ hashes }))

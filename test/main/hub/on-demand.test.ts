@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
+import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router/index.js';
-import { push } from '../../../src/core/sync/index.js';
+import { type ManagedHub, push } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { usageSessions } from '../../../src/core/usage/index.js';
 import { hubAt } from '../../../src/main/team/index.js';
@@ -18,20 +19,27 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-/** A person's engine. `away` cuts its line to the hub. */
-function person() {
-  const line = { away: false };
+/** A person's engine. `away` cuts its line to the hub, and `calls` names what it called. */
+function person(dataDir = scratch()) {
+  const line = { away: false, calls: [] as string[] };
+  const noted = (hub: ManagedHub): ManagedHub =>
+    new Proxy(hub, {
+      get: (target, name) => {
+        line.calls.push(String(name));
+        return target[name as keyof ManagedHub];
+      },
+    });
   const engine = createEngine({
-    dataDir: scratch(),
+    dataDir,
     agentRoots: [],
     sampleDir: '',
     startup: { paths: [], project: null },
     platform: 'linux',
-    reachHub: (address) => hubAt(line.away ? { ...address, hub: 'http://127.0.0.1:9' } : address),
+    reachHub: (address) => noted(hubAt(line.away ? { ...address, hub: 'http://127.0.0.1:9' } : address)),
   });
   onTestFinished(() => engine.close());
   const session = createSession(engine);
-  return { line, session, client: createRouterClient(router, { context: { session } }) };
+  return { line, engine, session, client: createRouterClient(router, { context: { session } }) };
 }
 
 const readerOf = async (project: string): Promise<string> => (await hub.client().members.add({ project, name: 'r', role: 'reader' })).token;
@@ -71,6 +79,50 @@ describe('a hub project that is open without a clone', () => {
     // The same token opens the same project again, another one its own.
     expect((await client.team.open(place)).dir).toBe(info.dir);
     expect((await client.team.open({ ...place, token: await readerOf('direct') })).dir).not.toBe(info.dir);
+  });
+
+  test('[E36] a first screen calls the hub once, and does not wait for the disk', async () => {
+    const mine = emptyChain();
+    importInto(mine, join(import.meta.dirname, '../../fixtures/codex'));
+    await push(mine, await hub.project('screen'), { leaves: ({ kind }) => kind !== 'source' });
+    const place = { hub: hub.address, project: 'screen', token: await readerOf('screen') };
+    const dataDir = scratch();
+    const { client, line, engine, session } = person(dataDir);
+    const { dir } = await client.team.open(place);
+    const { sessions } = await client.session.list({});
+    const id = sessions.find(({ title }) => title === 'Fix the queue retry')?.tips[0] as never;
+    const isStored = (): boolean =>
+      session.project().db.one('SELECT 1 FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.id = ? AND a.gone IS NULL', id) !== undefined;
+    // While another process writes, nothing can be stored.
+    const other = new Database(join(dir, 'stemma.db'));
+    other.exec('BEGIN IMMEDIATE');
+    line.calls = [];
+    await client.context.outline({ id });
+    const { entries } = await client.context.entries({ id, limit: 60 });
+    expect(entries.length).toBeGreaterThan(1);
+    expect(line.calls).toEqual(['outlines']);
+    expect(isStored()).toBe(false);
+    other.exec('ROLLBACK');
+    other.close();
+    await vi.waitFor(() => expect(isStored()).toBe(true), 10_000);
+    engine.close();
+    const again = person(dataDir);
+    await again.client.team.open(place);
+    again.line.away = true;
+    expect((await again.client.context.entries({ id, limit: 60 })).entries).toEqual(entries);
+  });
+
+  test('[E36] contents that an engine did not store are fetched again', async () => {
+    const mine = emptyChain();
+    const { id } = commitText(mine, 'text '.repeat(1_000));
+    await push(mine, await hub.project('unstored'));
+    const place = { hub: hub.address, project: 'unstored', token: await readerOf('unstored') };
+    const dataDir = scratch();
+    for (const { client, engine } of [person(dataDir), person(dataDir)]) {
+      await client.team.open(place);
+      expect((await client.context.entries({ id })).entries).toHaveLength(1);
+      engine.close();
+    }
   });
 
   test('[E36] a read is four round trips to the database of the hub', async () => {
