@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { tips } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router/index.js';
-import { type Hub, pull, push } from '../../../src/core/sync/index.js';
+import { type Hub, keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { hubAt, hubContract } from '../../../src/main/team/index.js';
 import { prompt } from '../../support/claude-lines.js';
@@ -60,6 +60,9 @@ describe('a share link', () => {
     const answered = await (await client.sync.objects({ project: 'one-branch', hashes: [secretHash] })).arrayBuffer();
     expect(Buffer.from(answered).includes('what stays private')).toBe(false);
     expect(answered.byteLength).toBeLessThan(100);
+    const { outlines, objects } = await throughLink('one-branch', reviewing).outlines([[secretHash, 'raw-text']], [secretHash]);
+    expect(outlines).toEqual([null]);
+    expect(unpackParcel(objects ?? new Uint8Array(), keyOf).objects).toEqual([]);
   });
 
   test('[E39] a link to a comparison opens both commits and a page that compares them', async () => {
