@@ -54,7 +54,7 @@ const rule = z.strictObject({
   at: selector.optional().describe('The time of the entry. The default is that of its record.'),
   signature: selector.optional().describe("The provider's signature of a thinking."),
   image: selector.optional().describe('An image: a data URL, or any address.'),
-  usage: usage.optional().describe('Tokens of the call that the provider counted.'),
+  usage: usage.optional().describe('Tokens of the call that the provider counted. On an event: those of a call beside the conversation.'),
 });
 export type MappingRule = z.output<typeof rule>;
 

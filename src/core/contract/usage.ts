@@ -103,6 +103,8 @@ export const usageCall = z.object({
   /** What the call answers: the prompt, or the tool whose result came before it, on one line. */
   trigger: z.string().nullable(),
   triggerKind: z.enum(['prompt', 'tool', 'other']),
+  /** What a call beside the conversation was for, such as a compaction. Its reply is not in the context, and its input is not its window. */
+  beside: z.string().optional(),
   tokens: usageTokens,
   /** The whole input: uncached, read from the cache and written to it. */
   window: count.nullable(),

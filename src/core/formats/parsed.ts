@@ -37,7 +37,8 @@ export interface ParsedEntry {
   readonly raw?: ByteRange;
   /**
    * `meta`: added by the runtime, not typed. `hidden`: never sent to the model. `signed`: thinking with a signature. `redacted`: thinking
-   * that only the provider can read. `queued`, `command`, …
+   * that only the provider can read. `beside`: a call that the agent made beside its conversation, whose reply is not in it.
+   * `counts`: the counts of a reply in another record. `queued`, …
    */
   readonly marks?: readonly string[];
   /** The runtime's message to which the entry belongs: entries with one id were one message on the wire. */

@@ -9,7 +9,7 @@ import { priceFewCalls } from './prices.js';
 /** The row of the `progress` table that says up to which commit the calls are stored. */
 const progressName = 'usage';
 /** Raise this when other facts are stored, so that existing projects are read again. */
-const readerVersion = 3;
+const readerVersion = 4;
 const versionName = 'usage version';
 
 /** Commits per transaction, and the bytes after which a transaction ends early. Other writers wait for one. */

@@ -4,7 +4,7 @@ import { diffRequests } from '../requests/index.js';
 import { differingText } from './difference.js';
 import type { PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
-import { type CallRow, windowOf } from './rows.js';
+import { type CallRow, isBeside, windowOf } from './rows.js';
 
 /** A smaller loss than this share of the cached input counts as a hit: the newest messages are often cached one call later. */
 const smallLoss = 0.1;
@@ -44,8 +44,11 @@ function isHit(call: PlacedCall): boolean {
 /** Whether nothing was left in the cache for a call, such as where a provider caches no short inputs. It then cannot miss. */
 const hadNothing = (call: PlacedCall): boolean => call.before !== undefined && !call.begins && cachedBefore(call) === 0;
 
-/** Whether a call is known to have missed the cache: its cache reads were counted, it is no hit, and there was something to read. */
-export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isHit(call) && !hadNothing(call);
+/**
+ * Whether a call is known to have missed the cache: its cache reads were counted, it is no hit, and there was something to read. What a call
+ * beside the conversation could have read is unknown.
+ */
+export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isBeside(call) && !isHit(call) && !hadNothing(call);
 
 /** The id of a call whose body a runtime or a recorder wrote down. */
 export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => string | undefined;
@@ -53,6 +56,7 @@ export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => s
 /** Whether a call read from the cache, and if not, why, and the price of the loss. */
 export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): UsageCache {
   // Without a count of what it read, nothing is known but whether there was something to read.
+  if (isBeside(call)) return { hit: (call.cacheRead ?? 0) > 0 };
   if (call.cacheRead === null) return { hit: false, cause: !call.before || call.begins ? 'first' : 'unknown' };
   const hit = isHit(call);
   const lost = lostTokens(call);

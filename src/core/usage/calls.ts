@@ -5,7 +5,7 @@ import { cacheOf, isMiss } from './cache.js';
 import { limitOf } from './limits.js';
 import { type CallsOf, type PlacedCall, placedCalls } from './placed.js';
 import { moneyOf } from './prices.js';
-import { type CallRow, type RequestIds, requestIds, windowOf } from './rows.js';
+import { type CallRow, isBeside, type RequestIds, requestIds, windowOf } from './rows.js';
 
 export interface CallsQuery extends CallsOf {
   readonly filter?: CallsFilter | undefined;
@@ -46,7 +46,7 @@ function shown(chain: Chain, call: PlacedCall, { idOf, recordedId }: RequestIds)
     ...(session !== '' && { sessionId: session }),
     ...(subagent !== '' && { subagent }),
     model,
-    ...triggerOf(call),
+    ...(isBeside(call) ? { trigger: null, triggerKind: 'other', beside: call.prompt ?? '' } : triggerOf(call)),
     tokens: {
       input,
       cacheRead,
@@ -57,7 +57,7 @@ function shown(chain: Chain, call: PlacedCall, { idOf, recordedId }: RequestIds)
     },
     window,
     limit: limitOf(chain, model, window),
-    added: window === null || windowBefore === null ? null : window - (windowBefore ?? 0),
+    added: window === null || windowBefore === null || isBeside(call) ? null : window - (windowBefore ?? 0),
     cost: priced(call),
     waitMs: waitOf(call),
     cache: cacheOf(chain, call, recordedId),

@@ -3,7 +3,7 @@ import { type Chain, graph } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { readPending } from './backfill.js';
 import { moneyOf } from './prices.js';
-import { callsIn, windowOf, windowsOf } from './rows.js';
+import { callsIn, peakOfCalls, windowOf, windowsOf } from './rows.js';
 
 /** The calls of one model whose replies a commit is the first to contain. */
 export interface CommitCalls {
@@ -23,9 +23,9 @@ export interface CommitCalls {
 export function callsByCommit(chain: Chain): CommitCalls[] {
   readPending(chain, { patient: false });
   return chain.db.all<CommitCalls>(
-    `SELECT context, model, MAX(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0)) AS peak, COUNT(*) AS calls, COUNT(cost) AS priced, COUNT(output) AS outputs,
+    `SELECT context, model, ${peakOfCalls} AS peak, COUNT(*) AS calls, COUNT(cost) AS priced, COUNT(output) AS outputs,
             IFNULL(SUM(cost), 0) AS cost
-       FROM usageCall WHERE project = ? GROUP BY context, model`,
+       FROM usageCall u WHERE project = ? GROUP BY context, model`,
     chain.project,
   );
 }

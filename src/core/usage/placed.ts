@@ -1,14 +1,14 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, commitOf, lineage } from '../chain/index.js';
 import { readPending } from './backfill.js';
-import { type CallRow, callsIn, callsOf } from './rows.js';
+import { allCallsIn, type CallRow, callsOf, isBeside } from './rows.js';
 
 export interface CallsOf {
   readonly id?: ContextId | undefined;
   readonly sessionId?: string | undefined;
 }
 
-/** A call with the one before it in its conversation. */
+/** A call with the one before it in its conversation. A call beside the conversation has none. */
 export interface PlacedCall extends CallRow {
   readonly before: PlacedCall | undefined;
   /** A compaction or the beginning lies between `before` and the call. */
@@ -20,7 +20,7 @@ export function placedCalls(chain: Chain, { id, sessionId }: CallsOf): PlacedCal
   readPending(chain, { of: id });
   if (id === undefined) return placed(chain, callsOf(chain, sessionId));
   const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
-  const calls = callsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);
+  const calls = allCallsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);
   const seen = new Set<number>();
   return placed(
     chain,
@@ -51,6 +51,10 @@ function placed(chain: Chain, calls: readonly CallRow[]): PlacedCall[] {
   const made = new Map<CallRow, PlacedCall>();
   const ordered = calls.toSorted((a, b) => a.context - b.context || a.at - b.at || a.no - b.no);
   for (const call of ordered) {
+    if (isBeside(call)) {
+      made.set(call, { ...call, before: undefined, begins: false });
+      continue;
+    }
     let before = last.get(call.context);
     let begins = before === undefined && linkOf(call.context)?.type !== 'delta';
     for (let at = linkOf(call.context)?.parent ?? null; !before && at !== null; at = linkOf(at)?.parent ?? null) {

@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { recordOfKey } from '../formats/index.js';
+import { besidePrefix, recordOfKey } from '../formats/index.js';
 import { cardCallPrefix } from './card-calls.js';
 
 /** A stored call at one place in a chain. */
@@ -40,13 +40,23 @@ const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:c
             SELECT u.context, u.no, u.key FROM wanted w JOIN usageCall u ON u.context = w.seq
             UNION ALL SELECT p.context, p.call, p.key FROM wanted w JOIN usageCopy p ON p.context = w.seq)`;
 
-/** The calls of commits, and copies of calls in them, oldest first. */
-export const callsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>
+/** Whether the agent made a call beside the conversation. Such a call says nothing about the window of its commit. */
+export const isBeside = ({ call }: Pick<CallRow, 'call'>): boolean => call.startsWith(besidePrefix);
+const notBeside = `u.call NOT GLOB '${besidePrefix}*'`;
+
+/** The calls of commits, those beside the conversation included, and copies of calls in them, oldest first. */
+export const allCallsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>
   chain.db.all<CallRow>(
     `${places} SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
        FROM place p JOIN usageCall u ON u.no = p.call ORDER BY u.at, p.context, u.no`,
     { commits: JSON.stringify(commits) },
   );
+
+/** The calls of the conversation in commits, and copies of calls in them, oldest first. */
+export const callsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
+
+/** The largest input of calls of a conversation, as a column of a SELECT from `usageCall u`. */
+export const peakOfCalls = `MAX(IIF(${notBeside}, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0), NULL))`;
 
 /** Everything that the last counted call of each commit read. Commits without such a call are left out. */
 export const windowsOf = (chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> =>
@@ -54,7 +64,7 @@ export const windowsOf = (chain: Chain, commits: readonly CommitSeq[]): Readonly
     chain.db
       .all<{ context: CommitSeq; window: number }>(
         `${places} SELECT p.context, IFNULL(u.input, 0) + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0) AS window
-           FROM place p JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL
+           FROM place p JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL AND ${notBeside}
           ORDER BY u.at, p.context, u.no`,
         { commits: JSON.stringify(commits) },
       )

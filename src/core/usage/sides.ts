@@ -3,7 +3,7 @@ import { type Chain, commitAt, commitOf, lineage } from '../chain/index.js';
 import type { UsageSides, UsageSums } from '../contract/index.js';
 import { readPending } from './backfill.js';
 import { moneyOf } from './prices.js';
-import { type CallRow, callsIn } from './rows.js';
+import { allCallsIn, type CallRow } from './rows.js';
 
 /**
  * What two branches cost: the calls that both have, which the later one did not pay again, and the calls of each since they parted.
@@ -25,7 +25,7 @@ export function usageSides(chain: Chain, [a, b]: readonly [ContextId, ContextId]
 /** The commits from the root to a commit, and the calls in them, each once. */
 function historyOf(chain: Chain, id: ContextId): { readonly seqs: readonly CommitSeq[]; readonly calls: readonly CallRow[] } {
   const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
-  return { seqs, calls: [...new Map(callsIn(chain, seqs).map((call) => [call.no, call])).values()] };
+  return { seqs, calls: [...new Map(allCallsIn(chain, seqs).map((call) => [call.no, call])).values()] };
 }
 
 function sumsOf(calls: readonly CallRow[]): UsageSums {

@@ -46,8 +46,8 @@ describe('counts of other formats', () => {
   test.skipIf(!existsSync(more)).each([
     // Inspect: 15,235 input tokens that leave out 9,088 cached ones, as its own `model_usage` says.
     ['inspect-eval/browser.json', [5, 15_235, 9_088, 0, 281]],
-    // Six calls of 100 to 1,000 input tokens and 10 output tokens each.
-    ['qwen-code/live-0.24.4', [6, 3_000, 0, 0, 60]],
+    // Six calls with replies of 100 to 1,000 input tokens, four of a helper and one of a compression of 400 to 1,100; 10 output tokens each.
+    ['qwen-code/live-0.24.4', [11, 6_600, 0, 0, 110]],
   ] as const)('[N1] %s (needs ../shared)', (name, expected) => {
     expect(sumsOf(join(more, name))).toEqual(expected);
   });

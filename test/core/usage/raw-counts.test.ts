@@ -71,13 +71,19 @@ const copilot = (content: unknown): Sums[] =>
     within(named(at(data, 'usage'), 'inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens')),
   );
 
-const qwen = (content: unknown): Sums[] =>
-  all(content, ({ usageMetadata }) => isObject(usageMetadata)).map(({ usageMetadata }) =>
+/** The replies, and the telemetry of compressions and helpers, which have no reply in the file. */
+const qwen = (content: unknown): Sums[] => [
+  ...all(content, ({ usageMetadata }) => isObject(usageMetadata)).map(({ usageMetadata }) =>
     within(named(usageMetadata, 'promptTokenCount', 'cachedContentTokenCount', '', 'candidatesTokenCount')),
-  );
+  ),
+  ...all(content, ({ prompt_id: id, input_token_count: input }) => typeof input === 'number' && /^compress-|#managed-/.test(String(id))).map(
+    (event) => within(named(event, 'input_token_count', 'cached_content_token_count', '', 'output_token_count')),
+  ),
+];
 
+/** The file counts each call of the conversation twice, at its end and in a record of its own, and the others in such records alone. */
 const kimi = (content: unknown): Sums[] =>
-  all(content, ({ type, usage }) => type === 'step.end' && isObject(usage)).map(({ usage }) =>
+  all(content, ({ type, usage }) => type === 'usage.record' && isObject(usage)).map(({ usage }) =>
     named(usage, 'inputOther', 'inputCacheRead', 'inputCacheCreation', 'output'),
   );
 

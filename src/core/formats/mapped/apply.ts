@@ -161,11 +161,17 @@ function ruleMaker(rule: MappingRule): Maker {
     const inline = image === undefined ? null : /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(image);
     const at = instant(read.at(scope)[0]);
     const agent = textOf(read.agent(scope));
+    const counts = usage?.(scope);
     const marks = [
-      ...(rule.kind === 'event' ? ['hidden'] : signature !== undefined && rule.kind === 'thinking' ? ['signed'] : added?.(scope) ? ['meta'] : []),
+      ...(rule.kind === 'event'
+        ? ['hidden', ...(counts ? ['beside'] : [])]
+        : signature !== undefined && rule.kind === 'thinking'
+          ? ['signed']
+          : added?.(scope)
+            ? ['meta']
+            : []),
       ...(agent === undefined ? [] : ['agent']),
     ];
-    const counts = usage?.(scope);
     return {
       role: textOf(read.role(scope)) ?? defaultRoles[rule.kind],
       kind: rule.kind,

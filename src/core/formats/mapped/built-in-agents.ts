@@ -254,6 +254,18 @@ export const kimi: Mapping = {
       isError: '@.event.result.isError == true',
     },
     { when: "@.type == 'context.apply_compaction'", kind: 'summary', text: '$.contextSummary' },
+    {
+      when: "@.type == 'usage.record' && @.usageScope == 'session'",
+      kind: 'event',
+      toolName: 'compaction',
+      author: '$.model',
+      usage: {
+        input: '$.usage.inputOther',
+        output: '$.usage.output',
+        cacheRead: '$.usage.inputCacheRead',
+        cacheWrite: '$.usage.inputCacheCreation',
+      },
+    },
     { when: "@.type == 'llm.request'", kind: 'event', toolName: 'llm.request', author: '$.model' },
   ],
 };

@@ -14,7 +14,7 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
-import { bookkeeping, compressedIn, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
+import { besideOf, bookkeeping, compressedIn, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
 
 /** The entries of a record. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
@@ -88,10 +88,20 @@ function resultPart(part: JsonObject, record: JsonObject): Draft {
 function systemDrafts(record: JsonObject): readonly Numbered[] {
   const subtype = subtypeOf(record) ?? '';
   if (isCompression(record)) return compressedDrafts(record);
+  const beside = besideOf(record);
+  if (beside) return [[0, counted(beside)]];
   const event = payloadOf(record).uiEvent;
   if (isObject(event) && stringAt(event, 'event.name') === 'qwen-code.api_error')
     return [[0, failed(stringAt(event, 'error_message') ?? 'the call failed')]];
   return bookkeeping.has(subtype) ? [] : [[0, noted(subtype === '' ? typeOf(record) : subtype, record.systemPayload ?? record.message ?? null)]];
+}
+
+/** A call beside the conversation. Only a line of telemetry counts it. */
+function counted({ purpose, event }: NonNullable<ReturnType<typeof besideOf>>): Draft {
+  const { input_token_count: input, output_token_count: output, cached_content_token_count: cacheRead, thoughts_token_count: reasoning } = event;
+  const usage = usageIn({ input, output, cacheRead, reasoning }, 'within');
+  const author = stringAt(event, 'model');
+  return noted(purpose, event, { ...(author !== undefined && { author }), ...(usage && { usage, marks: ['beside'] }) });
 }
 
 /** Parts of contents are numbered through, with room for the parts of each. */

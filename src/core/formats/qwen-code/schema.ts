@@ -24,6 +24,18 @@ export const isCompression = (record: JsonObject): boolean => typeOf(record) ===
 /** The history that a compression leaves. */
 export const compressedIn = (record: JsonObject): readonly JsonObject[] => objectsIn(payloadOf(record).compressedHistory);
 
+/**
+ * What a call beside the conversation was for, by its line of telemetry: a compaction, or a helper such as the one that extracts memories.
+ * The other lines repeat the counts of replies, or those of subagents with a file of their own.
+ */
+export function besideOf(record: JsonObject): { readonly purpose: string; readonly event: JsonObject } | undefined {
+  const event = payloadOf(record).uiEvent;
+  if (!isObject(event) || event['event.name'] !== 'qwen-code.api_response') return undefined;
+  if (stringAt(event, 'prompt_id')?.startsWith('compress-')) return { purpose: 'compaction', event };
+  const helper = stringAt(event, 'subagent_name');
+  return helper?.startsWith('managed-') ? { purpose: helper, event } : undefined;
+}
+
 /** Context that the agent adds to a prompt, in a part of its own (0.21, 0.24). */
 export const isAdded = (text: string): boolean => /^\s*<(?:qwen:[\w-]+|system-reminder|task-notification)>/.test(text);
 

@@ -21,6 +21,9 @@ export interface Counts {
 
 export const noCounts: Counts = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
 
+/** Begins the ids of calls that an agent made beside its conversation, such as for a compaction. Their replies are not in it. */
+export const besidePrefix = 'beside:';
+
 /** One model call, recognized by its reply. */
 export interface CallCount extends Counts {
   /** The agent's or provider's id of the reply. Copies of a reply in other files and branches have the same id. */

@@ -1,6 +1,17 @@
 import type { CommitType } from '../../contract/index.js';
-import { type CallCount, type CallPart, doesOf, findFormat, joinCalls, noCounts, type ParsedEntry, partOfEntries } from '../../formats/index.js';
-import { type Delta, modelOf, recordOf, windowOf } from './runtime.js';
+import {
+  besidePrefix,
+  type CallCount,
+  type CallPart,
+  doesOf,
+  findFormat,
+  joinCalls,
+  noCounts,
+  type ParsedEntry,
+  partOfEntries,
+  type TokenUsage,
+} from '../../formats/index.js';
+import { type Delta, modelOf, recordOf, type Usage, windowOf } from './runtime.js';
 import { runtimeOf } from './runtimes.js';
 
 /** A delta whose bytes and entries are read on demand. */
@@ -12,19 +23,38 @@ export interface CountedDelta {
 }
 
 /**
- * The calls whose replies a delta contains, with the counts that the agent recorded. A compaction repeats replies, so only the call that
- * made it counts, where the agent records that call.
+ * The calls whose replies a delta contains, with the counts that the agent recorded, and the calls that it counts beside them. A compaction
+ * repeats replies, so only the call that made it counts, where the agent records that call.
  */
 export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
   const { format, type } = delta;
-  if (type === 'snapshot' || (type === 'compaction' && !runtimeOf(format).recordsCompactions)) return [];
+  if (type === 'snapshot') return [];
+  const repeats = type === 'compaction' && !runtimeOf(format).recordsCompactions;
   const own = findFormat(format)?.calls;
-  return own ? own(delta.bytes()) : answersOf(delta);
+  if (own) return repeats ? [] : own(delta.bytes());
+  const entries = delta.entries();
+  const beside = besideIn(entries);
+  return repeats ? beside : [...answersOf(delta, entries), ...beside];
 }
 
-function answersOf({ format, type, bytes, entries }: CountedDelta): CallCount[] {
+/** The calls beside the conversation. Each stands in a record of its own, with the name of what it was for. */
+function besideIn(entries: readonly ParsedEntry[]): CallCount[] {
+  return entries.flatMap((entry): CallCount[] => {
+    if (!entry.marks?.includes('beside')) return [];
+    return joinCalls([{ prompt: entry.toolName }, ...countsAt(entry, besidePrefix)]);
+  });
+}
+
+/** What a record says that only counts a call. */
+function countsAt({ key, at, usage, messageId, ...entry }: ParsedEntry, prefix = ''): CallPart[] {
+  if (!usage) return [];
+  const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, isCopy: _, ...counts }: Usage & TokenUsage = usage;
+  const id = `${prefix}${messageId ?? recordOf(key)}`;
+  return [{ at, reply: { id, key, model: modelOf({ key, ...entry }), ...counts, cacheWrite1h, reasoning, flaw, isFinal: true } }];
+}
+
+function answersOf({ format, type, bytes }: CountedDelta, all: readonly ParsedEntry[]): CallCount[] {
   const runtime = runtimeOf(format);
-  const all = entries();
   const delta: Delta = { commit: '' as Delta['commit'], type, format, bytes: bytes(), entries: all, end: bytes().length };
   const isReply = (entry: ParsedEntry): boolean =>
     entry.role === 'assistant' && entry.kind !== 'summary' && (isHidden(entry) === (type === 'compaction') || isInterrupted(entry));
@@ -32,6 +62,7 @@ function answersOf({ format, type, bytes, entries }: CountedDelta): CallCount[] 
   const seen = new Map<string, boolean>();
   return joinCalls(
     all.flatMap((entry, at): CallPart[] => {
+      if (entry.marks?.includes('counts') && type !== 'compaction') return countsAt(entry);
       if (!isReply(entry)) return type === 'compaction' ? [] : [partOfEntries([entry]) ?? []].flat();
       const id = entry.messageId ?? recordOf(entry.key);
       const does = doesOf([entry]);

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths } from '../../parts';
 import { isMiss, missTitle, readShare } from './calls';
-import { costText, costWords, priceText, sentWords } from './words';
+import { besideWords, costText, costWords, priceText, sentWords } from './words';
 
 const rowHeight = 28;
 
@@ -142,7 +142,7 @@ function CallRow({
   folder: string | null;
   onChoose: (requestId: string) => void;
 }) {
-  const { trigger, triggerKind, added, window, waitMs, cost, at, subagent } = call;
+  const { trigger, triggerKind, beside, added, window, waitMs, cost, at, subagent } = call;
   const TriggerIcon = icons[triggerKind];
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
@@ -160,12 +160,20 @@ function CallRow({
       </span>
       <span className="call-trigger">
         <TriggerIcon size={13} aria-hidden />
-        <Trigger text={trigger && inFolder(trigger, folder)} isTool={triggerKind === 'tool'} subagent={subagent} />
+        <Trigger
+          text={beside === undefined ? trigger && inFolder(trigger, folder) : besideWords(beside)}
+          isTool={triggerKind === 'tool'}
+          subagent={subagent}
+        />
       </span>
       <span
         className="n"
         title={
-          added === null ? 'Not recorded: this call or the one before has no count' : `${basis.counted}: growth of the input since the call before`
+          beside !== undefined
+            ? 'This call belongs to no conversation that grows'
+            : added === null
+              ? 'Not recorded: this call or the one before has no count'
+              : `${basis.counted}: growth of the input since the call before`
         }
       >
         {added === null ? '–' : `${added < 0 ? '−' : '+'}${say.exact(Math.abs(added))}`}

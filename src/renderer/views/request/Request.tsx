@@ -231,7 +231,9 @@ function Chosen({ project, commit, call, place, turn, before, isOpen, onToggle }
             <Button onClick={onToggle} aria-expanded={isOpen}>
               {isOpen ? 'Hide request' : 'Show request'}
             </Button>
-            <Button onClick={() => go({ view: 'context', commit: call.commit, entry: call.replyKey })}>Show the reply in Context</Button>
+            {call.beside === undefined && (
+              <Button onClick={() => go({ view: 'context', commit: call.commit, entry: call.replyKey })}>Show the reply in Context</Button>
+            )}
           </>
         }
       />
@@ -251,7 +253,7 @@ function WholeRequest({ project, commit, call }: { project: string; commit: Cont
         return row ? (
           <OneCall project={project} row={row} rows={all} before={all[at - 1]} />
         ) : (
-          <p className="muted">This request cannot be rebuilt: its reply was interrupted or is not part of the conversation.</p>
+          <p className="muted">This request cannot be rebuilt: its reply was interrupted or is not in the conversation.</p>
         );
       }}
     </Answer>

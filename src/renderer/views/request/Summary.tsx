@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { basis, colorOf, inFolder, ProblemLine, problemOf, say, shareOfPart, shortPaths } from '../../parts';
 import { go, Memory, usePlace, useQuery } from '../../state';
 import { culpritsOf, isMiss, missTitle } from './calls';
-import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
+import { besideWords, cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
 /** What one call cost, how it used the cache, and what filled its window. */
 export function Summary({
@@ -34,6 +34,7 @@ export function Summary({
         )}
         <h2>Call {number}</h2>
         {turn !== undefined && <span className="muted">turn {turn}</span>}
+        {call.beside !== undefined && <span className="muted">{besideWords(call.beside)}</span>}
         <span className="grow" />
         <span className="muted">{say.instant(call.at)}</span>
       </header>

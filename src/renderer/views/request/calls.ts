@@ -24,7 +24,9 @@ export function placesOf(calls: readonly UsageCall[], shown: Shown, filter: stri
   return calls.flatMap((call, at) => {
     if (shown === 'misses' && !isMiss(call)) return [];
     if (shown === 'jumps' && !isJump(call)) return [];
-    return wanted === '' || `${call.trigger ?? ''} ${call.model ?? ''} ${call.cache.cause ?? ''}`.toLowerCase().includes(wanted) ? [at] : [];
+    return wanted === '' || `${call.trigger ?? ''} ${call.beside ?? ''} ${call.model ?? ''} ${call.cache.cause ?? ''}`.toLowerCase().includes(wanted)
+      ? [at]
+      : [];
   });
 }
 

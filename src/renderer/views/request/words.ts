@@ -7,6 +7,9 @@ export const priceText = (cost: UsageCall['cost']): string => (cost === null ? '
 /** The cost of a call, or why it has none. */
 export const costText = ({ cost, window }: UsageCall): string => (cost === null && window === null ? 'not recorded' : priceText(cost));
 
+/** What a call beside the conversation was for. */
+export const besideWords = (purpose: string): string => `beside the conversation: ${purpose}`;
+
 /** Where the input of a call comes from. */
 export const sentWords = ({ window }: UsageCall): string =>
   window === null ? basis.notRecorded : `${basis.counted}: uncached input, cache reads and cache writes`;
