@@ -22,9 +22,13 @@ export function placedCalls(chain: Chain, { id, sessionId }: CallsOf): PlacedCal
   const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
   const calls = allCallsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);
   const seen = new Set<number>();
+  const order = new Map(seqs.map((seq, at) => [seq, at] as const));
+  const orderOf = ({ context }: CallRow): number => order.get(context) ?? 0;
+  const once = calls.filter(({ no }) => !seen.has(no) && seen.add(no));
+  // By the conversation: where the clock ran backwards, times would mix its turns.
   return placed(
     chain,
-    calls.filter(({ no }) => !seen.has(no) && seen.add(no)),
+    once.toSorted((a, b) => orderOf(a) - orderOf(b)),
   );
 }
 

@@ -37,7 +37,7 @@ function showUsage(session: string | undefined, options: UsageOptions): Promise<
       ...(session !== undefined && { filter: { sessionId: session } }),
     });
     if (options.json) return printJson(sums);
-    if (session !== undefined && sums.totals.calls === 0) throw new UsageError(`no calls of the session ${session} are in this project.`);
+    if (session !== undefined && sums.totals.calls === 0) throw noCalls(session);
     const titles = await titlesIn(client, groupBy === 'session' ? sums.rows.map(({ key }) => key) : []);
     const nameOf = (key: string): string => titles.get(key) ?? (key || 'not recorded');
     const width = Math.min(60, Math.max(7, ...sums.rows.map(({ key }) => nameOf(key).length)));
@@ -50,9 +50,13 @@ function showUsage(session: string | undefined, options: UsageOptions): Promise<
     if (sums.rows.length < sums.total) printText(dim(`${counted(sums.total - sums.rows.length, 'row')} more: --limit ${sums.total}`));
     printText(line`${bold('total'.padEnd(width))} ${columnsOf(sums.totals)}`);
     for (const note of notesOf(sums.totals)) printText(dim(note));
+    if (session !== undefined) for (const note of flawsIn((await client.usage.calls({ sessionId: session })).calls)) printText(yellow(note));
     await warnOfBudgets(client, sums.overBudget);
   });
 }
+
+const noCalls = (session: string): UsageError =>
+  new UsageError(`no calls of the session ${session} are in this project. \`stemma usage\` lists the sessions.`);
 
 /** The titles of sessions by their ids. */
 async function titlesIn(client: ContractClient, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -111,6 +115,15 @@ function notesOf({ cost, unknownInputs, unknownOutputs, calls }: UsageSums): str
     ...(cost && cost.unpriced > 0 ? [`${counted(cost.unpriced, 'call')} of ${number(calls)} without a price.`] : []),
     ...(unknownInputs > 0 ? [`${counted(unknownInputs, 'call')} without an input count: the sums leave their input out.`] : []),
     ...(unknownOutputs > 0 ? [`${counted(unknownOutputs, 'reply', 'replies')} without an output count: the sums leave their output out.`] : []),
+  ];
+}
+
+/** Why counts of calls are not shown, each reason once. */
+function flawsIn(calls: readonly UsageCall[]): Text[] {
+  const flaws = [...Map.groupBy(calls, ({ flaw }) => flaw)].flatMap(([flaw, of]) => (flaw === undefined ? [] : [[flaw, of] as const]));
+  return [
+    ...flaws.slice(0, shownWarnings).map(([flaw, of]) => line`${counted(of.length, 'call')}: ${flaw}`),
+    ...(flaws.length > shownWarnings ? [line`${counted(flaws.length - shownWarnings, 'more reason')}: stemma call usage.calls lists all.`] : []),
   ];
 }
 
@@ -186,8 +199,7 @@ function showCache(session: string | undefined, options: ProjectOptions): Promis
   return withProject(options, async ({ client }) => {
     const of = session === undefined ? {} : { sessionId: session };
     const { calls } = await client.usage.calls({ ...of, filter: { miss: true } });
-    if (session !== undefined && calls.length === 0 && (await client.usage.calls({ ...of, limit: 1 })).total === 0)
-      throw new UsageError(`no calls of the session ${session} are in this project. \`stemma usage\` lists the sessions.`);
+    if (session !== undefined && calls.length === 0 && (await client.usage.calls({ ...of, limit: 1 })).total === 0) throw noCalls(session);
     if (options.json) return printJson(calls);
     for (const call of calls) printText(describeMiss(call));
     printText(bold(`${counted(calls.length, 'miss', 'misses')}${lossOf(calls)}`));

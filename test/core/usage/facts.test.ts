@@ -100,8 +100,36 @@ describe('calls', () => {
       reply(`a${n}`, { parent: `p${n}`, usage: { ...usage(3, 10, 20, 30), cache_read_input_tokens: count } }),
     ]);
     const { calls } = usageCalls(imported(lines), {});
-    expect(calls.map(({ tokens }) => tokens.cacheRead)).toEqual(bad.map(() => null));
-    for (const { flaw } of calls) expect(flaw).toMatch(/impossible count: cacheRead/);
+    // The other parts of the input would pass for all of it.
+    expect(calls.map(({ tokens, window, cost }) => [tokens, window, cost])).toEqual(
+      bad.map(() => [{ input: null, cacheRead: null, cacheWrite: null, output: 30 }, null, null]),
+    );
+    for (const { flaw } of calls) expect(flaw).toMatch(/impossible count: cache read/);
+  });
+
+  test('[N4] names a split of cache writes that does not add up', () => {
+    const split = (short: number, long: number) => ({
+      ...usage(1, 0, 500, 5),
+      cache_creation: { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long },
+    });
+    const flaws = [split(100, 400), split(400, 400), split(0, 600)].map(
+      (counts) => usageCalls(imported([prompt('p', 'go'), reply('a', { parent: 'p', usage: counts })]), {}).calls[0]?.flaw,
+    );
+    expect(flaws).toEqual([
+      undefined,
+      'cache writes for five minutes (400) and an hour (400) are not all cache writes (500)',
+      'one-hour cache writes (600) exceed all cache writes (500)',
+    ]);
+  });
+
+  test('[N4] of a branch keep the order of the conversation where the clock ran backwards', () => {
+    const lines = [30, 10, 20].flatMap((minute, n) => [
+      prompt(`p${n}`, `question ${n}`, { parent: n === 0 ? null : `a${n - 1}`, at: `2026-01-02T10:${minute}:00.000Z` }),
+      reply(`a${n}`, { parent: `p${n}`, at: `2026-01-02T10:${minute}:05.000Z`, usage: usage(1, 0, 0, 5) }),
+    ]);
+    const chain = imported(lines);
+    const { calls } = usageCalls(chain, { id: tips(chain, {})[0]?.id });
+    expect(calls.map(({ trigger }) => trigger)).toEqual(['question 0', 'question 1', 'question 2']);
   });
 
   test('[N4] a call whose record counts no input at all has no counts', () => {

@@ -22,6 +22,8 @@ export function countsOfUsage(usage: Json | undefined): Counts & { readonly flaw
   const short = countIn(written.ephemeral_5m_input_tokens);
   if (cacheWrite !== null && cacheWrite1h !== null && cacheWrite1h > cacheWrite)
     return { ...counts, cacheWrite1h: null, flaw: `one-hour cache writes (${cacheWrite1h}) exceed all cache writes (${cacheWrite})` };
+  if (cacheWrite !== null && cacheWrite1h !== null && typeof short === 'number' && short + cacheWrite1h !== cacheWrite)
+    return { ...counts, flaw: `cache writes for five minutes (${short}) and an hour (${cacheWrite1h}) are not all cache writes (${cacheWrite})` };
   // Without the split, all writes are five-minute writes: the longer cache needs a parameter that also reports the split.
   return cacheWrite === null && typeof short === 'number' && cacheWrite1h !== null ? { ...counts, cacheWrite: short + cacheWrite1h } : counts;
 }

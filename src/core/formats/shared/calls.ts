@@ -122,7 +122,7 @@ function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): v
 }
 
 /** More tokens than any model accepts or writes. A larger count is an error of the record. */
-export const maxCount = 100_000_000;
+export const maxCount = 20_000_000;
 
 /** A count as a record gives it: null where it is missing; refused where it is negative, fractional or too large. */
 export function countIn(value: Json | undefined): number | null | 'refused' {
@@ -133,32 +133,31 @@ export function countIn(value: Json | undefined): number | null | 'refused' {
 const isCount = (value: Json | undefined): value is number => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount;
 const isImpossible = (value: Json | undefined): boolean => value !== undefined && value !== null && !isCount(value);
 
-/** Reads counts by name. Counts that cannot be right become null, and `flaw` names them. Every reply comes through here, so nothing loops. */
+/**
+ * Reads counts by name. Counts that cannot be right become null, and `flaw` names them. The rest of an input whose one part is wrong would
+ * pass for the whole, so it becomes null as well. Every reply comes through here, so nothing loops.
+ */
 export function countsIn(values: Readonly<Record<keyof Counts, Json | undefined>>): Counts & { readonly flaw?: string } {
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning } = values;
+  const hasInput = !(isImpossible(input) || isImpossible(cacheRead) || isImpossible(cacheWrite) || isImpossible(cacheWrite1h));
   const counts = {
-    input: isCount(input) ? input : null,
-    cacheRead: isCount(cacheRead) ? cacheRead : null,
-    cacheWrite: isCount(cacheWrite) ? cacheWrite : null,
-    cacheWrite1h: isCount(cacheWrite1h) ? cacheWrite1h : null,
+    input: hasInput && isCount(input) ? input : null,
+    cacheRead: hasInput && isCount(cacheRead) ? cacheRead : null,
+    cacheWrite: hasInput && isCount(cacheWrite) ? cacheWrite : null,
+    cacheWrite1h: hasInput && isCount(cacheWrite1h) ? cacheWrite1h : null,
     output: isCount(output) ? output : null,
     reasoning: isCount(reasoning) ? reasoning : null,
   };
-  const isWhole = !(
-    isImpossible(input) ||
-    isImpossible(cacheRead) ||
-    isImpossible(cacheWrite) ||
-    isImpossible(cacheWrite1h) ||
-    isImpossible(output) ||
-    isImpossible(reasoning)
-  );
-  if (isWhole) return counts;
+  if (hasInput && !isImpossible(output) && !isImpossible(reasoning)) return counts;
   const refused = Object.entries(values).filter(([, value]) => isImpossible(value));
   return {
     ...counts,
-    flaw: `the record has an impossible count: ${refused.map(([name, value]) => `${name} ${JSON.stringify(value)?.slice(0, 40)}`).join(', ')}`,
+    flaw: `the record has an impossible count: ${refused.map(([name, value]) => `${wordsOf(name)} ${JSON.stringify(value)?.slice(0, 40)}`).join(', ')}`,
   };
 }
+
+/** The name of a count as a person reads it. */
+const wordsOf = (name: string): string => name.replace('1h', ' for an hour').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** The arguments that say what a tool call is about, the most telling first. */
 const mainArguments = ['command', 'file_path', 'path', 'notebook_path', 'pattern', 'query', 'url', 'description', 'prompt', 'skill', 'cmd', 'input'];
