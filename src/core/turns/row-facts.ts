@@ -1,4 +1,4 @@
-import type { ContextId } from '../base/index.js';
+import { type ContextId, StemmaError } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
@@ -7,7 +7,10 @@ import { callsIn, costsAt } from '../usage/index.js';
 import { type Lines, touchOf } from './files.js';
 import { deltaEntries } from './turns.js';
 
-/** What a list shows of commits beside their rows. It reads their content, so ask for those in view. */
+/**
+ * What a list shows of commits beside their rows. It reads their content, so ask for those in view. A commit whose content is damaged or gone
+ * is left out.
+ */
 export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
   const rows = ids.map((named) => commitOf(chain, named));
   const costs = costsAt(
@@ -17,8 +20,9 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
   const seqs = rows.map(({ seq }) => seq);
   const runs = ownSpans(chain, seqs);
   const cardTurns = turnsOfCommits(chain, seqs);
-  return rows.map((row) => {
-    const own = row.type === 'delta' ? deltaEntries(chain, row) : [];
+  return rows.flatMap((row): RowFacts | [] => {
+    const own = row.type === 'delta' ? entriesUnlessGone(chain, row) : [];
+    if (!own) return [];
     const calls = own.filter(({ kind }) => kind === 'tool_call');
     const touched = filesOf(row.format, own, calls);
     const cardCalls = cardTurns.has(row.seq) ? callsIn(chain, [row.seq]) : undefined;
@@ -34,6 +38,15 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
       cost: costs.get(row.id) ?? null,
     };
   });
+}
+
+function entriesUnlessGone(chain: Chain, row: Parameters<typeof deltaEntries>[1]): Entry[] | undefined {
+  try {
+    return deltaEntries(chain, row);
+  } catch (error) {
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND')) return undefined;
+    throw error;
+  }
 }
 
 /** From the first to the last recorded time; null unless there are two. */

@@ -36,7 +36,7 @@ export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';
 export { RemoveButton } from './Remove';
 export { inFolder, repositoryName, shortPaths } from './repository';
-export { Answer, Empty, Failure, Loading, ProblemLine, SomeUnread } from './states';
+export { Answer, Empty, Failure, Loading, ProblemLine, Unread } from './states';
 export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';
 export { textOf } from './tools';

@@ -135,14 +135,14 @@ function RepairButton({ small = false }: { small?: boolean }) {
   );
 }
 
-/** A line above a list whose items could not all be read. */
-export function SomeUnread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
+/** A line in the place of content that could not be read, or above a list that lacks some. */
+export function Unread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
   useRetryWhenBack(error, onRetry);
   const { message, code } = problemOf(error);
   return (
     <div className="notice-line error" role="alert">
       <span className="grow">
-        Some {what} could not be read: {message}
+        {what} could not be read: {message}
       </span>
       {code === 'CORRUPT' && <RepairButton small />}
       <Button small onClick={onRetry}>

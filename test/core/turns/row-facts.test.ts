@@ -58,3 +58,16 @@ test('[W42] the facts name the files of a commit, those that it changed first', 
     },
   ]);
 });
+
+test('[W42] a commit whose content is damaged or gone does not keep others from having facts', () => {
+  const chain = emptyChain();
+  const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary' } as const;
+  const make = (name: string) =>
+    checkpoint(chain, { ...shared, parent: null, text: prompt(name, name) + answer(`${name}a`, 'done', { parent: name }) });
+  const [sound, damaged, gone] = [make('sound'), make('damaged'), make('gone')];
+  const lose = (id: string, why: string) =>
+    chain.db.run('UPDATE artifact SET data = NULL, gone = ? WHERE no = (SELECT artifact FROM context WHERE id = ?)', why, id);
+  lose(damaged.id, 'lost');
+  lose(gone.id, 'expired');
+  expect(rowFacts(chain, [damaged.id, sound.id, gone.id])).toMatchObject([{ id: sound.id, model: 'm' }]);
+});

@@ -49,3 +49,26 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', async
   await expect(row).toHaveCount(0);
   await expect(notice).toHaveCount(0);
 });
+
+test('a commit without its content: the inspector says so in one line, and other rows keep their facts', async ({ page, machine }) => {
+  const dir = machine.path('work', 'p.stemma');
+  expect((await machine.ask('init', dir)).code).toBe(0);
+  expect((await machine.ask('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
+  const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', dir)).out) as { id: string; artifact: string }[];
+  const id = tips[0]?.id ?? '';
+  const db = new Database(join(dir, 'stemma.db'));
+  db.function('stemmaSum', { varargs: true }, () => 0);
+  const lost = "data = NULL, pack = NULL, packStart = NULL, gone = 'lost'";
+  db.prepare(`UPDATE artifact SET ${lost} WHERE no = (SELECT artifact FROM context WHERE id = ?)`).run(id);
+  db.exec('DELETE FROM outline');
+  db.close();
+  const { url, origin } = await machine.web(dir);
+  await page.goto(url);
+  await page.goto(`${origin}/#/chain?project=${encodeURIComponent(dir)}&commit=${id}`);
+  const commit = page.getByRole('region', { name: 'Commit', exact: true });
+  await expect(commit.getByRole('alert')).toContainText('This context could not be read: blake3:');
+  await expect(commit.locator('.placeholder:visible')).toHaveCount(0);
+  await expect(page.getByRole('option', { name: /^Fix it, please/ })).toContainText('$0.0');
+  await commit.getByRole('button', { name: 'Check and repair' }).click();
+  await expect(page.getByRole('region', { name: 'Check', exact: true })).toBeVisible();
+});

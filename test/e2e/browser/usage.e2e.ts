@@ -72,6 +72,6 @@ test('[N1, N5, N6] window, command line, HTTP and exported page show the same to
   await expect(page.getByRole('region', { name: 'Inspector', exact: true })).toContainText(`${counted} counted`);
   await place(page, 'Calls').click();
   const view = page.getByRole('region', { name: 'Requests' });
-  await expect(view.getByRole('note', { name: 'Cost of this branch' })).toContainText(`${price} at API prices of ${totals.cost.priceDate}`);
+  await expect(page.getByRole('note', { name: 'Cost of this branch' })).toContainText(`${price} at API prices of ${totals.cost.priceDate}`);
   await expect(view.getByRole('complementary', { name: 'Call' })).toContainText(`${counted} counted`);
 });

@@ -1,7 +1,7 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, SomeUnread, WithContextMenu } from '../../parts';
+import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, Unread, WithContextMenu } from '../../parts';
 import { go, move, route, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
 import { commitActions, runByKey } from '../actions';
 import { ChainHead } from './ChainHead';
@@ -139,7 +139,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
     <section className="chain" aria-label="Chain">
       {children(focusList)}
       {against && selected && against !== selected && <TwoSelected commit={selected} against={against} />}
-      {problem !== undefined && <SomeUnread what="commits" error={problem} onRetry={rows.retry} />}
+      {problem !== undefined && <Unread what="Some commits" error={problem} onRetry={rows.retry} />}
       <ChainHead width={graphWidth(list.lanes)} hasMinimap={(list.shown?.length ?? 0) > minRowsForMinimap} />
       {isFiltered && list.shown?.length === 0 && <NoMatches onClear={onClear} />}
       <div className="chain-body">

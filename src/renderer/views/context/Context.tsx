@@ -1,7 +1,7 @@
 import { BookOpen } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
-import { Answer, Damaged, Empty, SomeUnread, say } from '../../parts';
+import { Answer, Damaged, Empty, say, Unread } from '../../parts';
 import { beginningOf, entriesOf, loadDrafts, type Outline, outlineOf, type Query, useCommit, useHit, useNavigation, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
@@ -132,7 +132,7 @@ function Reader(shown: Shown) {
         />
       )}
       <IfDamaged project={project} commit={commit} />
-      {problem !== undefined && <SomeUnread what="entries" error={problem} onRetry={entries.retry} />}
+      {problem !== undefined && <Unread what="Some entries" error={problem} onRetry={entries.retry} />}
       <TurnBar reader={reader} />
       <section
         ref={scroller}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { say, TokenBar, TokenLegend, Window } from '../../parts';
+import { say, TokenBar, TokenLegend, Unread, Window } from '../../parts';
 import { go, outlineOf, type ShownCommit, shownUsage, useQuery, useUsageOf } from '../../state';
 import { seamsOf } from '../context';
 import { toolCounts } from './tools';
@@ -21,7 +21,7 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
   const seams = useMemo(() => seamsOf(outline?.rows ?? []), [outline]);
   const tools = useMemo(() => toolCounts(own), [own]);
   const lastReply = own.findLast((row) => row.role === 'assistant' && row.kind === 'text')?.head;
-  if (query.status === 'failed') return <p className="notice-line error">Cannot load the context of this commit.</p>;
+  if (query.status === 'failed') return <Unread what="This context" error={query.error} onRetry={query.retry} />;
   if (!outline) return <div className="inspector-inside placeholder" aria-hidden />;
   const firstOwn = outline.rows.findIndex((row) => row.commit === commit.id);
   return (

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
-import { type Block, blockOfEntry, blocksOf, EntryView, Estimate, guessHeight, heightBefore, SomeUnread, say, ToolView } from '../../parts';
+import { type Block, blockOfEntry, blocksOf, EntryView, Estimate, guessHeight, heightBefore, say, ToolView, Unread } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 import { blocksUpTo } from './turns';
 
@@ -60,7 +60,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
       tabIndex={0}
     >
-      {problem !== undefined && <SomeUnread what="entries" error={problem} onRetry={entries.retry} />}
+      {problem !== undefined && <Unread what="Some entries" error={problem} onRetry={entries.retry} />}
       <div style={{ height: list.getTotalSize(), position: 'relative' }}>
         <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {

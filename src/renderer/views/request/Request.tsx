@@ -1,8 +1,8 @@
-import { Radio } from 'lucide-react';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { ChevronUp, Radio } from 'lucide-react';
+import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, ProblemLine, problemOf, Switch } from '../../parts';
+import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, Switch } from '../../parts';
 import { go, Memory, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
@@ -23,23 +23,36 @@ export function RequestView({ project }: { project: string }) {
   const { commit, part } = useNavigation(({ route }) => route);
   return (
     <div className="request-view">
-      <div className="request-modes">
-        <Switch
-          label="Calls or parts"
-          value={part === undefined ? 'calls' : 'parts'}
-          options={modes}
-          onChange={(mode) => go({ part: mode === 'parts' ? 'latest' : undefined })}
-        />
-      </div>
-      {part !== undefined ? (
-        <Parts project={project} />
-      ) : commit ? (
+      {part === undefined && commit ? (
         <CallsOfCommit key={`${project} ${commit}`} project={project} commit={commit} />
       ) : (
-        <NoCommit title="No commit selected" icon={Radio}>
-          The model calls behind a commit appear here: what was sent, what it cost, and what filled the window.
-        </NoCommit>
+        <>
+          <Modes />
+          {part !== undefined ? (
+            <Parts project={project} />
+          ) : (
+            <NoCommit title="No commit selected" icon={Radio}>
+              The model calls behind a commit appear here: what was sent, what it cost, and what filled the window.
+            </NoCommit>
+          )}
+        </>
       )}
+    </div>
+  );
+}
+
+/** The choice between calls and parts, with a note beside it. */
+function Modes({ children }: { children?: ReactNode }) {
+  const part = useNavigation(({ route }) => route.part);
+  return (
+    <div className="request-modes">
+      <Switch
+        label="Calls or parts"
+        value={part === undefined ? 'calls' : 'parts'}
+        options={modes}
+        onChange={(mode) => go({ part: mode === 'parts' ? 'latest' : undefined })}
+      />
+      {children}
     </div>
   );
 }
@@ -50,28 +63,31 @@ const charts = new Memory<Awaited<ReturnType<typeof api.usage.series>>>(4);
 function CallsOfCommit({ project, commit }: { project: string; commit: ContextId }) {
   const calls = useQuery(`${project} ${commit}`, (signal) => api.usage.calls({ id: commit }, { signal }), callLists);
   return (
-    <Answer
-      query={calls}
-      what="Cannot list the calls of this context"
-      loading="Listing the calls"
-      stillWorks="The chain and other commits still work."
-      actions={<ToCommit />}
-      lines={12}
-    >
-      {({ calls: all }) =>
-        all.length === 0 ? (
-          <Empty
-            title="No model calls"
-            picture={<Radio size={48} strokeWidth={1} />}
-            actions={<Button onClick={() => go({ view: 'context' })}>Open the context</Button>}
-          >
-            The calls of a context appear here. This one contains no reply from a model yet.
-          </Empty>
-        ) : (
-          <CallList project={project} commit={commit} calls={all} />
-        )
-      }
-    </Answer>
+    <>
+      <Modes>{calls.status === 'done' && calls.data.calls.length > 0 && <Sum calls={calls.data.calls} />}</Modes>
+      <Answer
+        query={calls}
+        what="Cannot list the calls of this context"
+        loading="Listing the calls"
+        stillWorks="The chain and other commits still work."
+        actions={<ToCommit />}
+        lines={12}
+      >
+        {({ calls: all }) =>
+          all.length === 0 ? (
+            <Empty
+              title="No model calls"
+              picture={<Radio size={48} strokeWidth={1} />}
+              actions={<Button onClick={() => go({ view: 'context' })}>Open the context</Button>}
+            >
+              The calls of a context appear here. This one contains no reply from a model yet.
+            </Empty>
+          ) : (
+            <CallList project={project} commit={commit} calls={all} />
+          )
+        }
+      </Answer>
+    </>
   );
 }
 
@@ -113,10 +129,10 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
       }}
     >
       <div className="calls-main">
-        <Sum calls={calls} />
         <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} onCostliest={showCostliest} />
         <div className="fill">
           {series.status === 'done' && call && <Fill series={series.data} chosen={call.requestId} onChoose={choose} />}
+          {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
           {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
         </div>
         {places.length > 0 ? (
@@ -181,9 +197,7 @@ function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest
         ]}
         onChange={onShown}
       />
-      <Button disabled={counts.misses === 0} title="Previous cache miss (Shift+M)" onClick={() => onJump(isMiss, -1)}>
-        Previous miss
-      </Button>
+      <IconButton icon={ChevronUp} label="Previous miss" keys="Shift+M" disabled={counts.misses === 0} onClick={() => onJump(isMiss, -1)} />
       <Button disabled={counts.misses === 0} title="Next cache miss (M)" onClick={() => onJump(isMiss)}>
         Next miss
       </Button>
@@ -191,7 +205,7 @@ function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest
         Costliest miss
       </Button>
       <Button disabled={counts.jumps === 0} title="Next large jump (Shift+J)" onClick={() => onJump(isJump)}>
-        Next large jump
+        Next jump
       </Button>
       <input
         className="field grow"

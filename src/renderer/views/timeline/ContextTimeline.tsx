@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import type { ContextId, TimelineRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, SomeUnread } from '../../parts';
+import { Answer, Unread } from '../../parts';
 import { go, Memory, timelineOf, useQuery, useRanges } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { Chat } from './Chat';
@@ -60,7 +60,7 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
           <h2 className="ellipsis">{input.spaces[0]?.name ?? 'This context'}</h2>
           <span className="muted ellipsis grow">{input.spaces[0]?.members.map((member) => member.name ?? 'Unknown').join(', ')}</span>
         </header>
-        {problem !== undefined && <SomeUnread what="messages" error={problem} onRetry={ranges.retry} />}
+        {problem !== undefined && <Unread what="Some messages" error={problem} onRetry={ranges.retry} />}
         <Chat
           list={list}
           selfId={input.identity.entityId}
