@@ -279,9 +279,7 @@ export const turnContract = {
   get: procedure('Returns a turn with its input, its output, its tool calls and what it cost.')
     .input(z.strictObject({ turnId: turnName }))
     .output(turn),
-  facts: procedure(
-    'Returns the duration, the tool calls, the files and the model of commits, for a list. It leaves out commits whose content is damaged or gone.',
-  )
+  facts: procedure('Returns the duration, tool calls, files and model of commits whose content is neither damaged nor gone, for a list.')
     .input(z.strictObject({ ids: z.array(contextPrefix).max(500).describe('The commits.') }))
     .output(z.array(rowFacts)),
   steps: procedure('Returns every entry of a chain as a step of the replay, with the size of the context window after it.')

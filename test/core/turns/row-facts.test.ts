@@ -59,7 +59,7 @@ test('[W42] the facts name the files of a commit, those that it changed first', 
   ]);
 });
 
-test('[W42] a commit whose content is damaged or gone does not keep others from having facts', () => {
+test('[W42] a commit without content does not keep others from having facts', () => {
   const chain = emptyChain();
   const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary' } as const;
   const make = (name: string) =>

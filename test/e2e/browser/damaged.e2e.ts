@@ -50,7 +50,7 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', async
   await expect(notice).toHaveCount(0);
 });
 
-test('a commit without its content: the inspector says so in one line, and other rows keep their facts', async ({ page, machine }) => {
+test('a commit without its content says so in one line, and other rows keep their facts', async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
   expect((await machine.ask('init', dir)).code).toBe(0);
   expect((await machine.ask('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
