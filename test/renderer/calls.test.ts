@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { UsageCall, UsageFiller, UsageSeries } from '../../src/core/contract/index.js';
 import { partKinds } from '../../src/core/contract/usage.js';
 import { colorOf, shares } from '../../src/renderer/parts/kinds.js';
-import { culpritsOf, missTitle, nextPlace, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
+import { culpritsOf, missTitle, nextPlace, numbersOf, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
 import { layers, stackOf, topOf, unrecorded } from '../../src/renderer/views/request/fill.js';
 import { root } from '../support/source.js';
 
@@ -34,6 +34,10 @@ describe('the list of calls', () => {
     call({ cache: { hit: false, cause: 'expired', idleMs: 33 * 60_000 } }),
     call({ added: 5_000 }),
   ];
+
+  test('[N16] numbers calls as the chart does, without those beside the conversation', () => {
+    expect(numbersOf([call({}), call({ beside: 'compaction' }), call({})])).toEqual([1, undefined, 2]);
+  });
 
   test('[N7] filters misses and large jumps; the first call is neither', () => {
     expect(placesOf(calls, 'misses', '')).toEqual([2]);

@@ -187,7 +187,7 @@ function printTools(sums: readonly ToolSum[], branches: number): void {
   );
   printText(dim(`${'tool'.padEnd(30)}${toolHeads.map((head) => head.padStart(wide)).join('')}`));
   for (const { tool, uses, callTokens, resultTokens, duplicates, tokenCalls } of sums) {
-    const cells = [...[uses, callTokens, resultTokens, duplicates, tokenCalls].map(number), `${Math.round((tokenCalls / total) * 100)} %`];
+    const cells = [...[uses, callTokens, resultTokens, duplicates, tokenCalls].map(number), `${Math.round((tokenCalls / total) * 100)}%`];
     printText(line`${firstLine(tool, 30).padEnd(30)}${cells.map((cell) => cell.padStart(wide)).join('')}`);
   }
   printText(
@@ -242,5 +242,5 @@ const words: Readonly<Record<NonNullable<UsageCall['cache']['cause']>, string>> 
 /** A context's tokens as its provider counted them, with the part of the window; else the estimate. */
 export function windowLine({ counted: tokens, limit, estimated }: UsageContext): string {
   if (tokens === null) return `≈${number(estimated)} tokens, not counted by a provider`;
-  return `${number(tokens)} tokens counted${limit === null ? '' : `, ${Math.round((tokens / limit) * 100)} % of ${number(limit)}`}`;
+  return `${number(tokens)} tokens counted${limit === null ? '' : `, ${Math.round((tokens / limit) * 100)}% of ${number(limit)}`}`;
 }

@@ -17,12 +17,13 @@ interface Props {
   /** The place of the selected call among all calls. */
   readonly place: number;
   /** The folder of the repository: paths inside it are shown without it. */
+  readonly numbers: readonly (number | undefined)[];
   readonly folder: string | null;
   readonly onChoose: (requestId: string) => void;
 }
 
 /** The calls of a history in the order sent, one row each. */
-export function Calls({ calls, turns, places, place, folder, onChoose }: Props) {
+export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: places.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 16 });
   const at = places.indexOf(place);
@@ -67,7 +68,7 @@ export function Calls({ calls, turns, places, place, folder, onChoose }: Props) 
                 <CallRow
                   key={call.requestId}
                   call={call}
-                  number={index + 1}
+                  number={numbers[index]}
                   turn={isFirst ? turn : undefined}
                   chosen={index === place}
                   top={item.start}
@@ -134,7 +135,7 @@ function CallRow({
   onChoose,
 }: {
   call: UsageCall;
-  number: number;
+  number: number | undefined;
   /** Set for the first call of a turn in the list. */
   turn: number | undefined;
   chosen: boolean;
@@ -240,7 +241,7 @@ function Cache({ call }: { call: UsageCall }) {
       <i>
         <b style={{ width: `${share * 100}%` }} />
       </i>
-      <span className="muted">{(share * 100).toFixed(1)} %</span>
+      <span className="muted">{(share * 100).toFixed(1)}%</span>
     </span>
   );
 }

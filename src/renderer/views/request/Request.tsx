@@ -6,7 +6,7 @@ import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, Swi
 import { go, Memory, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
-import { costliestMiss, isJump, isMiss, nextPlace, placesOf, type Shown } from './calls';
+import { costliestMiss, isJump, isMiss, nextPlace, numbersOf, placesOf, type Shown } from './calls';
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
@@ -102,6 +102,7 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
   const [shown, setShown] = useState<Shown>('all');
   const [filter, setFilter] = useState('');
   const wanted = useDeferredValue(filter);
+  const numbers = useMemo(() => numbersOf(calls), [calls]);
   const places = useMemo(() => placesOf(calls, shown, wanted), [calls, shown, wanted]);
   const found = calls.findIndex((call) => call.requestId === chosen);
   const place = found >= 0 ? found : placeOfLast(calls, commit);
@@ -136,23 +137,14 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
           {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
         </div>
         {places.length > 0 ? (
-          <Calls calls={calls} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
+          <Calls calls={calls} numbers={numbers} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
         ) : (
-          <Empty
-            title="No matching calls"
-            actions={
-              <Button
-                onClick={() => {
-                  setShown('all');
-                  setFilter('');
-                }}
-              >
-                Show all calls
-              </Button>
-            }
-          >
-            Calls whose prompt, tool, model or cause of a miss matches appear here.
-          </Empty>
+          <NoMatch
+            onShowAll={() => {
+              setShown('all');
+              setFilter('');
+            }}
+          />
         )}
       </div>
       {call && (
@@ -161,9 +153,9 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
           project={project}
           commit={commit}
           call={call}
-          place={place}
+          number={numbers[place]}
           turn={turns.numbers.get(call.commit)}
-          before={calls[place - 1]}
+          before={calls.findLast(({ beside }, at) => at < place && beside === undefined)}
           isOpen={isOpen}
           onToggle={() => setOpen(!isOpen)}
         />
@@ -171,6 +163,12 @@ function CallList({ project, commit, calls }: { project: string; commit: Context
     </section>
   );
 }
+
+const NoMatch = ({ onShowAll }: { onShowAll: () => void }) => (
+  <Empty title="No matching calls" actions={<Button onClick={onShowAll}>Show all calls</Button>}>
+    Calls whose prompt, tool, model or cause of a miss matches appear here.
+  </Empty>
+);
 
 interface CallsBarProps {
   readonly calls: readonly UsageCall[];
@@ -223,7 +221,7 @@ interface ChosenProps {
   readonly project: string;
   readonly commit: ContextId;
   readonly call: UsageCall;
-  readonly place: number;
+  readonly number: number | undefined;
   readonly turn: number | undefined;
   readonly before: UsageCall | undefined;
   /** The request is shown in full. */
@@ -231,27 +229,27 @@ interface ChosenProps {
   readonly onToggle: () => void;
 }
 
-function Chosen({ project, commit, call, place, turn, before, isOpen, onToggle }: ChosenProps) {
+function Chosen({ project, commit, call, number, turn, before, isOpen, onToggle }: ChosenProps) {
   return (
     <aside className="request-panel" aria-label="Call">
       <Summary
         project={project}
         call={call}
-        number={place + 1}
+        number={number}
         turn={turn}
         before={before}
         actions={
-          <>
-            <Button onClick={onToggle} aria-expanded={isOpen}>
-              {isOpen ? 'Hide request' : 'Show request'}
-            </Button>
-            {call.beside === undefined && (
+          call.beside === undefined && (
+            <>
+              <Button onClick={onToggle} aria-expanded={isOpen}>
+                {isOpen ? 'Hide request' : 'Show request'}
+              </Button>
               <Button onClick={() => go({ view: 'context', commit: call.commit, entry: call.replyKey })}>Show the reply in Context</Button>
-            )}
-          </>
+            </>
+          )
         }
       />
-      {isOpen && <WholeRequest project={project} commit={commit} call={call} />}
+      {isOpen && call.beside === undefined && <WholeRequest project={project} commit={commit} call={call} />}
     </aside>
   );
 }
@@ -274,8 +272,13 @@ function WholeRequest({ project, commit, call }: { project: string; commit: Cont
   );
 }
 
-/** The place of the commit's own last call, or of the last call of all. */
+/** The place of the commit's own last call, or of the last call of all. Calls beside the conversation come last. */
 function placeOfLast(calls: readonly UsageCall[], commit: ContextId): number {
-  const own = calls.findLastIndex((call) => call.commit === commit);
-  return own >= 0 ? own : calls.length - 1;
+  const own = calls.findLastIndex((call) => call.commit === commit && call.beside === undefined);
+  return own >= 0
+    ? own
+    : Math.max(
+        0,
+        calls.findLastIndex(({ beside }) => beside === undefined),
+      );
 }

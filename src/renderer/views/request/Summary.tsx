@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { basis, colorOf, inFolder, ProblemLine, problemOf, say, shareOfPart, shortPaths } from '../../parts';
 import { go, Memory, usePlace, useQuery } from '../../state';
 import { culpritsOf, isMiss, missTitle } from './calls';
-import { besideWords, cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
+import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
 /** What one call cost, how it used the cache, and what filled its window. */
 export function Summary({
@@ -18,7 +18,7 @@ export function Summary({
 }: {
   project: string;
   call: UsageCall;
-  number: number;
+  number: number | undefined;
   turn: number | undefined;
   before: UsageCall | undefined;
   actions: ReactNode;
@@ -32,13 +32,13 @@ export function Summary({
             <X size={11} aria-hidden /> cache miss
           </span>
         )}
-        <h2>Call {number}</h2>
+        <h2>{number === undefined ? 'Call beside the conversation' : `Call ${number}`}</h2>
         {turn !== undefined && <span className="muted">turn {turn}</span>}
-        {call.beside !== undefined && <span className="muted">{besideWords(call.beside)}</span>}
+        {call.beside !== undefined && <span className="muted">{call.beside}</span>}
         <span className="grow" />
         <span className="muted">{say.instant(call.at)}</span>
       </header>
-      {(isMiss(call) || cache.cause === 'first') && <Miss call={call} before={before} number={number} />}
+      {number !== undefined && (isMiss(call) || cache.cause === 'first') && <Miss call={call} before={before} number={number} />}
       <dl className="facts">
         <div>
           <dt>Sent</dt>
@@ -72,7 +72,7 @@ export function Summary({
       </dl>
       {flaw !== undefined && <p className="notice-line">{flaw}</p>}
       <div className="call-actions">{actions}</div>
-      <Fillers project={project} commit={call.commit} />
+      {call.beside === undefined && <Fillers project={project} commit={call.commit} />}
     </div>
   );
 }
@@ -152,13 +152,14 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
           key={`${name} ${key}`}
           type="button"
           className="filler"
-          title={`${side === undefined ? '' : `${side === 'call' ? 'Call' : 'Result'} of `}${name}: about ${say.plural(tokens, 'token')}, sent with ${say.plural(calls, 'call')} of this context`}
+          title={`${side === undefined ? '' : `${side === 'call' ? 'Call' : 'Result'} of `}${name}: about ${say.plural(tokens, 'token')}, sent with ${tokens * calls === tokenCalls ? '' : 'up to '}${say.plural(calls, 'call')} of this context`}
           onClick={() => go(key === undefined ? { part: 'latest' } : { view: 'context', commit, entry: key })}
         >
           <span className="ellipsis grow">{shortPaths(inFolder(name, folder))}</span>
           {side !== undefined && <small className="faint">{side}</small>}
           <span className="muted">
-            {say.exact(tokens)} × {say.exact(calls)}
+            {say.exact(tokens)} × {tokens * calls === tokenCalls ? '' : '≤ '}
+            {say.exact(calls)}
           </span>
           <b>{say.compact(tokenCalls)}</b>
           <i className="filler-bar" style={{ width: `${(tokenCalls / most) * 100}%`, background: `var(${colorOf(shareOfPart[kind])})` }} />

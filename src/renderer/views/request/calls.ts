@@ -30,6 +30,12 @@ export function placesOf(calls: readonly UsageCall[], shown: Shown, filter: stri
   });
 }
 
+/** The numbers of calls, as the chart counts them. A call beside the conversation has none. */
+export function numbersOf(calls: readonly UsageCall[]): readonly (number | undefined)[] {
+  let number = 0;
+  return calls.map(({ beside }) => (beside === undefined ? ++number : undefined));
+}
+
 /** The nearest place after one (`by` 1) or before it (-1) at which a call matches. After an end, the search continues at the other. */
 export function nextPlace(calls: readonly UsageCall[], from: number, matches: (call: UsageCall) => boolean, by: 1 | -1 = 1): number | undefined {
   for (let step = 1; step <= calls.length; step++) {

@@ -8,7 +8,7 @@ export const priceText = (cost: UsageCall['cost']): string => (cost === null ? '
 export const costText = ({ cost, window }: UsageCall): string => (cost === null && window === null ? 'not recorded' : priceText(cost));
 
 /** What a call beside the conversation was for. */
-export const besideWords = (purpose: string): string => `beside the conversation: ${purpose}`;
+export const besideWords = (purpose: string): string => `${purpose}, beside the conversation`;
 
 /** Where the input of a call comes from. */
 export const sentWords = ({ window }: UsageCall): string =>
