@@ -100,6 +100,15 @@ describe('a paged list', () => {
     await expect.poll(() => list.at(999)).toBe(999);
     expect(list.at(0)).toBe(0);
   });
+
+  test('a change before the first page arrives causes a reload after it', async () => {
+    const pages = ['old', 'new'];
+    const list = createRanges(10, async () => ({ total: 1, items: [pages.shift() ?? 'later'] }));
+    list.need(0, 1);
+    list.renew();
+    await expect.poll(() => list.at(0)).toBe('new');
+    expect(pages).toEqual([]);
+  });
 });
 
 describe('the connection to the engine', () => {

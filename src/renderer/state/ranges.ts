@@ -35,6 +35,8 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
   let total: number | undefined;
   let problem: unknown;
   let version = 0;
+  /** A renewal was asked for before the first page arrived, which may be older. */
+  let isOutdated = false;
 
   const changed = () => {
     version++;
@@ -52,6 +54,10 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
       pages.set(page, 'failed');
     }
     changed();
+    if (isOutdated && total !== undefined) {
+      isOutdated = false;
+      renew();
+    }
   };
 
   /** The range needed last. A reload may drop a page of it. */
@@ -90,6 +96,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     },
     renew: () => {
       if (total !== undefined) renew();
+      else if (pages.size > 0) isOutdated = true;
     },
     subscribe: (listener) => {
       listeners.add(listener);

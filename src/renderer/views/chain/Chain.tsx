@@ -1,5 +1,5 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useId, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, Unread, WithContextMenu } from '../../parts';
 import { go, move, route, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
@@ -103,7 +103,8 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
   const tickets = useTicketsAtCommits(project, near);
   const facts = useRowFacts(project, near);
   const { place, selectAt } = useSelection(list, selected, virtual);
-  useEffect(() => {
+  // In the same step in which the rows appear: a key pressed on sight of them reaches the list.
+  useLayoutEffect(() => {
     if (!useUi.getState().sheet) scroller.current?.focus({ preventScroll: true });
   }, []);
   const openMenu = useCallback((row: GraphRow) => {
@@ -127,6 +128,8 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
       event.preventDefault();
       return move({ against: against === selectedRow.commit.id ? undefined : selectedRow.commit.id });
     }
+    // The commit of the address may be on a page that is not loaded yet.
+    if (!selectedRow && selected && event.key === 'Enter') return go({ view: 'context' });
     if (selectedRow && runByKey(commitActions(selectedRow.commit, against, selectedRow), event.key)) event.preventDefault();
   };
   const focusList = () => {
