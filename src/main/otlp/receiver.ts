@@ -41,8 +41,8 @@ interface Trace {
 
 /**
  * Opens a receiver. A trace is usually one turn: its outermost span comes last. Traces of one conversation go to one file, so that the
- * conversation grows by turns. Traces without a GenAI attribute are dropped, and so are logs that belong to no span, or come after their
- * trace was stored.
+ * conversation grows by turns. Traces without a GenAI attribute are dropped, and so are logs that belong to no span. Logs that come after
+ * their trace was stored are added to its conversation.
  */
 export function openReceiver({ folder, importFile, problem }: ReceiverOptions): Receiver {
   const traces = new Map<string, Trace>();
@@ -57,8 +57,11 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
     clearTimeout(trace.timer);
     traces.delete(id);
     waiting -= trace.spans.length + trace.logs.length;
-    if (trace.spans.length === 0) return;
     const conversation = trace.conversation ?? conversations.get(id);
+    if (trace.spans.length === 0 && !conversations.has(id)) {
+      if (trace.isGenAi) problem(new Error(`Logs of the trace ${id} came without its spans, so they were not stored.`));
+      return;
+    }
     if (!trace.isGenAi && conversation === undefined) return;
     const name = conversation ?? id;
     remember(conversations, id, name);
@@ -90,7 +93,8 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
         const attributes = attributesOf(item);
         trace.isGenAi ||= attributes.some(({ key }) => genAi.test(key));
         trace.conversation ??= conversationNames.flatMap((name) => attributes.find(({ key }) => key === name)?.text ?? [])[0];
-        const isComplete = trace.spans.some((one) => !one.item.parentSpanId);
+        const isLate = trace.spans.length === 0 && conversations.has(id);
+        const isComplete = isLate || trace.spans.some((one) => !one.item.parentSpanId);
         clearTimeout(trace.timer);
         trace.timer = setTimeout(store, isComplete ? quiet.complete : quiet.open, id);
         trace.timer.unref();
@@ -123,7 +127,33 @@ const fileName = (conversation: string): string =>
   `${conversation.replace(/[^A-Za-z0-9-]+/g, '-').slice(0, 60)}-${createHash('sha256').update(conversation).digest('hex').slice(0, 8)}`;
 
 /** One export with these spans and logs, as OTLP JSON. */
-const documentOf = ({ spans, logs }: Trace): object => ({ ...listsOf('spans', spans), ...(logs.length > 0 && listsOf('logs', logs)) });
+function documentOf({ spans, logs }: Trace): object {
+  if (spans.length === 0)
+    return listsOf(
+      'spans',
+      logs.map((log) => ({ ...log, item: lateSpan(log.item) })),
+    );
+  return { ...listsOf('spans', spans), ...(logs.length > 0 && listsOf('logs', logs)) };
+}
+
+/** A log whose span was stored without it, as an event of a span below that one. The reader adds its messages and counts no other call. */
+function lateSpan(log: Received['item']): Received['item'] {
+  const { traceId, spanId, timeUnixNano = log.observedTimeUnixNano, eventName, attributes = [], body } = log;
+  const told = (body as { readonly kvlistValue?: { readonly values?: readonly object[] } } | undefined)?.kvlistValue?.values;
+  const id = createHash('sha256').update(JSON.stringify(log)).digest('hex').slice(0, 16);
+  const own = told ?? (body === undefined ? [] : [{ key: 'body', value: body }]);
+  const named = (attributes as readonly { readonly key?: unknown; readonly value?: { readonly stringValue?: unknown } }[]).find(
+    ({ key }) => key === 'event.name',
+  );
+  return {
+    ...{ traceId, spanId: id, parentSpanId: spanId, name: 'chat', startTimeUnixNano: timeUnixNano, endTimeUnixNano: timeUnixNano },
+    attributes: [
+      { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
+      { key: 'stemma.late', value: { boolValue: true } },
+    ],
+    events: [{ name: eventName ?? named?.value?.stringValue, timeUnixNano, attributes: [...own, ...(attributes as readonly object[])] }],
+  };
+}
 
 function listsOf(signal: Signal, received: readonly Received[]): object {
   const { resources, scopes, items } = signals[signal];

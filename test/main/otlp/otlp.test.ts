@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
 import { listSources } from '../../../src/core/import/index.js';
@@ -127,6 +127,42 @@ test.each(['json', 'protobuf'])('[F42, F49] messages that come as logs join thei
   expect(receiver.problems).toEqual([]);
   const { chain } = receiver;
   expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([['user text  List the files', 'assistant text  There are two.']]);
+});
+
+test('[F42, F49] logs that come after their trace was stored are added to its conversation', async () => {
+  const receiver = await receiving();
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const eventName = 'gen_ai.client.inference.operation.details';
+  const attributesOf = (values: Readonly<Record<string, unknown>>) =>
+    Object.entries(values).map(([key, value]) => ({
+      key,
+      value: typeof value === 'number' ? { intValue: value } : { stringValue: typeof value === 'string' ? value : JSON.stringify(value) },
+    }));
+  const said1 = [{ role: 'user', parts: [{ type: 'text', content: 'List the files' }] }];
+  const said2 = [{ role: 'assistant', parts: [{ type: 'text', content: 'There are two.' }] }];
+  const said3 = [{ role: 'user', parts: [{ type: 'text', content: 'Thanks' }] }];
+  const span = (spanId: string, second: number, more: Readonly<Record<string, unknown>> = {}) => ({
+    ...{ traceId, spanId, name: 'chat m', startTimeUnixNano: `179349120${second}000000000` },
+    attributes: attributesOf({ 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': 'c-1', ...more }),
+  });
+  const spans = (...some: object[]): Promise<Response> => send(receiver, JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: some }] }] }));
+  const logs = (log: object): Promise<Response> =>
+    send(receiver, JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [log] }] }] }), {}, '/v1/logs');
+  await spans(span('b7ad6b7169203331', 0, { 'gen_ai.usage.input_tokens': 7 }));
+  await vi.waitFor(() => expect(listSources(receiver.chain)).not.toEqual([]), { timeout: 30_000, interval: 20 });
+  const messages = { 'gen_ai.input.messages': said1, 'gen_ai.output.messages': said2 };
+  await logs({ eventName, traceId, spanId: 'b7ad6b7169203331', timeUnixNano: '1793491201000000000', attributes: attributesOf(messages) });
+  const told = (): string[] => said(receiver.chain, tips(receiver.chain, {})[0]?.id as never, 'root').filter((line) => !line.includes(' event '));
+  const first = ['user text  List the files', 'assistant text  There are two.'];
+  await vi.waitFor(() => expect(told()).toEqual(first), { timeout: 30_000, interval: 20 });
+  await spans(span('b7ad6b7169203332', 2, { 'gen_ai.input.messages': [...said1, ...said2, ...said3], 'gen_ai.output.messages': said2 }));
+  // The spans of this trace never came.
+  await logs({ eventName, traceId: '1'.repeat(32), spanId: '1'.repeat(16), attributes: attributesOf(messages) });
+  await receiver.server.close();
+  expect(told()).toEqual([...first, 'user text  Thanks', 'assistant text  There are two.']);
+  expect(tips(receiver.chain, {})).toHaveLength(1);
+  expect(receiver.problems).toEqual([`Logs of the trace ${'1'.repeat(32)} came without its spans, so they were not stored.`]);
+  expect(receiver.chain.db.all('SELECT input FROM usageCall ORDER BY input')).toEqual([{ input: null }, { input: 7 }]);
 });
 
 test('[F42] only programs with the token are let in', async () => {

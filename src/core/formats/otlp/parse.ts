@@ -57,7 +57,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   ];
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);
   const first = inputDrafts(record).length + partsIn(record.instructions).length;
-  return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), usageOf(facts))];
+  return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), facts['stemma.late'] === true ? noCall : usageOf(facts))];
 }
 
 /** The entries of the input. Of a compaction, the first text that is no system prompt is the summary. */
@@ -130,6 +130,9 @@ function partDraft(part: JsonObject, role: Draft['role']): Told {
   }
 }
 
+/** Of entries whose call another record counts, or nobody knows. */
+const noCall: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
+
 /** The call of a tool of which only the tool's span tells: no call to a model is known. */
 const toolCall = (attributes: JsonObject): Draft => ({
   ...called(
@@ -137,7 +140,7 @@ const toolCall = (attributes: JsonObject): Draft => ({
     stringAt(attributes, 'gen_ai.tool.call.id') || undefined,
     jsonIn(attributes['gen_ai.tool.call.arguments']),
   ),
-  usage: { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true },
+  usage: noCall,
 });
 
 function toolResult(attributes: JsonObject, fault: string | undefined): Draft {
