@@ -94,9 +94,12 @@ const seeds: readonly Seed[] = [
   ...[...realFiles, ...sharedFiles].flatMap((path) => {
     const bytes = readFileSync(join(root, path));
     const format = formatOfFile(path, bytes);
-    return format ? piecesOf(basename(path), format, bytes) : [];
+    return format ? piecesOf(path, format, bytes) : [];
   }),
 ];
+/** What a failed case began with: its format and file. */
+const labels = seeds.map(({ format, name }) => `${format.id}, ${name}`);
+const repeat = (number: number): string => `STEMMA_SEED=${firstSeed} STEMMA_CASE=${number}`;
 
 type Below = ReturnType<typeof chance>;
 const mutators: Readonly<Record<string, (bytes: Buffer, below: Below) => Buffer>> = {
@@ -134,9 +137,10 @@ const mutators: Readonly<Record<string, (bytes: Buffer, below: Below) => Buffer>
 const ways = Object.keys(mutators);
 
 /** A mutated file: its seed and mutations. */
-function mutated(number: number): { readonly seed: Seed; readonly how: string; readonly bytes: Buffer } {
+function mutated(number: number): { readonly at: number; readonly seed: Seed; readonly how: string; readonly bytes: Buffer } {
   const below = chance(firstSeed + number);
-  const seed = seeds[below(seeds.length)] as Seed;
+  const at = below(seeds.length);
+  const seed = seeds[at] as Seed;
   const used: string[] = [];
   let { bytes } = seed;
   for (let count = 1 + below(3); count > 0 && bytes.length > 0; count--) {
@@ -144,7 +148,7 @@ function mutated(number: number): { readonly seed: Seed; readonly how: string; r
     used.push(way);
     bytes = (mutators[way] as (typeof mutators)[string])(bytes, below);
   }
-  return { seed, how: used.join(', '), bytes };
+  return { at, seed, how: used.join(', '), bytes };
 }
 
 const fail = (what: string): never => {
@@ -298,20 +302,21 @@ function checkDatabase(number: number): void {
 }
 
 /** Ends the run if a case hangs. */
-const pulse = new BigInt64Array(new SharedArrayBuffer(16));
+const pulse = new BigInt64Array(new SharedArrayBuffer(24));
 const watchdog = `
-const { workerData: pulse } = require('node:worker_threads');
+const { pulse, labels, firstSeed } = require('node:worker_threads').workerData;
 setInterval(() => {
   const began = Number(pulse[0]);
   if (began && Date.now() - began > 60_000) {
-    require('node:fs').writeSync(2, 'case ' + pulse[1] + ' hangs\\n');
+    const repeat = 'STEMMA_SEED=' + firstSeed + ' STEMMA_CASE=' + pulse[1];
+    require('node:fs').writeSync(2, 'a mutated file hangs: ' + labels[pulse[2]] + ' (' + repeat + ')\\n');
     process.kill(process.pid, 'SIGKILL');
   }
 }, 500).unref();
 `;
 let watching: Worker | undefined;
 beforeAll(() => {
-  if (!isShort) watching = new Worker(watchdog, { eval: true, workerData: pulse });
+  if (!isShort) watching = new Worker(watchdog, { eval: true, workerData: { pulse, labels, firstSeed } });
 });
 afterAll(() => watching?.terminate());
 
@@ -321,9 +326,11 @@ describe('[F10] mutated files', () => {
     const failures: string[] = [];
     const [from, to] = part;
     for (let number = from; number < to && failures.length < 20; number++) {
-      const { seed, how, bytes } = mutated(number);
+      const { at, seed, how, bytes } = mutated(number);
+      const failed = (what: string): void => void failures.push(`${labels[at]} (${how}; ${repeat(number)}): ${what}`);
       pulse[0] = BigInt(Date.now());
       pulse[1] = BigInt(number);
+      pulse[2] = BigInt(at);
       const began = process.cpuUsage();
       try {
         const below = chance(number);
@@ -333,12 +340,12 @@ describe('[F10] mutated files', () => {
         if (importable && number % 50 === 0) checkImport(`${number}.jsonl`, bytes);
         if (number % 50 === 25) checkDatabase(number);
       } catch (error) {
-        failures.push(`case ${number}, ${seed.name}, ${how}: ${(error as Error).stack?.split('\n').slice(0, 6).join(' | ')}`);
+        failed(`${(error as Error).stack?.split('\n').slice(0, 6).join(' | ')}`);
       }
       pulse[0] = 0n;
       const { user, system } = process.cpuUsage(began);
       // Durations are measured only in the long form.
-      if (!isShort && (user + system) / 1_000 > maxCpuMs) failures.push(`case ${number}, ${seed.name}, ${how}: took ${(user + system) / 1_000} ms`);
+      if (!isShort && (user + system) / 1_000 > maxCpuMs) failed(`took ${(user + system) / 1_000} ms`);
     }
     expect(failures).toEqual([]);
     expect(process.memoryUsage().rss / 1e6).toBeLessThan(maxMegabytes);
@@ -346,6 +353,7 @@ describe('[F10] mutated files', () => {
 
   test('these checks can fail', () => {
     expect(() => checkEntries([{ key: 'a', role: 'user', kind: 'text', tokens: 1, raw: { start: 0, end: 9 } } as never], 5)).toThrow('0-9 of 5');
+    expect(labels[mutated(7).at]).toMatch(/^[\w-]+-v\d, /);
     expect(mutated(7).bytes.equals(mutated(7).bytes)).toBe(true);
     expect(new Set(Array.from({ length: 60 }, (_, number) => mutated(number).seed.name)).size).toBeGreaterThan(10);
     expect(textAt('package.json')).toContain('stemma');
