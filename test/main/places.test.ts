@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SourceAgent } from '../../src/core/contract/index.js';
 import { agentRootsOf, dataDirOf, engineNode, engineOptions } from '../../src/main/launch/index.js';
 
 describe('places', () => {
@@ -19,31 +20,80 @@ describe('places', () => {
     expect(claude({})).toEqual(['/home/me/.claude']);
   });
 
-  test('[F44] knows where editors keep chats on each system', () => {
-    const roots = (platform: string, env: Record<string, string>, home: string) =>
-      agentRootsOf(env, home, platform).flatMap(({ agent, root }) => (agent === 'vscode' || agent === 'cursor' ? [root] : []));
-    expect(roots('linux', {}, '/home/me')).toEqual(
-      expect.arrayContaining(['/home/me/.config/Code/User', '/home/me/.config/Cursor/User', '/home/me/.cursor', '/home/me/.vscode-server/data/User']),
-    );
-    expect(roots('darwin', {}, '/Users/me')).toEqual(
-      expect.arrayContaining(['/Users/me/Library/Application Support/Code/User', '/Users/me/Library/Application Support/Cursor/User']),
-    );
-    expect(roots('win32', { APPDATA: '/roaming' }, '/home/me')).toEqual(expect.arrayContaining(['/roaming/Code/User', '/roaming/Cursor/User']));
+  /** The folders of each agent on Linux, macOS and Windows, and those that its variables name. `~` is the home folder. */
+  const editorsOn = (path: string): Record<string, string[]> => ({
+    linux: [
+      `~/.config/Code/User${path}`,
+      `~/.config/Code - Insiders/User${path}`,
+      `~/.config/VSCodium/User${path}`,
+      `~/.vscode-server/data/User${path}`,
+    ],
+    darwin: ['Code', 'Code - Insiders', 'VSCodium'].map((name) => `~/Library/Application Support/${name}/User${path}`),
+    win32: ['Code', 'Code - Insiders', 'VSCodium'].map((name) => `~/AppData/Roaming/${name}/User${path}`),
   });
+  const forksOn = (path: string): Record<string, string[]> => ({
+    linux: [`~/.config/Cursor/User${path}`, `~/.config/Windsurf/User${path}`],
+    darwin: [`~/Library/Application Support/Cursor/User${path}`, `~/Library/Application Support/Windsurf/User${path}`],
+    win32: [`~/AppData/Roaming/Cursor/User${path}`, `~/AppData/Roaming/Windsurf/User${path}`],
+  });
+  const on = (systems: Record<string, string[]>, platform: string): string[] => systems[platform] ?? [];
+  const everywhere =
+    (...folders: string[]) =>
+    (): string[] =>
+      folders;
+  const agents: Readonly<Record<SourceAgent, { readonly folders: (platform: string) => string[]; readonly named?: Record<string, string> }>> = {
+    'claude-code': { folders: everywhere('~/.claude'), named: { CLAUDE_CONFIG_DIR: '/x' } },
+    codex: { folders: everywhere('~/.codex'), named: { CODEX_HOME: '/x' } },
+    gemini: { folders: everywhere('~/.gemini'), named: { GEMINI_CLI_HOME: '/x/.gemini' } },
+    opencode: { folders: everywhere('~/.local/share/opencode'), named: { XDG_DATA_HOME: '/x/opencode' } },
+    pi: { folders: everywhere('~/.pi/agent'), named: { PI_CODING_AGENT_DIR: '/x' } },
+    copilot: { folders: everywhere('~/.copilot'), named: { COPILOT_HOME: '/x' } },
+    qwen: { folders: everywhere('~/.qwen'), named: { QWEN_HOME: '/x', QWEN_RUNTIME_DIR: '/x' } },
+    cline: {
+      folders: (platform) => [
+        '~/.cline',
+        ...on(editorsOn('/globalStorage/saoudrizwan.claude-dev'), platform),
+        ...on(forksOn('/globalStorage/saoudrizwan.claude-dev'), platform),
+      ],
+      named: { CLINE_DIR: '/x', CLINE_DATA_DIR: '/x' },
+    },
+    roo: {
+      folders: (platform) => [
+        ...on(editorsOn('/globalStorage/rooveterinaryinc.roo-cline'), platform),
+        ...on(forksOn('/globalStorage/rooveterinaryinc.roo-cline'), platform),
+      ],
+    },
+    kilo: {
+      folders: (platform) => [
+        '~/.local/share/kilo',
+        ...on(editorsOn('/globalStorage/kilocode.kilo-code'), platform),
+        ...on(forksOn('/globalStorage/kilocode.kilo-code'), platform),
+      ],
+      named: { XDG_DATA_HOME: '/x/kilo', KILO_DB: '/' },
+    },
+    openclaw: { folders: everywhere('~/.openclaw'), named: { OPENCLAW_STATE_DIR: '/x' } },
+    cursor: { folders: (platform) => [...on(forksOn(''), platform).slice(0, 1), '~/.cursor'] },
+    vscode: { folders: (platform) => on(editorsOn(''), platform) },
+    droid: { folders: everywhere('~/.factory') },
+    goose: {
+      folders: (platform) => [platform === 'win32' ? '~/AppData/Roaming/Block/goose/data' : '~/.local/share/goose'],
+      named: { GOOSE_PATH_ROOT: '/x/data' },
+    },
+    openhands: { folders: everywhere('~/.openhands') },
+    kimi: { folders: everywhere('~/.kimi-code') },
+    antigravity: { folders: everywhere('~/.gemini/antigravity', '~/.gemini/antigravity-cli') },
+  };
 
-  test('[F44] knows where seven more agents keep their sessions', () => {
-    const roots = (agent: string, platform: string, env: Record<string, string> = {}) =>
-      agentRootsOf(env, '/me', platform).flatMap((place) => (place.agent === agent ? [place.root] : []));
-    expect(roots('goose', 'linux')).toEqual(['/me/.local/share/goose']);
-    expect(roots('goose', 'darwin', { GOOSE_PATH_ROOT: '/g' })).toEqual(['/g/data', '/me/.local/share/goose']);
-    expect(roots('goose', 'win32', { APPDATA: '/roaming' })).toEqual(['/roaming/Block/goose/data']);
-    expect(roots('kimi', 'linux')).toEqual(['/me/.kimi-code']);
-    expect(roots('openhands', 'win32')).toEqual(['/me/.openhands']);
-    expect(roots('antigravity', 'darwin')).toEqual(['/me/.gemini/antigravity', '/me/.gemini/antigravity-cli']);
-    expect(roots('kilo', 'linux', { XDG_DATA_HOME: '/xdg' })).toEqual(['/xdg/kilo', '/me/.local/share/kilo']);
-    expect(roots('openclaw', 'linux', { OPENCLAW_STATE_DIR: '/claw' })).toEqual(['/claw', '/me/.openclaw']);
-    expect(roots('roo', 'win32', { APPDATA: '/roaming' })).toContain('/roaming/Code/User/globalStorage/rooveterinaryinc.roo-cline');
-  });
+  test.each(Object.entries(agents))(
+    '[F44] knows the folders of %s on each system, and those that its variables name',
+    (agent, { folders, named }) => {
+      const roots = (platform: string, env: Record<string, string> = {}): string[] =>
+        agentRootsOf(env, '/home/me', platform).flatMap((place) => (place.agent === agent ? [place.root] : []));
+      for (const platform of ['linux', 'darwin', 'win32'])
+        expect(roots(platform)).toEqual(expect.arrayContaining(folders(platform).map((folder) => folder.replace('~', '/home/me'))));
+      for (const [variable, folder] of Object.entries(named ?? {})) expect(roots('linux', { [variable]: '/x' })).toContain(folder);
+    },
+  );
 
   test('opens a project among the paths and offers the others for import', () => {
     expect(engineOptions(['a.jsonl', 'work.stemma', '/abs/b'], '/here', {}).startup).toEqual({

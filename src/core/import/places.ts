@@ -29,7 +29,7 @@ interface Place {
 
 const taskFolders: Place = {
   format: 'cline-v1',
-  folders: ['data/sessions', 'tasks'],
+  folders: ['data/sessions', 'sessions', 'data/tasks', 'tasks'],
   // A session has other documents beside its messages, and those of its subagents.
   session: /^[^/]+\/(?:(?!agent_)[^/]+\.messages|api_conversation_history)\.json$/,
   depth: 1,
@@ -53,7 +53,8 @@ const places: Readonly<Record<SourceAgent, Place>> = {
   qwen: { format: 'qwen-code-v1', folders: ['projects'], session: /^[^/]+\/chats\/[^/]+\.jsonl$/, depth: 2, byProject: true },
   cline: taskFolders,
   roo: taskFolders,
-  kilo: { format: 'kilo-v1', folders: ['kilo.db'], session: /^$/, depth: 0, byProject: false },
+  // The older extension has task folders, as Cline has.
+  kilo: { format: 'kilo-v1', folders: ['kilo.db', 'tasks'], session: /^[^/]+\/api_conversation_history\.json$/, depth: 1, byProject: false },
   openclaw: { format: 'openclaw-v1', folders: ['agents'], session: /^[^/]+\/agent\/openclaw-agent\.sqlite$/, depth: 2, byProject: false },
   // The editor's database of all chats, and in the home folder the sessions of its command line.
   cursor: {

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { SourceAgent } from '../../core/contract/index.js';
 import type { AgentRoot, EngineOptions } from '../../core/project/index.js';
 
@@ -29,11 +29,17 @@ const agentFolders: Readonly<Record<SourceAgent, (env: Environment, home: string
   qwen: (env, home) => [env.QWEN_HOME, env.QWEN_RUNTIME_DIR, join(home, '.qwen')],
   cline: (env, home, platform) => [
     env.CLINE_DIR,
+    env.CLINE_DATA_DIR,
     join(home, '.cline'),
-    ...userFolders(env, home, platform).map((folder) => join(folder, 'globalStorage', 'saoudrizwan.claude-dev')),
+    ...extensionFolders('saoudrizwan.claude-dev', env, home, platform),
   ],
-  roo: (env, home, platform) => userFolders(env, home, platform).map((folder) => join(folder, 'globalStorage', 'rooveterinaryinc.roo-cline')),
-  kilo: (env, home) => [env.XDG_DATA_HOME && join(env.XDG_DATA_HOME, 'kilo'), join(home, '.local', 'share', 'kilo')],
+  roo: (env, home, platform) => extensionFolders('rooveterinaryinc.roo-cline', env, home, platform),
+  kilo: (env, home, platform) => [
+    env.KILO_DB && dirname(env.KILO_DB),
+    env.XDG_DATA_HOME && join(env.XDG_DATA_HOME, 'kilo'),
+    join(home, '.local', 'share', 'kilo'),
+    ...extensionFolders('kilocode.kilo-code', env, home, platform),
+  ],
   openclaw: (env, home) => [env.OPENCLAW_STATE_DIR, join(home, '.openclaw')],
   cursor: (env, home, platform) => [editorFolder('Cursor', env, home, platform), join(home, '.cursor')],
   vscode: (env, home, platform) => userFolders(env, home, platform),
@@ -61,6 +67,12 @@ const userFolders = (env: Environment, home: string, platform: string): string[]
   ...['Code', 'Code - Insiders', 'VSCodium'].map((editor) => editorFolder(editor, env, home, platform)),
   join(home, '.vscode-server', 'data', 'User'),
 ];
+
+/** Where an extension keeps its files, in each editor of the family. */
+const extensionFolders = (name: string, env: Environment, home: string, platform: string): string[] =>
+  [...userFolders(env, home, platform), ...['Cursor', 'Windsurf'].map((editor) => editorFolder(editor, env, home, platform))].map((folder) =>
+    join(folder, 'globalStorage', name),
+  );
 
 /** The folders where agents store their histories on this machine, installed or not. */
 export function agentRootsOf(env: Environment = process.env, home: string = homedir(), platform: string = process.platform): AgentRoot[] {

@@ -13,6 +13,7 @@ import { root } from '../../support/source.js';
 /** Where each agent keeps a session below its own folder, and a real file of it. */
 const kept: readonly (readonly [agent: SourceAgent, place: string, fixture: string])[] = [
   ['cline', 'data/sessions/1795/1795.messages.json', 'cline/sdk-session.messages.json'],
+  ['cline', 'sessions/1795/1795.messages.json', 'cline/sdk-session.messages.json'],
   ['copilot', 'session-state/1/events.jsonl', 'copilot-cli/git-ai-session_events.jsonl'],
   ['qwen', 'projects/-work/chats/1.jsonl', 'qwen-code/019f0000-001.jsonl'],
   ['vscode', 'workspaceStorage/a1/chatSessions/1.json', 'vscode-chat/copilot_session_simple.json'],
