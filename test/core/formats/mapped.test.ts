@@ -83,6 +83,14 @@ const expected: readonly { file: string; agent: string; count: number; first: re
   ];
 
 describe('[F43] the mappings that Stemma brings along', () => {
+  test('a call of OpenHands 0.x has the arguments of the model', () => {
+    const chain = emptyChain();
+    importInto(chain, fixture('openhands-v0.json'));
+    const [tip] = tips(chain, {});
+    const [call] = entries(chain, { id: tip?.id as never, stop: 'root' }).entries.filter(({ kind }) => kind === 'tool_call');
+    expect(Object.keys(call?.arguments as object)).toEqual(['command', 'path', 'file_text']);
+  });
+
   test.each(expected)('$file is read, and comes back byte for byte', ({ file, agent, count, first, pairs, usage, machine = null }) => {
     const chain = emptyChain();
     const path = fixture(file);

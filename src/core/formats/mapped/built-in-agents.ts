@@ -1,5 +1,15 @@
 import type { Mapping, MappingRule } from '../../contract/index.js';
 
+/** The model's own arguments: `args` also holds what OpenHands made of them. Of several calls, the response does not say which one it is. */
+const onlyCall =
+  '@.tool_call_metadata.total_calls_in_response == 1 && @.tool_call_metadata.model_response.choices[0].message.tool_calls[0].function.arguments';
+const openHandsCall = {
+  kind: 'tool_call',
+  toolName: '$.tool_call_metadata.function_name',
+  toolCallId: '$.tool_call_metadata.tool_call_id',
+  author: '$.tool_call_metadata.model_response.model',
+} as const;
+
 /** OpenHands 0.x: a list of events. Actions of the agent are calls, observations with their call's id are results. */
 export const openHands: Mapping = {
   stemmaMapping: 1,
@@ -31,13 +41,11 @@ export const openHands: Mapping = {
       },
     },
     {
-      when: '@.action && @.tool_call_metadata.tool_call_id',
-      kind: 'tool_call',
-      toolName: '$.tool_call_metadata.function_name',
-      toolCallId: '$.tool_call_metadata.tool_call_id',
-      arguments: '$.args',
-      author: '$.tool_call_metadata.model_response.model',
+      when: `@.action && @.tool_call_metadata.tool_call_id && ${onlyCall}`,
+      ...openHandsCall,
+      arguments: { path: '$.tool_call_metadata.model_response.choices[0].message.tool_calls[0].function.arguments', json: true },
     },
+    { when: `@.action && @.tool_call_metadata.tool_call_id && !(${onlyCall})`, ...openHandsCall, arguments: '$.args' },
     {
       when: "@.source == 'agent' && @.action == 'finish' && !@.tool_call_metadata && @.args.outputs.content",
       kind: 'text',
