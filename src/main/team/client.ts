@@ -35,10 +35,14 @@ function asError(hub: string, error: unknown): StemmaError {
   if (error instanceof StemmaError) return error;
   const code = error instanceof ORPCError ? errorCodes.find((each) => each === error.code) : undefined;
   if (error instanceof ORPCError && code !== undefined)
-    return new StemmaError(code, `The hub ${hub}: ${error.message}`, { hub, ...(code === 'UNAUTHORIZED' && { field: 'token' }) });
+    return new StemmaError(code, named(hub, error.message), { hub, ...(code === 'UNAUTHORIZED' && { field: 'token' }) });
   const reason = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
   return new StemmaError('UNAVAILABLE', unreachable(hub, reason), { hub, reason }, { cause: error });
 }
+
+/** What a hub said, with its address: a person may use several hubs. */
+const named = (hub: string, message: string): string =>
+  /^The hub /.test(message) ? message.replace('The hub', `The hub ${hub}`) : `The hub ${hub} answers: ${message}`;
 
 /** Why no answer came, in words, with what to do. */
 function unreachable(hub: string, reason: string): string {

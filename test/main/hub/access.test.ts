@@ -48,7 +48,7 @@ describe('access to a hub', () => {
     const as = async (role: Parameters<typeof tokenFor>[1]): Promise<Hub> => hub.project('open', await tokenFor('open', role));
     await expect(push(chain, await as('reader'))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     await expect(push(chain, await as('reviewer'))).rejects.toThrow(/tickets only/);
-    await expect(pull(emptyChain(), await as('pusher'))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(pull(emptyChain(), await as('pusher'))).rejects.toThrow(`The hub ${hub.address} answers: Your role is pusher, which may not pull.`);
     expect((await push(chain, await as('pusher'))).items).toMatchObject({ context: 1, ticket: 1 });
     const reviewer = emptyChain();
     await pull(reviewer, await as('reviewer'));
@@ -62,6 +62,8 @@ describe('access to a hub', () => {
     await hub.client().members.revoke({ id });
     for (const each of ['stm_unknown', expired, token, "' OR 1=1 --"])
       await expect(hub.client(each).projects.list({}), each).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    // A message names its hub, once.
+    await expect(hub.client(token).projects.list({})).rejects.toThrow(new RegExp(`^The hub ${hub.address} does not accept this token: [^:]*$`));
     const stored = JSON.stringify(await hub.query("SELECT encode(hash, 'escape') AS hash, name FROM token"));
     expect(stored).not.toContain(token);
     expect(await hub.query(`SELECT no FROM token WHERE hash = '\\x${createHash('sha256').update(token).digest('hex')}'`)).toHaveLength(1);
