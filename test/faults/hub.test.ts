@@ -1,12 +1,14 @@
 import { createCipheriv } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { blake3OfParts, refOfHash } from '../../src/core/artifacts/index.js';
 import { type Chain, checkpoint, tips } from '../../src/core/chain/index.js';
 import { pull, push } from '../../src/core/sync/index.js';
 import { commitText, digestsOf } from '../support/hub.js';
 import { cli, type HubProcess, team } from '../support/hub-processes.js';
+import { kill, machine } from '../support/machine.js';
 import { emptyChain } from '../support/project.js';
 
 const isShort = process.env.STEMMA_FAULTS === 'short';
@@ -51,6 +53,28 @@ describe.skipIf(!existsSync(cli))('hub processes', () => {
     );
   });
 
+  test('[E6] a clone goes on after its hub was killed, and loses and doubles nothing', async () => {
+    const { start, create, at, token } = await team('killed');
+    const hub = await start();
+    await create(hub);
+    const mine = emptyChain();
+    // A hub sends at most 16 MB at a time, so that each of these is an answer of its own.
+    for (const word of ['first', 'second']) commitText(mine, `${word} `.repeat(1_500_000));
+    await push(mine, at(hub));
+    const killing = await openLine(hub, 2);
+    await using user = machine();
+    const clone = await user.ask('clone', `${killing.address}/killed`, 'clone.stemma', '--token', token);
+    expect(clone.code).toBe(1);
+    expect(clone.err).toContain(`The hub ${killing.address} ended the connection before it answered. Try again: what has arrived stays.`);
+    expect(clone.err).toContain('is not complete. Go on with: stemma pull --project');
+    await start(Number(new URL(hub.address).port));
+    const before = killing.asked();
+    const pulled = JSON.parse((await user.ask('pull', '--project', 'clone.stemma', '--json')).out);
+    expect(pulled).toMatchObject({ items: { context: 2 }, objects: 1, kept: 0, refused: [] });
+    expect(killing.asked() - before).toBe(1);
+    expect(JSON.parse((await user.ask('pull', '--project', 'clone.stemma', '--json')).out)).toMatchObject({ items: {}, objects: 0 });
+  });
+
   test.runIf(process.env.STEMMA_LARGE_OBJECT)('[E41] an object of 600 MB travels, with a part of it in memory', { timeout: 1_500_000 }, async () => {
     const { start, create, at } = await team('large');
     const hub = await start();
@@ -84,6 +108,31 @@ describe.skipIf(!existsSync(cli))('hub processes', () => {
     expect(Math.max(pushed, pulled)).toBeLessThan(400);
   });
 });
+
+/** A line to a hub that kills it when objects are asked for the n-th time, before the question arrives. */
+async function openLine(hub: HubProcess, deadly: number) {
+  let asked = 0;
+  const port = Number(new URL(hub.address).port);
+  const server = createServer((client) => {
+    const target = connect(port, '127.0.0.1');
+    client.on('data', (bytes) => {
+      if (bytes.includes('/rpc/sync/objects')) asked += 1;
+      if (asked !== deadly || hub.process.signalCode !== null) return void target.write(bytes);
+      void kill(hub.process).then(() => client.destroy());
+    });
+    target.on('data', (bytes) => client.write(bytes));
+    for (const [socket, other] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
+}
 
 const commitRef = (chain: Chain, artifactRef: string) =>
   checkpoint(chain, {

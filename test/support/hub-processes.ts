@@ -49,5 +49,5 @@ export async function team(project: string) {
   const create = (hub: HubProcess) => hubClient({ hub: hub.address, token }).projects.create({ project });
   const at = (hub: HubProcess): Hub => hubAt({ hub: hub.address, project, token });
   const items = async (hub: HubProcess) => (await hubClient({ hub: hub.address, token }).projects.list({}))[0]?.items;
-  return { start, create, at, items };
+  return { start, create, at, items, token };
 }

@@ -174,7 +174,10 @@ async function clone(from: string, dir: string, options: HubOptions): Promise<vo
     const info = await client.project.create({ dir: resolve(dir), name });
     await openChosen(client, info.dir, {});
     await client.team.connect({ ...place, token });
-    const pulled = await client.team.pull({});
+    const pulled = await client.team.pull({}).catch((error: unknown) => {
+      say(line`The clone in ${info.dir} is not complete. Go on with: stemma pull --project ${info.dir}`);
+      throw error;
+    });
     if (options.json) return printJson({ dir: info.dir, ...pulled });
     printText(line`Cloned ${place.project} into ${info.dir}: ${numbers(pulled.items)}, ${counted(pulled.objects, 'object')}.`);
     printRefused(pulled.refused);

@@ -48,8 +48,11 @@ const named = (hub: string, message: string): string =>
 function unreachable(hub: string, reason: string): string {
   if (/CERT|SIGNATURE|ISSUER/.test(reason))
     return `This machine does not trust the certificate of the hub ${hub} (${reason}). Ask who runs the hub, or name its authority in NODE_EXTRA_CA_CERTS.`;
-  if (reason === 'UND_ERR_SOCKET' || reason === 'ERR_SSL_WRONG_VERSION_NUMBER' || reason === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
-    return `The hub ${hub} does not answer: it ended the connection. Check whether its address begins with ${hub.startsWith('https') ? 'http' : 'https'}://.`;
+  const other = hub.startsWith('https') ? 'http' : 'https';
+  if (reason === 'UND_ERR_SOCKET' || reason === 'ECONNRESET')
+    return `The hub ${hub} ended the connection before it answered. Try again: what has arrived stays. If it never answers, check whether its address begins with ${other}://.`;
+  if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER' || reason === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
+    return `The hub ${hub} does not answer over TLS. Check whether its address begins with ${other}://.`;
   return `The hub ${hub} does not answer: ${reason}. Check its address, and whether it runs.`;
 }
 
