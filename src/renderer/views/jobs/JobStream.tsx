@@ -147,7 +147,7 @@ function Question({ job, question: { requestId, toolName, arguments: given, aske
       <p className="muted">Asked at {say.instant(askedAt)}. Nothing runs before you answer.</p>
       <pre className="verbatim">{argumentsText(given)}</pre>
       <label className="form-field">
-        <span>{isAgent ? 'Reason, if you deny' : 'Result of the tool, or the reason if you refuse'}</span>
+        <span>{isAgent ? 'Reason, if you deny (not every agent passes it on)' : 'Result of the tool, or the reason if you refuse'}</span>
         <textarea className="field" rows={2} value={note} onChange={(event) => setNote(event.target.value)} />
       </label>
       {problem && <ProblemLine>{problem}</ProblemLine>}
