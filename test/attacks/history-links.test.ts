@@ -224,4 +224,5 @@ describe('in the engine', () => {
 });
 
 /** Files that live capture looks at by their names. */
-const isFollowed = ({ name }: Attack): boolean => name.endsWith('.jsonl') || name === 'opencode.db' || name === 'openclaw-agent.sqlite';
+const isFollowed = ({ name }: Attack): boolean =>
+  name.endsWith('.jsonl') || ['opencode.db', 'openclaw-agent.sqlite', 'state.vscdb'].includes(name);
