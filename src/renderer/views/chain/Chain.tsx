@@ -139,7 +139,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
   const height = virtual.getTotalSize() || 1;
   const problem = rows.problem();
   return (
-    <section className="chain" aria-label="Chain">
+    <section className="chain" aria-label="Chain" style={{ '--turn-digits': String(list.total ?? 0).length } as React.CSSProperties}>
       {children(focusList)}
       {against && selected && against !== selected && <TwoSelected commit={selected} against={against} />}
       {problem !== undefined && <Unread what="Some commits" error={problem} onRetry={rows.retry} />}
