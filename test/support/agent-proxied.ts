@@ -47,7 +47,7 @@ export function runProxied(
   const command = [
     join(root, 'node_modules', '.bin', 'node'),
     built('cli', 'stemma.js'),
-    // The agent has a home of its own, in which nobody has trusted the project yet.
+    // The agent has its own home folder, where the project is not trusted yet.
     ...['proxy', '--trust', '--project', project, '--port', String(port)],
     ...['--upstream', `anthropic=${standIn}`, '--upstream', `openai=${standIn}/v1`, '--upstream', `gemini=${standIn}`],
   ];

@@ -9,7 +9,7 @@ export interface Step {
 export interface ReviewStory {
   /** Set once the tickets exist. */
   readonly tickets: { task: string; finding: string };
-  /** The first request of each task, by who has it and its first word, such as `@rev Review`. */
+  /** The first request of each task, by its assignee and its first word, such as `@rev Review`. */
   readonly bodies: Readonly<Record<string, string>>;
   /** What the model does that was told `said`, after this many replies, with a request of this body. */
   next(said: string, replies: number, body: string): Step;

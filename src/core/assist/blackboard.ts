@@ -3,7 +3,7 @@ import { type Chain, commitOf } from '../chain/index.js';
 import { checkState, type State, savedBlocks, stateFields } from '../composer/index.js';
 
 export interface SavedState {
-  /** The commit with which the state was saved: the asked one or its nearest ancestor. Null without any. */
+  /** The commit that the state was saved with: the given one or its nearest ancestor. Null if no state was saved. */
   readonly from: ContextId | null;
   readonly at: Timestamp | null;
   readonly state: State;

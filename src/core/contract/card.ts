@@ -237,7 +237,7 @@ export const boxContract = {
       }),
     ),
   append: procedure('Appends cards to a box, except those that it contains already.').input(z.strictObject({ boxId, cardIds })).output(box),
-  replace: procedure('Creates a box in place of another one, which stays readable.').input(z.strictObject({ boxId, cardIds })).output(box),
+  replace: procedure('Creates a box that replaces another. The other one stays readable.').input(z.strictObject({ boxId, cardIds })).output(box),
   list: procedure('Lists the boxes, most recently changed first, in pages.')
     .input(z.strictObject({ ...page }))
     .output(z.object({ total: count, boxes: z.array(boxRow) })),

@@ -113,7 +113,7 @@ export type CollectProblem = z.output<typeof collectProblem>;
 const compaction = z.object({
   messages: z.array(memoryMessage),
   summary: z.string(),
-  /** The number of messages that were summarized, and of those that stayed. Both are 0 if there was nothing to do. */
+  /** The numbers of messages that were summarized and kept. Both are 0 if nothing had to be summarized. */
   removed: count,
   kept: count,
   tokens: z.object({ before: count, after: count }),
@@ -167,7 +167,7 @@ const composedRow = z.object({
 export type ComposedRow = z.output<typeof composedRow>;
 const layerTexts = z.record(z.string(), z.string());
 const composedRows = z.object({
-  /** The rows of the whole list: messages, and those that the recorded composition has in addition. */
+  /** All rows of the list: messages, and the messages that only the recorded composition contains. */
   total: count,
   messages: count,
   tokens: count,
@@ -189,7 +189,7 @@ const previewInput = z.strictObject({
   id: contextPrefix,
   process,
   enableShareContext,
-  systemPrompt: z.string().optional().describe('A system prompt, in place of the recorded one.'),
+  systemPrompt: z.string().optional().describe('A system prompt that replaces the recorded one.'),
   contexts: z.record(z.string(), z.string()).optional().describe('Blocks, in place of or in addition to those of the commit.'),
   query: z.string().optional().describe('The input of the call.'),
   queryPath: composeInput.shape.queryPath.optional(),

@@ -18,7 +18,7 @@ const provenance = {
 /** Who makes a commit in Stemma. It is never the answer of `context.resolve` for the agent whose chain it extends. */
 export const author = name.optional().describe('Who makes it. The default is `user@MACHINE`.');
 const summary = z.string().max(100_000).describe('A summary for people.');
-const tags = z.array(name).max(1_000).describe('Tags, in place of the present ones.');
+const tags = z.array(name).max(1_000).describe('Tags that replace the present ones.');
 
 export const commit = z.object({
   id: contextId,
@@ -115,7 +115,7 @@ export const rowFacts = z.object({
   tools: count,
   /** Files that its tools read or changed. */
   files: count,
-  /** The first of these files: those that it wrote or changed before those that it only read. */
+  /** The first of these files. Files that it wrote or changed come before files that it only read. */
   touched: z.array(
     z.object({
       path: z.string(),

@@ -8,7 +8,7 @@ export const entryDraft = z.object({
   kind: z.enum(kinds).describe('What the entry is.'),
   text: z.string().optional().describe('The text of a message, of thinking or of a summary.'),
   toolName: z.string().optional().describe('The name of the tool that is called.'),
-  toolCallId: z.string().optional().describe('The id by which a call and its result belong together.'),
+  toolCallId: z.string().optional().describe('The id that joins a call and its result.'),
   arguments: z.unknown().optional().describe('The arguments of a tool call, usually a JSON object.'),
   result: z.unknown().optional().describe('The result of a tool call: text or JSON.'),
   isError: z.boolean().optional().describe('True if the tool failed.'),

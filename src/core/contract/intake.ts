@@ -41,7 +41,7 @@ export const mappingPreview = z.object({
   sessions: z.array(z.object({ id: z.string(), title: z.string().optional(), records: count, entries: count })),
   /** The first entries of the first session. */
   entries: z.array(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count })).max(maxPreviewed),
-  /** The number of records of which the mapping makes no entry. They are kept. */
+  /** The number of records without an entry. They are kept. */
   unread: count,
   /** Why the file cannot be read by the mapping. */
   problem: z.string().optional(),

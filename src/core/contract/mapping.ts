@@ -45,7 +45,7 @@ const rule = z.strictObject({
   role: selector.optional().describe('Who speaks: system, user, assistant or tool. The default depends on the kind.'),
   text: selector.optional().describe('The text. Several values are joined by line ends; a value that is no text is written as JSON.'),
   toolName: selector.optional().describe('The name of the tool.'),
-  toolCallId: selector.optional().describe('The id by which a call and its result find each other.'),
+  toolCallId: selector.optional().describe('The id that joins a call and its result.'),
   arguments: selector.optional().describe('The input of a tool call.'),
   isError: test.optional().describe('When a result is an error.'),
   isAdded: test.optional().describe('When the tool itself added the text: the model was sent it, but it begins no turn.'),

@@ -123,7 +123,7 @@ export const sessionContract = {
 
 export const branchContract = {
   rename: procedure('Gives a branch a name, or takes it away again.')
-    .input(z.strictObject({ ...branch, title: z.string().trim().min(1).max(300).nullable().describe('The name, or null for none.') }))
+    .input(z.strictObject({ ...branch, title: z.string().trim().min(1).max(300).nullable().describe('The name. Null removes it.') }))
     .output(branchState),
   archive: procedure('Archives a branch: the chain leaves it out unless it is asked for it.')
     .input(z.strictObject({ ...branch, archived: z.boolean().default(true).describe('False brings it back.') }))

@@ -166,7 +166,7 @@ export const teamContract = {
       }),
     ),
   share: procedure(
-    'Makes a link to a commit, or to the comparison of two: whoever has it reads them and what comes before them, on a page of the hub or as a clone. Commits that the hub lacks are sent first. Needs the role writer or admin.',
+    'Makes a link to a commit, or to the comparison of two. Anyone with the link can read them and their history, on a page of the hub or as a clone. Commits that the hub lacks are sent first. Needs the role writer or admin.',
   )
     .input(
       z.strictObject({

@@ -217,7 +217,7 @@ const side = z.object({
   turnId: contextId,
   summary: z.string().nullable(),
   model: z.string().nullable(),
-  /** Tokens of the turn alone. `context` has those of the whole context. */
+  /** Tokens of the turn alone. `context` counts the whole context. */
   tokens: count,
   /** `counted`: the input of the last call as its provider counted it; null where no call has seen the context. */
   context: z.object({ entries: count, tokens: count, counted: count.nullable() }),

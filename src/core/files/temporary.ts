@@ -8,7 +8,7 @@ export type TemporaryKind = 'read' | 'follow' | 'repair';
 
 const temporaryName = /^stemma-(?:read|follow|repair)-(\d+-\d+)-\w+$/;
 
-/** Names this process among all that share a disk: its number, and the space in which that number counts (a container has its own). */
+/** The name of this process among all that share a disk: its number and the namespace of the number (a container has its own). */
 export const processName = `${process.pid}-${numberSpace()}`;
 
 function numberSpace(): string {

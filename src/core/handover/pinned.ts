@@ -24,7 +24,7 @@ export interface TurnCards {
   /** The output cards that the context does not contain. */
   readonly output: readonly Card[];
   readonly profile: Card | undefined;
-  /** Pinned cards whose content is not what it was: only a change of the database from outside can do that. */
+  /** Pinned cards whose content has changed. Only a change of the database from outside can cause that. */
   readonly changed: readonly string[];
 }
 

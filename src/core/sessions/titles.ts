@@ -6,7 +6,7 @@ import type { Node } from './forest.js';
 const notAPrompt =
   /^(\/[\w:-]+(\s|$)|!\s|\[(image|Request interrupted)|Caveat:|<(local-command|command)|This session is being continued|Compaction\b)/;
 
-/** The title that an agent wrote. What an import put in place of a missing title is the first prompt, and counts as none. */
+/** The title that an agent wrote. The first prompt, which an import stores where a title is missing, does not count. */
 export const writtenTitle = (titles: readonly string[], own: readonly Node[]): string | undefined => {
   const prompts = new Set(own.map(({ summary }) => summary));
   return titles.find((title) => title.trim() !== '' && !prompts.has(title));

@@ -58,7 +58,7 @@ export async function fetchInParts({ artifacts }: Chain, hub: Hub, ref: Artifact
     for (const no of nos) yield artifacts.read(no);
   };
   const put = artifacts.putInParts(ref, bytesOf(), { contentType, bulk: true });
-  // What was kept for this object only is not needed any more.
+  // What was kept for this object only is no longer needed.
   for (const no of new Set(nos)) if (artifacts.stat(no).policy === 'ephemeral') artifacts.setPolicy(no, 'ephemeral', 1);
   return put;
 }

@@ -191,7 +191,7 @@ function contextOf(chain: Chain, occasion: Occasion, at: number): { contextId: s
   return found === null ? { contextId: null, contextFound: null } : { contextId: found, contextFound: 'resolved' };
 }
 
-/** The newest commit of the job in which a command-line agent works in this name. */
+/** The newest commit of the job in which a command-line agent works under this name. */
 const workingContext = (chain: Chain, principal: string): ContextId | undefined =>
   chain.db.one<{ tip: ContextId }>(
     `SELECT tip FROM job WHERE project = ? AND who = ? AND status = 'running' AND tip IS NOT NULL AND performer ->> 'agent' IS NOT NULL

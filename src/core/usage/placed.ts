@@ -8,7 +8,7 @@ export interface CallsOf {
   readonly sessionId?: string | undefined;
 }
 
-/** A call with the one before it in its conversation. A call beside the conversation has none. */
+/** A call and the call before it in the conversation. A call beside the conversation has no predecessor. */
 export interface PlacedCall extends CallRow {
   readonly before: PlacedCall | undefined;
   /** A compaction or the beginning lies between `before` and the call. */

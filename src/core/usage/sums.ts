@@ -48,7 +48,7 @@ export function daysOf(chain: Chain, timeZone: string): Days {
 }
 
 /**
- * The sums of a filter. Those of a session that lies within one day and within the time of the filter stand in `usageSum`; only sessions that
+ * The sums of a filter. The sums of a session within one day and within the time of the filter are in `usageSum`. Only sessions that
  * cross an edge are summed by quarters of an hour.
  */
 export function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: Grouping, days: Days): SumRow[] {

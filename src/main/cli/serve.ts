@@ -24,7 +24,7 @@ export function addServeCommands(program: Command): void {
     );
 
   addProjectChoice(program.command('serve'))
-    .description('carry out what the policy of the project allows, and do what is due, until it is stopped')
+    .description('run due work that the policy of this machine allows, until it is stopped')
     .option('--policy <file>', 'set the policy first: a JSON file as `runner.setPolicy` takes it')
     .action((options: ProjectOptions & { policy?: string }) =>
       withStoppableProject(

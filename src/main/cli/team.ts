@@ -70,7 +70,7 @@ export function addTeamCommands(program: Command): void {
 
   program
     .command('facts <address>')
-    .description('write the usage facts of a hub project as Parquet files, one for each table and month; running it again replaces them')
+    .description('write the usage facts of a hub project as Parquet files, one per table and month; existing files are replaced')
     .requiredOption('--to <place>', 'a folder, or s3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment')
     .option('--data <dir>', 'folder for the clone that the facts are read from', 'stemma-facts')
     .option(...tokenOption)
@@ -83,7 +83,7 @@ export function addTeamCommands(program: Command): void {
 
   program
     .command('clone <address> <dir>')
-    .description('make a project of what a hub holds; the address is HUB/PROJECT or a share link')
+    .description('copy a project of a hub, or a shared commit, into a new project; the address is HUB/PROJECT or a share link')
     .option(...tokenOption)
     .addOption(jsonOption())
     .action(clone);

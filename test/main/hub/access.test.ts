@@ -75,7 +75,7 @@ describe('access to a hub', () => {
     expect((await at('reader')).people).toContain('writer of open');
     expect((await at('pusher')).people).toEqual([]);
     expect((await hub.client(await tokenFor('secret', 'reader')).sync.hello({ project: 'secret' })).people).not.toContain('writer of open');
-    // Who has not been there for a while is gone.
+    // A person who has been away for a while is no longer listed.
     await hub.query("UPDATE presence SET at = now() - interval '5 minutes'");
     expect((await at('admin')).people).toEqual([]);
   });

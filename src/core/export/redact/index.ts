@@ -34,7 +34,7 @@ export function textsOf(bytes: Uint8Array, contentType: string): Iterable<NamedT
   return contentType.includes('json') ? namedStrings(textOf(bytes)) : textsIn(bytes);
 }
 
-/** A stored object without what the redactor found. An object in which nothing changes is returned as it is. */
+/** A stored object without what the redactor found. An unchanged object is returned as it is. */
 export function replacedIn(bytes: Uint8Array, contentType: string, redact: Redactor, seals?: Seals): Uint8Array {
   if (contentType.endsWith('cbor')) {
     const values = readArray(bytes).items.map(({ value }) => value);

@@ -18,7 +18,7 @@ export function* textsIn(value: unknown, name?: string): Generator<NamedText> {
     }
 }
 
-/** The value with its texts and the names of its members replaced. A value in which nothing changes is returned as it is. */
+/** The value with its texts and the names of its members replaced. An unchanged value is returned as it is. */
 export function replaceIn<T>(value: T, redact: Redactor, name?: string): T {
   if (typeof value === 'string') return redact.replace(value, name) as T;
   if (Array.isArray(value)) {

@@ -28,7 +28,7 @@ export interface OwnQuestion {
   /** Messages before those of the context: the system prompt, where it is a message. The beginning of the context is not repeated. */
   readonly before: readonly Json[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Messages that were sent in place of the context: those of a recorded call, as sent. */
+  /** Messages that were sent instead of the context: those of a recorded call. */
   readonly sent?: SentBefore | undefined;
 }
 

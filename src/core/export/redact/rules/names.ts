@@ -21,7 +21,7 @@ const lastWords: Readonly<Record<string, NameKind>> = { pass: 'password', pw: 'p
 /** Whole words after which a name still names a secret: `SECRET_KEY_BASE64`, `API_KEY_PROD`, `password2`. */
 const suffixes = /[_\-.]?(?:base64|b64|prod|production|dev|development|test|testing|staging|live|sandbox|old|new|local|default|value|raw|\d{1,4})$/i;
 
-/** Tokens that a parser, a model or a list has, none of which opens anything. */
+/** Tokens of parsers, models and lists. None of them gives access to anything. */
 const otherTokens =
   /(?:page|next|prev|previous|continuation|continue|cancel|cancellation|cursor|start|end|first|last|current|eos|bos|eot|pad|unk|sep|cls|mask|stop|special|syntax|css|design|non|sub|image|audio|video|text|prompt|max|min|perm?|per)tokens?$/;
 /** Names of switches, of forms and of keys that are not secret. */

@@ -6,7 +6,7 @@ import { fromEntries } from '../from-entries.js';
 import { type Answer, type Delta, type Runtime, unknownUsage } from '../runtime.js';
 import { hasRecords } from './records.js';
 
-/** The model of messages that the runtime wrote in place of an answer. */
+/** The model name of messages that the runtime wrote instead of a reply. */
 const synthetic = '<synthetic>';
 
 export const claudeCode: Runtime = {
