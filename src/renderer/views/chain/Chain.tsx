@@ -103,10 +103,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
   const tickets = useTicketsAtCommits(project, near);
   const facts = useRowFacts(project, near);
   const { place, selectAt } = useSelection(list, selected, virtual);
-  // In the same step in which the rows appear: a key pressed on sight of them reaches the list.
-  useLayoutEffect(() => {
-    if (!useUi.getState().sheet) scroller.current?.focus({ preventScroll: true });
-  }, []);
+  useFocusAtStart(scroller);
   const openMenu = useCallback((row: GraphRow) => {
     const before = route();
     const { id } = row.commit;
@@ -168,6 +165,13 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
       </div>
     </section>
   );
+}
+
+/** Focuses the list in the same step in which its rows appear: a key pressed on sight of them reaches the list. */
+function useFocusAtStart(scroller: React.RefObject<HTMLDivElement | null>): void {
+  useLayoutEffect(() => {
+    if (!useUi.getState().sheet) scroller.current?.focus({ preventScroll: true });
+  }, [scroller]);
 }
 
 /** Loads the rows around those in view. Rows that are neighbors in a folded or filtered list may be far apart in the chain. */
