@@ -224,5 +224,4 @@ describe('in the engine', () => {
 });
 
 /** Files that live capture looks at by their names. */
-const isFollowed = ({ name }: Attack): boolean =>
-  name.endsWith('.jsonl') || ['opencode.db', 'openclaw-agent.sqlite', 'state.vscdb'].includes(name);
+const isFollowed = ({ name }: Attack): boolean => name.endsWith('.jsonl') || ['opencode.db', 'openclaw-agent.sqlite', 'state.vscdb'].includes(name);
