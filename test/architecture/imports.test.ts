@@ -197,7 +197,11 @@ const law: readonly Row[] = [
     folders: [core('files'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
     packages: ['electron', 'node:child_process', 'node:fs', 'node:path'],
   },
-  { folder: 'src/main/mcp', folders: [contract, 'src/main/launch'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
+  {
+    folder: 'src/main/mcp',
+    folders: [contract, 'src/main/launch'],
+    packages: ['@modelcontextprotocol/sdk', 'node:timers/promises', 'node:util', 'zod'],
+  },
   {
     folder: 'src/main/hook',
     folders: [core('files'), core('project'), core('trust'), 'src/main/launch', 'src/main/terminal'],

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { ContextId } from '../../core/base/index.js';
+import type { Job } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import type { Caller } from './tool.js';
 
@@ -25,7 +25,7 @@ export async function untilCommitted(client: ContractClient, { as }: Caller, too
 }
 
 /** Whether a context ends with this call and has no result of it. */
-async function hasOpenCall(client: ContractClient, id: ContextId, toolName: string, input: object): Promise<boolean> {
+async function hasOpenCall(client: ContractClient, id: Job['commits'][number], toolName: string, input: object): Promise<boolean> {
   const { total } = await client.context.entries({ id, limit: 1 });
   const { entries } = await client.context.entries({ id, offset: Math.max(0, total - lastEntries) });
   const answered = new Set(entries.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));

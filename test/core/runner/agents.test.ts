@@ -1,30 +1,11 @@
-import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { AgentOrder, AgentPiece, AgentProgram } from '../../../src/core/project/index.js';
+import type { AgentPiece } from '../../../src/core/project/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
-import { untilCommitted } from '../../../src/main/mcp/committed.js';
+import { agentDoor } from '../../support/agent-door.js';
 import { answer, call, prompt, result as resultLine } from '../../support/claude-lines.js';
-import { door } from '../../support/door.js';
 import { read } from '../../support/model-of-jobs.js';
-import { scratch } from '../../support/project.js';
 
-/** A project and a program in place of Claude Code, which writes a session as Claude Code does. */
-function agentDoor(work: (order: AgentOrder, signal: AbortSignal, write: (lines: string) => void) => AsyncGenerator<AgentPiece>) {
-  const root = scratch();
-  const orders: AgentOrder[] = [];
-  const program: AgentProgram = {
-    ...{ agent: 'claude-code', title: 'Claude Code', resume: true, permissions: true, mcp: true, problem: () => null },
-    async *run(order, signal) {
-      orders.push(order);
-      const path = order.resume?.path ?? join(root, 'projects', '-work', 'own.jsonl');
-      mkdirSync(dirname(path), { recursive: true });
-      yield { kind: 'session', sessionId: order.resume?.sessionId ?? 'own', path };
-      yield* work(order, signal, (lines) => appendFileSync(path, lines));
-    },
-  };
-  return { ...door({ agents: [program], agentRoots: [{ agent: 'claude-code', root }] }), root, orders };
-}
 const performer = { agent: 'claude-code' as const, folder: '/' };
 const ends = (text: string): AgentPiece => ({ kind: 'end', text, isError: false });
 
@@ -92,31 +73,6 @@ test('[K4, U4] what an agent writes in a job carries its work, and its claim sta
   const claim = versions.find(({ by, changes }) => by === '@author' && changes.status?.to === 'in_progress');
   const { entries } = await client.context.entries({ id: claim?.contextId as never, stop: 'root' });
   expect(entries.at(-1)?.text).toBe('I have looked.');
-});
-
-test('[K4] a tool of Stemma waits until the commits of the job have its call', async () => {
-  const input = { ticketId: '', to: 'in_progress' };
-  const made = agentDoor(async function* (_order, _signal, write) {
-    yield { kind: 'call', toolName: 'mcp__stemma__ticket_transition', text: '' };
-    // The agent writes its file later than it calls.
-    setTimeout(() => write(call('a-1', 't-1', 'mcp__stemma__ticket_transition', input)), 200);
-    await untilCommitted(client, { as: '@author' }, 'ticket_transition', input);
-    await client.ticket.transition({ ticketId: input.ticketId, to: 'in_progress', by: '@author', assignee: '@author' });
-    write(resultLine('r-1', 't-1', 'Moved.', { parent: 'a-1' }) + answer('a-2', 'Done.', { parent: 'r-1' }));
-    yield ends('Done.');
-  });
-  const { client, engine, project } = made;
-  const before = await client.ticket.create({ title: 'Add a clock', type: 'chore' });
-  input.ticketId = (await client.ticket.create({ title: 'Retry calls', type: 'task', dependsOn: [before.ticketId] })).ticketId;
-  await client.ticket.transition({ ticketId: before.ticketId, to: 'in_progress', assignee: '@pm' });
-  await client.ticket.transition({ ticketId: before.ticketId, to: 'closed', resolution: 'Added.' });
-  pulse(engine.runner(project), { rules: [{ for: { ticketType: 'task' }, who: '@author', performer }] });
-  await Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
-  expect((await client.runner.list({})).map(({ error }) => error)).toEqual([null]);
-  const { versions } = await client.ticket.get({ ticketId: input.ticketId });
-  const claim = versions.find(({ by, changes }) => by === '@author' && changes.status?.to === 'in_progress');
-  const { entries } = await client.context.entries({ id: claim?.contextId as never, stop: 'root' });
-  expect(entries.at(-1)).toMatchObject({ kind: 'tool_call', toolCallId: 't-1' });
 });
 
 test('[U6] a session that an agent writes for a job is never imported', async () => {
