@@ -1,3 +1,4 @@
+import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { redacted } from './export.js';
 import { projectInfo } from './project.js';
@@ -22,11 +23,7 @@ export function hubPlaceOf(text: string): HubPlace | undefined {
   return hub === undefined || project === undefined || hub.endsWith('/') || /^https?:\/?$/.test(hub) ? undefined : { hub, project };
 }
 
-const token = z
-  .string()
-  .min(1)
-  .max(1_000)
-  .describe('The token that an admin of the hub gave you. Without it, your sign-in with `stemma login` is used.');
+const token = z.string().min(1).max(1_000).describe('The token that an admin of the hub gave you. Without it, the sign-in of this machine is used.');
 const role = z.enum(['reader', 'reviewer', 'writer', 'admin', 'pusher']);
 /** Numbers by kind, such as `{context: 12, ticket: 1}`. */
 const byKind = z.record(z.string(), count);
@@ -90,6 +87,20 @@ export const teamContract = {
   )
     .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token: token.optional() }))
     .output(projectInfo),
+  signIn: procedure(
+    'Signs this machine in at a hub whose members sign in at an issuer. Answers with a page and a code; a person enters the code there, in any browser. The stream ends when that is done. Calls without a token then use the sign-in.',
+  )
+    .input(z.strictObject({ hub: webAddress.describe('The address of the hub.') }))
+    .output(
+      eventIterator(
+        z.object({
+          issuer: z.string(),
+          /** The page that takes the code. */
+          address: webAddress,
+          code: z.string(),
+        }),
+      ),
+    ),
   disconnect: procedure('Forgets the hub of the project and its token. Nothing on the hub changes.').input(z.strictObject({})).output(status),
   status: procedure('Says which hub the project is connected to, what a push would send and what a pull would read.')
     .input(z.strictObject({}))

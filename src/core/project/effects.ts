@@ -42,6 +42,7 @@ export const effects: Effects = {
   team: {
     connect: 'writes',
     open: 'machine',
+    signIn: 'machine',
     disconnect: 'writes',
     status: 'reads',
     news: 'reads',

@@ -8,7 +8,7 @@ import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
 import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
-import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs } from '../sync/index.js';
+import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type SignIn } from '../sync/index.js';
 import { openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
@@ -53,6 +53,8 @@ export interface EngineOptions {
   readonly openTerminal?: (cwd: string, command: string) => Promise<string | undefined>;
   /** Reaches a hub of a team. Without it, the engine knows none. */
   readonly reachHub?: (address: HubAddress) => ManagedHub;
+  /** Begins to sign this machine in at a hub. */
+  readonly signIn?: (hub: string) => Promise<SignIn>;
   readonly clock?: Clock;
 }
 

@@ -33,6 +33,7 @@ export {
   pullTeam,
   pushTeam,
   shareCommit,
+  signInTeam,
   teamHub,
   teamNews,
   teamStatus,

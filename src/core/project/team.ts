@@ -18,6 +18,7 @@ import {
   push,
   redactedCopies,
   type Selection,
+  type SignIn,
   selected,
   selectedCommits,
 } from '../sync/index.js';
@@ -67,6 +68,14 @@ export async function connectTeam(
   });
   await engine.hubs.set(project.projectId, address);
   return teamStatus(engine, project);
+}
+
+/** Signs this machine in at a hub: yields what the person has to do, and ends when it is done. @throws what `SignIn` does. */
+export async function* signInTeam({ options }: Engine, hub: string, signal?: AbortSignal): AsyncGenerator<Omit<SignIn, 'entered'>> {
+  if (!options.signIn) throw badRequest('hub', 'This engine was started without hubs.');
+  const { entered, ...code } = await options.signIn(hub);
+  yield code;
+  await entered(signal);
 }
 
 /** The folder of hub projects that are open without a clone, in Stemma's data folder. */

@@ -6,6 +6,7 @@ import {
   pullTeam,
   pushTeam,
   shareCommit,
+  signInTeam,
   teamHub,
   teamNews,
   teamStatus,
@@ -16,6 +17,7 @@ import { os } from './procedure.js';
 export const teamRouter = {
   connect: os.team.connect.handler(({ input, context: { session } }) => connectTeam(session.engine, session.project(), input)),
   open: os.team.open.handler(async ({ input, context: { session } }) => projectInfo(session.use(await openTeam(session.engine, input)))),
+  signIn: os.team.signIn.handler(({ input, context: { session }, signal }) => signInTeam(session.engine, input.hub, signal)),
   disconnect: os.team.disconnect.handler(({ context: { session } }) => disconnectTeam(session.engine, session.project())),
   status: os.team.status.handler(({ context: { session } }) => teamStatus(session.engine, session.project())),
   news: os.team.news.handler(({ context: { session } }) => teamNews(session.engine, session.project())),

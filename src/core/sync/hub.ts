@@ -73,6 +73,16 @@ export function* inGroups<T extends { readonly size: number }>(objects: Iterable
   if (group.length > 0) yield group;
 }
 
+/** A sign-in at the issuer of a hub that has begun: what a person does in any browser. */
+export interface SignIn {
+  readonly issuer: string;
+  /** The page that takes the code. */
+  readonly address: string;
+  readonly code: string;
+  /** Resolves when the person has entered the code. @throws UNAUTHORIZED if the issuer refuses it, or nobody enters it in time. */
+  entered(signal?: AbortSignal): Promise<void>;
+}
+
 /** What an administrator of a hub's project sees and does. */
 export interface HubMember {
   readonly id: number;

@@ -1,7 +1,7 @@
 // sync: what a project and the hub of a team exchange: items by digest, objects by hash, in both directions.
 // rules.ts says which rows travel. Two edits of one row are two versions on the hub, and the last that arrived there is valid.
 // Nothing here knows a network: `Hub` is the other side, and main/hub reaches it.
-export type { Hub, HubMember, HubRole, ItemName, ManagedHub, ObjectFacts, WholeObject } from './hub.js';
+export type { Hub, HubMember, HubRole, ItemName, ManagedHub, ObjectFacts, SignIn, WholeObject } from './hub.js';
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
 export { keyOf, type Pulled, pull, type Refused } from './pull.js';

@@ -290,10 +290,10 @@ async function serve({ oidcIssuer, oidcAudience, oidcClient, tlsCert, tlsKey, ..
 
 async function signIn(hub: string): Promise<void> {
   const { openLogins } = await import('../team/index.js');
-  await openLogins(dataDirOf()).signIn(hubUrl(hub), ({ issuer, address, code }) => {
-    printText(line`The hub asks you to sign in at ${issuer}.`);
-    printText(line`Open ${address} in any browser and enter the code ${code}.`);
-  });
+  const { issuer, address, code, entered } = await openLogins(dataDirOf()).signIn(hubUrl(hub));
+  printText(line`The hub asks you to sign in at ${issuer}.`);
+  printText(line`Open ${address} in any browser and enter the code ${code}.`);
+  await entered();
   printText(line`Signed in at ${hub}. Push, pull and clone need no token now.`);
 }
 

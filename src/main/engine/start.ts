@@ -28,6 +28,7 @@ export function startEngine(options: EngineOptions, vault?: Vault): Engine {
     workshop: openWorkshop(machine, options.dataDir),
     isRunning: agentIsRunning,
     reachHub: (address) => hubAt(address, logins),
+    signIn: logins.signIn,
     openTerminal: (cwd, command) => openTerminal(cwd, command),
   });
 }

@@ -2,5 +2,5 @@
 // wire.ts is what a hub answers, client.ts calls it, logins.ts signs in at its issuer.
 // The hub itself is in `hub`, which other processes never load.
 export { type HubClient, hubAt, hubClient, hubOver } from './client.js';
-export { type DeviceCode, type Logins, openLogins } from './logins.js';
+export { type Logins, openLogins } from './logins.js';
 export { type HubContract, hubContract } from './wire.js';

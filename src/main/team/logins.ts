@@ -6,6 +6,7 @@ import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers
 import { isObject, type Json, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { makeFolders, readInside, replaceFile } from '../../core/files/index.js';
 import type { Vault } from '../../core/replicas/index.js';
+import type { SignIn } from '../../core/sync/index.js';
 
 /** The issuer of a hub, as the hub names it. */
 interface Issuer {
@@ -22,19 +23,12 @@ interface Login extends Issuer {
   readonly endsAt: number;
 }
 
-/** What a person does to sign in, on any device. */
-export interface DeviceCode {
-  readonly issuer: string;
-  readonly address: string;
-  readonly code: string;
-}
-
 /** The sign-ins of this machine, one for each hub. They are stored in Stemma's own folder. */
 export interface Logins {
   /** A token for a hub, renewed if it ends soon. @throws UNAUTHORIZED if nobody signed in, or the sign-in has ended. */
   bearer(hub: string): Promise<string>;
-  /** Signs in with a code that `tell` shows. Resolves when the person has entered it. @throws NOT_FOUND if the hub has no issuer. */
-  signIn(hub: string, tell: (code: DeviceCode) => void): Promise<void>;
+  /** Begins to sign in. @throws NOT_FOUND if the hub has no issuer. */
+  signIn(hub: string): Promise<SignIn>;
   signOut(hub: string): void;
 }
 
@@ -93,15 +87,30 @@ export function openLogins(dataDir: string, vault?: Vault): Logins {
       renewing.set(login.hub, running);
       return running;
     },
-    signIn: async (hub, tell) => {
+    signIn: async (hub) => {
       const issuer = await issuerOf(hub);
       const { initiateDeviceAuthorization, pollDeviceAuthorizationGrant } = await openid();
       const config = await configure(issuer);
       const scopes = config.serverMetadata().scopes_supported;
       const scope = ['openid', 'email', ...(scopes?.includes('offline_access') ? ['offline_access'] : [])].join(' ');
       const device = await initiateDeviceAuthorization(config, { scope });
-      tell({ issuer: issuer.issuer, address: device.verification_uri_complete ?? device.verification_uri, code: device.user_code });
-      await save(loginWith({ ...issuer, hub: originOf(hub) }, await pollDeviceAuthorizationGrant(config, device)));
+      return {
+        issuer: issuer.issuer,
+        address: device.verification_uri_complete ?? device.verification_uri,
+        code: device.user_code,
+        entered: async (signal) => {
+          const answer = await pollDeviceAuthorizationGrant(config, device, undefined, signal && { signal }).catch((error: Error) => {
+            const reason = stringAt(error, 'error') ?? error.message;
+            throw new StemmaError(
+              'UNAUTHORIZED',
+              `You are not signed in at ${hub}: the issuer answered ${reason}. Try again.`,
+              { hub, reason },
+              { cause: error },
+            );
+          });
+          await save(loginWith({ ...issuer, hub: originOf(hub) }, answer));
+        },
+      };
     },
     signOut: (hub) => rmSync(fileOf(hub), { force: true }),
   };
@@ -110,7 +119,10 @@ export function openLogins(dataDir: string, vault?: Vault): Logins {
 const originOf = (hub: string): string => new URL(hub).href.replace(/\/+$/, '');
 
 const signInFirst = (hub: string, what: string): StemmaError =>
-  new StemmaError('UNAUTHORIZED', `${what} ${hub}. Run \`stemma login ${hub}\`, or give a token.`, { field: 'token', hub });
+  new StemmaError('UNAUTHORIZED', `${what} ${hub}. Sign in, in Settings, Team or with \`stemma login ${hub}\`, or give a token.`, {
+    field: 'token',
+    hub,
+  });
 
 const isLogin = (value: Json | undefined): value is Json & Login =>
   isObject(value) &&

@@ -25,7 +25,7 @@ export const hubForm = (): FormSpec => ({
       label: 'Token',
       kind: 'secret',
       shown: ({ from }) => hubPlaceOf(String(from))?.token === undefined,
-      hint: 'An admin of the hub makes it. Leave it empty if you signed in with stemma login.',
+      hint: 'An admin of the hub makes it. Leave it empty if this machine is signed in at the hub.',
     },
     {
       name: 'dir',

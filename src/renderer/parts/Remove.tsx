@@ -4,8 +4,8 @@ import { Button, IconButton } from './buttons';
 import { CardButton } from './Menu';
 
 /** A button for a removal that cannot be undone. It asks first, and says what is removed and what stays. */
-export function RemoveButton(props: { label: string; question: string; children: ReactNode; onRemove: () => void; small?: boolean }) {
-  const { label, question, children, onRemove, small } = props;
+export function RemoveButton(props: { label: string; question: string; children: ReactNode; onRemove: () => void; verb?: string; small?: boolean }) {
+  const { label, question, children, onRemove, verb = 'Remove', small } = props;
   const [open, setOpen] = useState(false);
   return (
     <CardButton label={question} open={open} onOpenChange={setOpen} button={<IconButton icon={Trash2} label={label} {...(small && { small })} />}>
@@ -21,7 +21,7 @@ export function RemoveButton(props: { label: string; question: string; children:
             onRemove();
           }}
         >
-          Remove
+          {verb}
         </Button>
       </div>
     </CardButton>

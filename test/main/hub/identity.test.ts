@@ -108,9 +108,9 @@ describe('signing in at an issuer', () => {
     const logins = openLogins(dataDir);
     issuer.pending = 2;
     issuer.seconds = 1;
-    const told: string[] = [];
-    await logins.signIn(`${address}/`, ({ code, address: place }) => void told.push(code, place));
-    expect(told).toEqual(['ABCD-EFGH', `${issuer.url}/enter`]);
+    const { entered, ...told } = await logins.signIn(`${address}/`);
+    expect(told).toEqual({ issuer: issuer.url, code: 'ABCD-EFGH', address: `${issuer.url}/enter` });
+    await entered();
     const remote = hubAt({ hub: address, project: 'web', token: undefined }, logins);
     issuer.seconds = 600;
     // Two calls at once: the loser of the race for the refresh token uses what the winner got.
@@ -131,14 +131,14 @@ describe('signing in at an issuer', () => {
       unseal: async (text: string) => Buffer.from(text, 'base64').toString(),
     };
     const logins = openLogins(dataDir, vault);
-    await logins.signIn(address, () => {});
+    await (await logins.signIn(address)).entered();
     const [file = ''] = readdirSync(join(dataDir, 'logins'));
     expect(readFileSync(join(dataDir, 'logins', file), 'utf8')).not.toContain('refresh-');
     expect(await hubAt({ hub: address, project: 'web', token: undefined }, logins).hello()).toMatchObject({ role: 'reader' });
     const hubs = openMachineHubs(dataDir, vault);
     await hubs.set('project', { hub: address, project: 'web', token: undefined });
     expect(await hubs.of('project')).toEqual({ hub: address, project: 'web', token: undefined });
-    await expect(logins.signIn(hub.address, () => {})).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(logins.signIn(hub.address)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 

@@ -55,6 +55,7 @@ export function Members() {
                   </span>
                   <RemoveButton
                     label={`Revoke ${name}`}
+                    verb="Revoke"
                     question={isLink ? `Revoke ${name}?` : `Revoke the access of ${name}?`}
                     onRemove={() => void revoke(() => api.team.revoke({ id })).then(reload)}
                   >

@@ -1,11 +1,11 @@
 import { CloudDownload, CloudUpload } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, ProblemLine, RemoveButton, say } from '../../parts';
 import { useQuery } from '../../state';
+import { Connect } from './Connect';
 import { Members } from './Members';
-import { Field } from './NewReplica';
 import { Retention } from './Retention';
 import { type Task, TaskProblem, useTask } from './task';
 
@@ -23,6 +23,13 @@ export function Team({ onPulled }: { onPulled: () => void }) {
   const [exchanged, exchange] = useTask<Exchanged>();
   const query = useQuery(`team ${round}`, (signal) => api.team.status({}, { signal }));
   const reload = (): void => setRound((n) => n + 1);
+  // A form keeps what a person typed unless it worked.
+  const changeBy = (work: () => Promise<TeamStatus>): void =>
+    void change(async () => {
+      const status = await work();
+      reload();
+      return status;
+    });
   const push = (): Promise<void> =>
     exchange(async (signal) => {
       const { items, objects, sent, redactions } = await api.team.push({ redact }, { signal });
@@ -47,17 +54,17 @@ export function Team({ onPulled }: { onPulled: () => void }) {
         {(status) =>
           status.hub === null ? (
             <>
-              <Connect isRunning={changed.state === 'running'} onConnect={(place) => void change(() => api.team.connect(place)).then(reload)} />
+              <Connect isRunning={changed.state === 'running'} onConnect={(place) => changeBy(() => api.team.connect(place))} />
               <Outcome changed={changed} exchanged={exchanged} />
             </>
           ) : (
             <>
-              <Connected status={status} onForget={() => void change(() => api.team.disconnect({})).then(reload)} />
+              <Connected status={status} onForget={() => changeBy(() => api.team.disconnect({}))} />
               {status.refused && status.project !== null && (
                 <Connect
                   place={{ hub: status.hub, project: status.project }}
                   isRunning={changed.state === 'running'}
-                  onConnect={(place) => void change(() => api.team.connect(place)).then(reload)}
+                  onConnect={(place) => changeBy(() => api.team.connect(place))}
                 />
               )}
               {status.problem === undefined && (
@@ -155,7 +162,7 @@ function Connected({ status, onForget }: { status: TeamStatus; onForget: () => v
       <ul className="storage-rows">
         <li>
           <b>Hub</b> {hub}
-          <RemoveButton label="Disconnect" question="Disconnect this project from its hub?" onRemove={onForget}>
+          <RemoveButton label="Disconnect" verb="Disconnect" question="Disconnect this project from its hub?" onRemove={onForget}>
             The address and the token are forgotten on this machine. Nothing changes on the hub or in the project.
           </RemoveButton>
         </li>
@@ -180,45 +187,5 @@ function Connected({ status, onForget }: { status: TeamStatus; onForget: () => v
       </ul>
       {problem !== undefined && <ProblemLine>{problem}</ProblemLine>}
     </>
-  );
-}
-
-interface ConnectProps {
-  /** The hub that refuses this machine, to sign in again. */
-  place?: { hub: string; project: string };
-  isRunning: boolean;
-  onConnect: (place: { hub: string; project: string; token?: string | undefined }) => void;
-}
-
-function Connect({ place, isRunning, onConnect }: ConnectProps) {
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    const text = (field: string): string => String(given.get(field) ?? '').trim();
-    onConnect({ hub: text('hub'), project: text('project'), token: text('token') || undefined });
-  };
-  return (
-    <form className="storage-new" aria-label="Connect with a hub" onSubmit={submit}>
-      <Field name="hub" label="Hub" type="url" required defaultValue={place?.hub} placeholder="https://hub.example" />
-      <Field
-        name="project"
-        label="Project there"
-        required
-        defaultValue={place?.project}
-        pattern="[a-z0-9][a-z0-9._\-]{0,99}"
-        placeholder="web-shop"
-      />
-      <Field name="token" label="Token" type="password" autoComplete="off" placeholder="stm_… (empty: your stemma login)" />
-      {!place && (
-        <p className="muted">
-          No hub yet? <code>stemma hub</code> starts one and prints its address and token.
-        </p>
-      )}
-      <div className="storage-actions">
-        <Button type="submit" look="primary" disabled={isRunning}>
-          {isRunning ? 'Connecting…' : 'Connect'}
-        </Button>
-      </div>
-    </form>
   );
 }

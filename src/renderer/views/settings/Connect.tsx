@@ -1,0 +1,94 @@
+import { Copy, ExternalLink } from 'lucide-react';
+import { type FormEvent, useRef, useState } from 'react';
+import { api } from '../../client';
+import { Button } from '../../parts';
+import { copy, show } from '../../state';
+import { Field } from './NewReplica';
+import { TaskProblem, useTask } from './task';
+
+/** The page and the code of a sign-in. */
+interface Asked {
+  readonly address: string;
+  readonly code: string;
+}
+
+interface ConnectProps {
+  /** The hub that refuses this machine, to sign in again. */
+  place?: { hub: string; project: string };
+  isRunning: boolean;
+  onConnect: (place: { hub: string; project: string; token?: string | undefined }) => void;
+}
+
+/** The form that connects a project with a hub, with a token or a sign-in. */
+export function Connect({ place, isRunning, onConnect }: ConnectProps) {
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const text = (field: string): string => String(given.get(field) ?? '').trim();
+    onConnect({ hub: text('hub'), project: text('project'), token: text('token') || undefined });
+  };
+  const form = useRef<HTMLFormElement>(null);
+  const [asked, ask] = useState<Asked>();
+  const [signingIn, start] = useTask<string>();
+  const signIn = async (): Promise<void> => {
+    const field = form.current?.elements.namedItem('hub');
+    if (!(field instanceof HTMLInputElement) || !field.reportValidity()) return;
+    ask(undefined);
+    await start(async (signal) => {
+      for await (const code of await api.team.signIn({ hub: field.value }, { signal })) ask(code);
+      return field.value;
+    });
+  };
+  return (
+    <form className="storage-new" aria-label="Connect with a hub" ref={form} onSubmit={submit}>
+      <Field name="hub" label="Hub" type="url" required defaultValue={place?.hub} placeholder="https://hub.example" />
+      <Field
+        name="project"
+        label="Project there"
+        required
+        defaultValue={place?.project}
+        pattern="[a-z0-9][a-z0-9._\-]{0,99}"
+        placeholder="web-shop"
+      />
+      <Field name="token" label="Token" type="password" autoComplete="off" placeholder="stm_… (empty if you sign in)" />
+      {!place && (
+        <p className="muted">
+          No hub yet? <code>stemma hub</code> starts one and prints its address and token.
+        </p>
+      )}
+      <div className="storage-actions">
+        <Button type="submit" look="primary" disabled={isRunning}>
+          {isRunning ? 'Connecting…' : 'Connect'}
+        </Button>
+        <Button disabled={signingIn.state === 'running'} onClick={() => void signIn()}>
+          Sign in
+        </Button>
+      </div>
+      <div aria-live="polite">
+        {signingIn.state === 'running' && asked && <Code {...asked} onCancel={signingIn.stop} />}
+        {signingIn.state === 'done' && <p>Signed in at {signingIn.result}. Connect without a token.</p>}
+        <TaskProblem task={signingIn} />
+      </div>
+    </form>
+  );
+}
+
+/** What a person does in a browser to sign in. */
+function Code({ address, code, onCancel }: Asked & { onCancel: () => void }) {
+  return (
+    <>
+      <p>
+        Enter the code <code>{code}</code> at <code>{address}</code>.
+      </p>
+      <div className="storage-actions">
+        <Button icon={ExternalLink} onClick={() => show({ kind: 'link', href: address })}>
+          Open the page
+        </Button>
+        <Button icon={Copy} onClick={() => void copy(code, 'Copied the code')}>
+          Copy the code
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </>
+  );
+}
