@@ -89,7 +89,7 @@ test('[N1] stemma log and show have the counted tokens', async () => {
   const log = await stemma('log');
   expect(log).toMatch(/ctx-[0-9a-f]+ .* 93,300 tokens counted/);
   const [id = ''] = /ctx-[0-9a-f]+/.exec(log) ?? [];
-  expect(await stemma('show', id)).toContain('93,300 tokens counted, 47 % of 200,000');
+  expect(await stemma('show', id)).toContain('93,300 tokens counted, 47% of 200,000');
 });
 
 test('[N1, N6] stemma diff has the counted tokens and the cost of each side', async () => {
