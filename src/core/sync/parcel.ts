@@ -20,13 +20,14 @@ export interface Parcel {
 /** Bytes that a parcel may have when it is unpacked, and how many times more than packed. */
 export const maxParcelBytes = 512 * 1024 * 1024;
 const lengthBytes = 4;
-const compression = { params: { [constants.ZSTD_c_compressionLevel]: 6 } };
+/** For what a person waits for, a little larger is better than later. */
+const levels = { small: 6, soon: 1 } as const;
 
 /**
  * Packs items and objects: one zstd frame around a length (4 bytes, big endian), that much JSON ({items, objects: [[hash, size, type]]}) and
  * the objects one after the other.
  */
-export function packParcel({ items, objects }: Parcel): Uint8Array {
+export function packParcel({ items, objects }: Parcel, how: keyof typeof levels = 'small'): Uint8Array {
   const header = Buffer.from(
     JSON.stringify({
       items: items.map(({ kind, body }) => [kind, body]),
@@ -35,8 +36,11 @@ export function packParcel({ items, objects }: Parcel): Uint8Array {
   );
   const length = Buffer.alloc(lengthBytes);
   length.writeUInt32BE(header.length);
-  return zstdCompressSync(Buffer.concat([length, header, ...objects.map(({ bytes }) => bytes)]), compression);
+  return compressed(Buffer.concat([length, header, ...objects.map(({ bytes }) => bytes)]), how);
 }
+
+const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
+  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels[how] } });
 
 /**
  * Unpacks what `packParcel` made, and proves it: every object has its hash. Digests of items are computed here, never taken over.

@@ -191,7 +191,7 @@ const sync = {
         result: {
           version: outlineVersion,
           outlines: blobOf(packTexts(input.contents.map((each) => outlines.get(each.join(' ')) ?? null))),
-          ...(objects && { objects: blobOf(packParcel({ items: [], objects })) }),
+          ...(objects && { objects: blobOf(packParcel({ items: [], objects }, 'soon')) }),
         },
         count: asked.length + (objects?.length ?? 0),
       };
