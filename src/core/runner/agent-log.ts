@@ -47,8 +47,8 @@ export function commitsOf(chain: Chain, { from, as, moved }: AgentWork) {
   };
 }
 
-/** Commits what an agent adds to the file of its session. */
-export function followSession(chain: Chain, program: AgentProgram, begun: Begun, work: AgentWork): AgentLog {
+/** Commits what an agent adds to the file of its session. Between its pieces, nothing is committed after the signal. */
+export function followSession(chain: Chain, program: AgentProgram, begun: Begun, work: AgentWork, signal: AbortSignal): AgentLog {
   const format = formatOf(`${program.agent}-v1`);
   const commits = commitsOf(chain, work);
   let file: SessionFile | undefined;
@@ -71,13 +71,22 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
   // An agent writes its file a moment after it says what it does, and a tool of Stemma waits for the commit that has its call.
   let polling: NodeJS.Timeout | undefined;
   const stop = (): void => clearInterval(polling);
+  signal.addEventListener('abort', stop, { once: true });
+  const poll = (): void => {
+    try {
+      take();
+    } catch {
+      // Nobody waits here. The next piece or the end meets the problem again, and the job fails with it.
+      stop();
+    }
+  };
   return {
     tip: commits.tip,
     add(piece) {
       if (piece.kind !== 'call' && piece.kind !== 'result') return;
       stop();
       take();
-      if (piece.kind === 'call') polling = setInterval(take, pollMs);
+      if (piece.kind === 'call' && !signal.aborted) polling = setInterval(poll, pollMs);
     },
     at(found) {
       file = found;

@@ -25,8 +25,8 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
   const performer = work.performer as AgentPerformer;
   checkFolder(performer.folder, 'performer.folder');
   const begun = beginSession(parts, jobId, performer, task);
-  const log = program.reports ? recordReports(chain, begun, task) : followSession(chain, program, begun, task);
   const own = new AbortController();
+  const log = program.reports ? recordReports(chain, begun, task) : followSession(chain, program, begun, task, own.signal);
   const ended = AbortSignal.any([signal, own.signal]);
   let text: string | undefined;
   let size = 0;

@@ -7,7 +7,7 @@ import type { Caller } from './tool.js';
 /** How long a call waits at most, and how often it looks. */
 const maxWaitMs = 5_000;
 const pollMs = 30;
-/** An agent calls few tools at once. */
+/** How far back an open call can be: an agent calls few tools at once. */
 const lastEntries = 20;
 
 /**
@@ -24,7 +24,7 @@ export async function untilCommitted(client: ContractClient, { as }: Caller, too
   }
 }
 
-/** Whether a context ends with this call and has no result of it. */
+/** Whether this call is among the last entries of a context, without a result. */
 async function hasOpenCall(client: ContractClient, id: Job['commits'][number], toolName: string, input: object): Promise<boolean> {
   const { total } = await client.context.entries({ id, limit: 1 });
   const { entries } = await client.context.entries({ id, offset: Math.max(0, total - lastEntries) });

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AgentPiece } from '../../../src/core/project/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
@@ -73,6 +74,21 @@ test('[K4, U4] what an agent writes in a job carries its work, and its claim sta
   const claim = versions.find(({ by, changes }) => by === '@author' && changes.status?.to === 'in_progress');
   const { entries } = await client.context.entries({ id: claim?.contextId as never, stop: 'root' });
   expect(entries.at(-1)?.text).toBe('I have looked.');
+});
+
+test('[K4] a session that cannot be read while a tool runs ends its job, not the engine', async () => {
+  const made = agentDoor(async function* (order) {
+    yield { kind: 'call', toolName: 'Bash', text: '' };
+    const path = order.resume?.path ?? join(made.root, 'projects', '-work', 'own.jsonl');
+    rmSync(path, { force: true });
+    symlinkSync('/dev/zero', path);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    yield { kind: 'result', toolName: 'Bash', text: '' };
+    yield ends('Done.');
+  });
+  const runId = await running(made);
+  const { result } = await read(await made.client.runner.start({ what: { runId }, performer }));
+  expect(result.status).toBe('failed');
 });
 
 test('[U6] a session that an agent writes for a job is never imported', async () => {

@@ -50,7 +50,7 @@ export function continuations<Message>(rules: MessageRules<Message>): (call: Exc
   let recorded: 'whole' | 'news' | undefined;
   return (call) => {
     const { id, input, output } = call;
-    // A call that tells no message says nothing about how the calls after it record theirs.
+    // A call without messages does not show how later calls record theirs.
     if (!last && input.length === 0 && output.length === 0) return { fresh: input, isCompaction: false };
     const prints = input.map(rules.printOf);
     const hashes = hashesOf('', prints);
