@@ -41,6 +41,7 @@ test('[E31, E32] a person signs in at a hub in the window, connects and pushes',
   await expect(page.getByText(`This machine is not signed in at ${address}.`)).toBeVisible();
   await connect.getByRole('button', { name: 'Sign in' }).click();
   await expect(connect.getByText('Enter the code ABCD-EFGH at')).toBeVisible();
+  await expect(page.getByText(`This machine is not signed in at ${address}.`)).toBeHidden();
   await connect.getByRole('button', { name: 'Open the page' }).click();
   await expect(sheet(page)).toContainText(`${issuer.url}/enter`);
   await page.keyboard.press('Escape');

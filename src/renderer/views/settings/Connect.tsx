@@ -17,10 +17,12 @@ interface ConnectProps {
   place?: { hub: string; project: string };
   isRunning: boolean;
   onConnect: (place: { hub: string; project: string; token?: string | undefined }) => void;
+  /** A sign-in begins: why connecting failed is no longer of interest. */
+  onSignIn: () => void;
 }
 
 /** The form that connects a project with a hub, with a token or a sign-in. */
-export function Connect({ place, isRunning, onConnect }: ConnectProps) {
+export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps) {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
@@ -34,6 +36,7 @@ export function Connect({ place, isRunning, onConnect }: ConnectProps) {
     const field = form.current?.elements.namedItem('hub');
     if (!(field instanceof HTMLInputElement) || !field.reportValidity()) return;
     ask(undefined);
+    onSignIn();
     await start(async (signal) => {
       for await (const code of await api.team.signIn({ hub: field.value }, { signal })) ask(code);
       return field.value;

@@ -19,7 +19,7 @@ interface Exchanged {
 export function Team({ onPulled }: { onPulled: () => void }) {
   const [round, setRound] = useState(0);
   const [redact, setRedact] = useState(false);
-  const [changed, change] = useTask<TeamStatus>();
+  const [changed, change, forgetChange] = useTask<TeamStatus>();
   const [exchanged, exchange] = useTask<Exchanged>();
   const query = useQuery(`team ${round}`, (signal) => api.team.status({}, { signal }));
   const reload = (): void => setRound((n) => n + 1);
@@ -30,6 +30,14 @@ export function Team({ onPulled }: { onPulled: () => void }) {
       reload();
       return status;
     });
+  const connectForm = (place?: { hub: string; project: string }) => (
+    <Connect
+      {...(place && { place })}
+      isRunning={changed.state === 'running'}
+      onConnect={(given) => changeBy(() => api.team.connect(given))}
+      onSignIn={forgetChange}
+    />
+  );
   const push = (): Promise<void> =>
     exchange(async (signal) => {
       const { items, objects, sent, redactions } = await api.team.push({ redact }, { signal });
@@ -54,36 +62,22 @@ export function Team({ onPulled }: { onPulled: () => void }) {
         {(status) =>
           status.hub === null ? (
             <>
-              <Connect isRunning={changed.state === 'running'} onConnect={(place) => changeBy(() => api.team.connect(place))} />
+              {connectForm()}
               <Outcome changed={changed} exchanged={exchanged} />
             </>
           ) : (
             <>
               <Connected status={status} onForget={() => changeBy(() => api.team.disconnect({}))} />
-              {status.refused && status.project !== null && (
-                <Connect
-                  place={{ hub: status.hub, project: status.project }}
-                  isRunning={changed.state === 'running'}
-                  onConnect={(place) => changeBy(() => api.team.connect(place))}
-                />
-              )}
+              {status.refused && status.project !== null && connectForm({ hub: status.hub, project: status.project })}
               {status.problem === undefined && (
-                <div className="storage-actions">
-                  {maySend(status) && (
-                    <Button icon={CloudUpload} look="primary" disabled={exchanged.state === 'running'} onClick={() => void push()}>
-                      Push
-                    </Button>
-                  )}
-                  <Button icon={CloudDownload} disabled={exchanged.state === 'running'} onClick={() => void pull()}>
-                    Pull
-                  </Button>
-                  {maySend(status) && (
-                    <label title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay.">
-                      <input type="checkbox" checked={redact} onChange={(event) => setRedact(event.target.checked)} /> Push redacted copies of commits
-                      only
-                    </label>
-                  )}
-                </div>
+                <Actions
+                  maySend={maySend(status)}
+                  isRunning={exchanged.state === 'running'}
+                  redact={redact}
+                  onRedact={setRedact}
+                  onPush={() => void push()}
+                  onPull={() => void pull()}
+                />
               )}
               <Outcome changed={changed} exchanged={exchanged} problem={status.problem} />
               {status.role === 'admin' && <Members />}
@@ -93,6 +87,35 @@ export function Team({ onPulled }: { onPulled: () => void }) {
         }
       </Answer>
     </section>
+  );
+}
+
+interface ActionsProps {
+  maySend: boolean;
+  isRunning: boolean;
+  redact: boolean;
+  onRedact: (redact: boolean) => void;
+  onPush: () => void;
+  onPull: () => void;
+}
+
+function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: ActionsProps) {
+  return (
+    <div className="storage-actions">
+      {maySend && (
+        <Button icon={CloudUpload} look="primary" disabled={isRunning} onClick={onPush}>
+          Push
+        </Button>
+      )}
+      <Button icon={CloudDownload} disabled={isRunning} onClick={onPull}>
+        Pull
+      </Button>
+      {maySend && (
+        <label title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay.">
+          <input type="checkbox" checked={redact} onChange={(event) => onRedact(event.target.checked)} /> Push redacted copies of commits only
+        </label>
+      )}
+    </div>
   );
 }
 

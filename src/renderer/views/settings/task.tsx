@@ -8,8 +8,8 @@ export type Task<T> =
   | { readonly state: 'done'; readonly result: T }
   | { readonly state: 'failed'; readonly error: unknown };
 
-/** Runs one long task at a time. It is aborted when the person stops it or the component unmounts. */
-export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>] {
+/** Runs one long task at a time, and forgets how it ended. It is aborted when the person stops it or the component unmounts. */
+export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>, () => void] {
   const [task, setTask] = useState<Task<T>>({ state: 'idle' });
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
@@ -30,7 +30,8 @@ export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) =>
       (error: unknown) => settle({ state: 'failed', error }),
     );
   }, []);
-  return [task, start];
+  const forget = useCallback(() => setTask((now) => (now.state === 'running' ? now : { state: 'idle' })), []);
+  return [task, start, forget];
 }
 
 /** The error of a failed task. */
