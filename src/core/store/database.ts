@@ -8,8 +8,8 @@ import type { Place } from './place.js';
 import { type Rebuilt, rebuildFile } from './rebuild.js';
 import { type ChangedRow, changedRows, tablesOf, type Value } from './sums.js';
 
-/** A value for each `?` in order, or one object with a value for each `:name`. */
-type Parameter = Value | { readonly [name: string]: Value };
+/** A value for each `?` in order, alone or in lists, or one object with a value for each `:name`. */
+type Parameter = Value | readonly Value[] | { readonly [name: string]: Value };
 
 /** The reading part of a database. A function that takes it cannot write: the compiler refuses that. */
 export interface ReadableDb {

@@ -50,7 +50,7 @@ interface Batch {
   readonly sums: readonly Sum[];
   readonly calls: readonly CallCount[];
   /** The values of `own` of each call, one after the other. */
-  readonly values: readonly (string | number | null)[];
+  readonly values: (string | number | null)[];
 }
 
 /** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. */
@@ -100,8 +100,8 @@ function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>
   const valuesOf = (at: number): Batch['values'] => values.slice(at * own.length, (at + 1) * own.length);
   const isNew =
     calls.length < fewCalls
-      ? calls.every((_, at) => chain.db.run(insertOne, ...common, ...valuesOf(at)).changes === 1)
-      : chain.db.run(insertMany, ...common, ...filled(values)).changes === calls.length;
+      ? calls.every((_, at) => chain.db.run(insertOne, common, valuesOf(at)).changes === 1)
+      : chain.db.run(insertMany, common, filled(values)).changes === calls.length;
   if (isNew) {
     for (const [at, call] of calls.entries()) addCall(sums[at] ?? first, call);
     return;
@@ -109,7 +109,7 @@ function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>
   stale.add(first.session);
   for (const [at, call] of calls.entries()) {
     const context = valuesOf(at)[1] ?? null;
-    const row = chain.db.one<{ no: number; context: number }>(joinOne, ...common, ...valuesOf(at));
+    const row = chain.db.one<{ no: number; context: number }>(joinOne, common, valuesOf(at));
     if (row && row.context !== context)
       chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', context, row.no, call.key);
   }
@@ -117,8 +117,9 @@ function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>
 
 /** The values of a batch, filled up to a large statement with copies of its last call. */
 function filled(values: Batch['values']): Batch['values'] {
-  const missing = callsPerInsert - values.length / own.length;
-  return missing === 0 ? values : [...values, ...Array.from({ length: missing }, () => values.slice(-own.length)).flat()];
+  const full = callsPerInsert * own.length;
+  while (values.length < full) values.push(values.at(-own.length) ?? null);
+  return values;
 }
 
 const timeOf = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));

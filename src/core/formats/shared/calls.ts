@@ -81,9 +81,8 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
       addPart(known, reply, at);
       continue;
     }
-    const { id, key, model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, does, flaw } = reply;
-    const counts = { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning };
-    calls.set(id, { call: { id, key, model, at, endedAt: at, askedAt, prompt, does, flaw, ...counts }, first: output, isFinal: reply.isFinal });
+    const { isFinal, ...about } = reply;
+    calls.set(reply.id, { call: { ...about, at, endedAt: at, askedAt, prompt }, first: reply.output, isFinal });
     prompt = undefined;
   }
   return Array.from(calls.values(), ({ call, isFinal }) => {
