@@ -49,6 +49,8 @@ describe('numbers as text', () => {
 
   test('durations have a readable unit', () => {
     expect([12, 3_240, 75_000].map(duration)).toEqual(['12 ms', '3.2 s', '1 min 15 s']);
+    expect([999.7, 59_970, 119_800, 3_599_800].map(duration)).toEqual(['1.0 s', '1 min', '2 min', '1 h']);
+    expect([5_040_000, 69_000_000, 86_399_000, 187_200_000].map(duration)).toEqual(['1 h 24 min', '19 h 10 min', '1 d', '2 d 4 h']);
   });
 
   test('an excerpt of a reply is plain words, and says where it was cut', () => {

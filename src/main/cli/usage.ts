@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Money, UsageCall, UsageContext, UsageFiller, UsageSessions, UsageSums } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
-import { bold, dim, line, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
+import { bold, dim, join, line, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, firstLine, wholeNumber } from './numbers.js';
+import { counted, firstLine, timeOf, wholeNumber } from './numbers.js';
 
 const groupings = { day: 'day', model: 'model', repo: 'repository', agent: 'agent', session: 'session', tool: 'tool' } as const;
 
@@ -201,6 +201,8 @@ function showCache(session: string | undefined, options: ProjectOptions): Promis
     const { calls } = await client.usage.calls({ ...of, filter: { miss: true } });
     if (session !== undefined && calls.length === 0 && (await client.usage.calls({ ...of, limit: 1 })).total === 0) throw noCalls(session);
     if (options.json) return printJson(calls);
+    if (calls.length > 0)
+      printText(dim(`${'time'.padEnd(18)}${'cause'.padEnd(36)}${'lost'.padStart(wide)}${'cost'.padStart(wide - 4)}  prompt or tool`));
     for (const call of calls) printText(describeMiss(call));
     printText(bold(`${counted(calls.length, 'miss', 'misses')}${lossOf(calls)}`));
   });
@@ -219,14 +221,25 @@ function lossOf(calls: readonly UsageCall[]): string {
   return `, ${number(tokens)} tokens paid again, ${priceOf(cost)} more than a cache read`;
 }
 
+/** A call that missed, in columns, and the text that changed on a line of its own. */
 function describeMiss({ at, requestId, model, cache, trigger }: UsageCall): Text {
   const { cause = 'unknown', idleMs, brokenAt, brokenText, lostTokens = 0, lostCost } = cache;
-  const why = cause === 'expired' && idleMs !== undefined ? `expired after ${Math.round(idleMs / 60_000)} min` : words[cause];
+  const why = cause === 'expired' && idleMs !== undefined ? `expired after ${minutes(idleMs)}` : words[cause];
+  const loss =
+    lostTokens > 0 ? `${number(lostTokens)} tokens`.padStart(wide) + priceOf(lostCost ?? null).padStart(wide - 4) : ' '.repeat(2 * wide - 4);
   const texts = brokenText ? line`: ${firstLine(brokenText.before ?? 'nothing', 60)} → ${firstLine(brokenText.after ?? 'nothing', 60)}` : '';
-  const place = brokenAt === undefined ? '' : line` at ${brokenAt}${texts}`;
-  const loss = lostTokens > 0 ? line`  ${red(`${number(lostTokens)} tokens lost, ${priceOf(lostCost ?? null)}`)}` : '';
-  return line`${yellow(at)}  ${why}${place}${loss}  ${dim(`${model ?? 'model not recorded'} ${requestId}`)} ${firstLine(trigger ?? '', 60)}`;
+  const about = line`${firstLine(trigger ?? '', 60)} ${dim(`${model ?? 'model not recorded'} ${requestId}`)}`;
+  const row = line`${timeOf(at, new Date()).padEnd(18)}${yellow(why.padEnd(36))}${red(loss)}  ${about}`;
+  return brokenAt === undefined ? row : join([row, line`${' '.repeat(18)}at ${brokenAt}${texts}`]);
 }
+
+/** A duration in its largest unit: `25 min`, `19 h`, `3 days`. */
+const minutes = (ms: number): string =>
+  ms < 120 * 60_000
+    ? `${Math.round(ms / 60_000)} min`
+    : ms < 48 * 3_600_000
+      ? `${Math.round(ms / 3_600_000)} h`
+      : `${Math.round(ms / 86_400_000)} days`;
 
 const words: Readonly<Record<NonNullable<UsageCall['cache']['cause']>, string>> = {
   first: 'first call',

@@ -90,12 +90,18 @@ export function instant(text: string): string {
   return Number.isNaN(date.getTime()) ? text : full.format(date);
 }
 
-/** A duration in milliseconds as ms, s, min or h. */
+/** A duration in milliseconds with its two largest units, such as `3.2 s`, `1 min 15 s` or `19 h 10 min`. */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  if (seconds < 3_600) return pair(seconds, 60, 'min', 's');
+  const minutes = Math.round(seconds / 60);
+  return minutes < 24 * 60 ? pair(minutes, 60, 'h', 'min') : pair(Math.round(minutes / 60), 24, 'd', 'h');
 }
+
+const pair = (count: number, size: number, large: string, small: string): string =>
+  `${Math.floor(count / size)} ${large}${count % size === 0 ? '' : ` ${count % size} ${small}`}`;
 
 /** The first non-empty line without Markdown marks, cut to the length of a row. */
 export function firstLine(text: string, limit = 240): string {

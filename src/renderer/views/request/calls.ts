@@ -1,4 +1,5 @@
 import type { UsageCall, UsageFiller } from '../../../core/contract/index.js';
+import { say } from '../../parts';
 
 /** Which calls the list shows. */
 export type Shown = 'all' | 'misses' | 'jumps';
@@ -136,7 +137,7 @@ export function missTitle({ cache }: UsageCall, isFirst = false): string {
     case 'first':
       return isFirst ? 'First call of the conversation' : 'First call after a compaction';
     case 'expired':
-      return cache.idleMs === undefined ? 'The cache expired' : `The cache expired after ${Math.round(cache.idleMs / 60_000)} min`;
+      return cache.idleMs === undefined ? 'The cache expired' : `The cache expired after ${say.duration(Math.round(cache.idleMs / 60_000) * 60_000)}`;
     case 'system':
       return 'The system prompt changed';
     case 'tools':
