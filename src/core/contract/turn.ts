@@ -283,8 +283,8 @@ export const turnContract = {
     .input(z.strictObject({ ids: z.array(contextPrefix).max(500).describe('The commits.') }))
     .output(z.array(rowFacts)),
   steps: procedure('Returns every entry of a chain as a step of the replay, with the size of the context window after it.')
-    .input(z.strictObject({ id: contextPrefix }))
-    .output(z.object({ steps: z.array(replayStep) })),
+    .input(z.strictObject({ id: contextPrefix, packed: z.boolean().optional().describe('Returns the steps as one text, which takes less time.') }))
+    .output(z.object({ steps: z.array(replayStep), packed: z.string().optional().describe('The steps as JSON.') })),
   entries: procedure('Returns the steps of a range with their content as it was when they came, including what a later delta removed.')
     .input(
       z.strictObject({

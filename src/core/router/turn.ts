@@ -33,7 +33,10 @@ export const turnRouter = {
     await preparePrices(chainOf(context));
     return rowFacts(chainOf(context), input.ids);
   }),
-  steps: os.turn.steps.handler(({ input, context }) => replaySteps(chainOf(context), input.id)),
+  steps: os.turn.steps.handler(({ input, context }) => {
+    const { steps } = replaySteps(chainOf(context), input.id);
+    return input.packed ? { steps: [], packed: JSON.stringify(steps) } : { steps };
+  }),
   state: os.turn.state.handler(({ input, context }) => stateAt(chainOf(context), input)),
   entries: os.turn.entries.handler(({ input, context }) => stepEntries(chainOf(context), input)),
   file: os.turn.file.handler(({ input, context }) => fileAt(chainOf(context), input)),

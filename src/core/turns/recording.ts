@@ -24,12 +24,14 @@ export interface Recording {
 const recent = new WeakMap<Chain, Map<CommitSeq, Tape>>();
 const maxRecent = 3;
 
-/** The recording of the chain that ends at a commit. A chain that grew extends the recording of its earlier tip. */
+/** The recording of the chain that ends at a commit. It extends that of an ancestor, and is the beginning of that of a descendant. */
 export function recordingOf(chain: Chain, tip: ContextRow): Recording {
   const known = recent.get(chain) ?? new Map<CommitSeq, Tape>();
   recent.set(chain, known);
-  const same = known.get(tip.seq);
-  if (same) return reading(chain, same);
+  for (const tape of known.values()) {
+    const turn = tape.turns.findLastIndex(({ seq }) => seq === tip.seq);
+    if (turn >= 0) return reading(chain, tape, turn + 1);
+  }
   const commits = lineage(chain, tip);
   const at = commits.findLastIndex((commit) => known.has(commit.seq));
   const from = commits[at];
@@ -41,26 +43,34 @@ export function recordingOf(chain: Chain, tip: ContextRow): Recording {
     if (known.size <= maxRecent) break;
     known.delete(oldest);
   }
-  return reading(chain, tape);
+  return reading(chain, tape, tape.turns.length);
 }
 
-const reading = (chain: Chain, tape: Tape): Recording => ({
-  turns: tape.turns,
-  steps: tape.steps,
-  stepOf: (key) => tape.numbers.get(key),
-  stateAfter: (count) => stateAfter(tape, count),
-  fileAfter: (count, path) => fileAfter(chain, tape, count, path),
-});
+/** The first turns of a tape. */
+function reading(chain: Chain, tape: Tape, turnCount: number): Recording {
+  const turns = tape.turns.slice(0, turnCount);
+  const last = turns.at(-1);
+  const steps = tape.steps.slice(0, last ? last.first + last.count : 0);
+  return {
+    turns,
+    steps,
+    stepOf: (key) => {
+      const number = tape.numbers.get(key);
+      return number !== undefined && number < steps.length ? number : undefined;
+    },
+    stateAfter: (count) => ({ ...stateAfter(tape, count), steps: steps.length }),
+    fileAfter: (count, path) => fileAfter(chain, tape, count, path),
+  };
+}
 
 /** Number of steps to search backward for a time. */
 const nearTime = 64;
 
-function stateAfter({ steps, dropped, entryCounts, tokenSums, calls, files, todos }: Tape, count: number): MomentState {
+function stateAfter({ steps, dropped, entryCounts, tokenSums, calls, files, todos }: Tape, count: number): Omit<MomentState, 'steps'> {
   const last = count - 1;
   const step = steps[last];
   return {
     step: count,
-    steps: steps.length,
     entry: step?.key ?? null,
     at: steps.slice(Math.max(0, count - nearTime), count).findLast((each) => each.at !== undefined)?.at ?? null,
     window: {

@@ -99,10 +99,13 @@ export function entriesWith(pages: Ranges<Entry>, { isPart, read }: Outline): Ra
   return isPart ? { ...pages, at, need: () => {} } : { ...pages, at };
 }
 
+/** The replay shows fewer entries at once than the context. */
+const stepPageSize = 20;
+
 /** The steps of a chain's replay with their content, in pages. */
 export const stepEntriesOf = (project: string, id: ContextId): Ranges<Entry> =>
   entryLists.get(`${project}\n${id}\nsteps`, () =>
-    createRanges<Entry>(pageSize, async (offset, limit) => {
+    createRanges<Entry>(stepPageSize, async (offset, limit) => {
       const { total, entries } = await api.turn.entries({ id, offset, limit });
       return { total, items: entries };
     }),

@@ -78,6 +78,24 @@ describe('a recording', () => {
     expect(fileAt(live.chain, { id: live.tip.id, path: '/f1', step: 12 }).content).toBe('version 1');
   });
 
+  test('the recording of an ancestor is the same before and after that of its descendant', () => {
+    const [before, after] = [sample(), sample()];
+    for (const tip of tips(before, {})) {
+      const commits = lineage(before, commitOf(before, tip.id));
+      const seen = (chain: Chain, id: ContextId) => {
+        const { steps } = replaySteps(chain, id);
+        return { steps, turns: listTurns(chain, { id }), states: steps.map((_, step) => stateAt(chain, { id, step: step + 1 })) };
+      };
+      // The oldest commit first: each recording extends the one before.
+      const alone = commits.map(({ id }) => seen(before, id));
+      replaySteps(after, tip.id);
+      expect(commits.map(({ id }) => seen(after, id))).toEqual(alone);
+      const [first] = commits;
+      const last = alone.at(-1)?.steps.at(-1)?.key;
+      if (first && commits.length > 1) expect(() => stateAt(after, { id: first.id, entry: last })).toThrow(/has no entry/);
+    }
+  });
+
   test('any range of steps has its content, across compactions', () => {
     const chain = sample();
     for (const tip of tips(chain, {})) {

@@ -23,8 +23,8 @@ export function ReplayView({ project }: { project: string }) {
     commit ? `${project} ${commit} replay` : null,
     async (signal) => {
       const id = commit as ContextId;
-      const [{ steps }, turns] = await Promise.all([api.turn.steps({ id }, { signal }), api.turn.list({ id }, { signal })]);
-      return { steps, turns };
+      const [{ packed = '[]' }, turns] = await Promise.all([api.turn.steps({ id, packed: true }, { signal }), api.turn.list({ id }, { signal })]);
+      return { steps: JSON.parse(packed) as ReplayStep[], turns };
     },
     replays,
   );

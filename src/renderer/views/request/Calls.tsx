@@ -1,12 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths } from '../../parts';
 import { isMiss, missTitle, readShare } from './calls';
 import { besideWords, costText, costWords, priceText, sentWords } from './words';
 
 const rowHeight = 28;
+/** The height of the list, less its selected row, until it is measured. */
+const firstHeight = 400;
 
 interface Props {
   readonly calls: readonly UsageCall[];
@@ -25,8 +27,17 @@ interface Props {
 /** The calls of a history in the order sent, one row each. */
 export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: places.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 16 });
   const at = places.indexOf(place);
+  // The list is drawn at the selected row, so that the top of it is not drawn first.
+  const [initialOffset] = useState(() => Math.max(0, at * rowHeight - firstHeight));
+  const virtual = useVirtualizer({
+    count: places.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 16,
+    initialOffset,
+    initialRect: { width: 0, height: firstHeight + rowHeight },
+  });
   const onScroll = useRowInView(scroller, at);
   return (
     <div className="calls">

@@ -1,9 +1,9 @@
 import { ChevronUp, Radio } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
-import type { ContextId, UsageCall } from '../../../core/contract/index.js';
+import type { ContextId, UsageCall, UsageSeries } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, Switch } from '../../parts';
-import { go, Memory, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
+import { go, Memory, type Query, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
 import { costliestMiss, isJump, isMiss, nextPlace, numbersOf, placesOf, type Shown } from './calls';
@@ -58,9 +58,11 @@ function Modes({ children }: { children?: ReactNode }) {
 }
 
 const callLists = new Memory<Awaited<ReturnType<typeof api.usage.calls>>>(4);
-const charts = new Memory<Awaited<ReturnType<typeof api.usage.series>>>(4);
+const charts = new Memory<UsageSeries>(4);
 
 function CallsOfCommit({ project, commit }: { project: string; commit: ContextId }) {
+  // Two threads of the engine answer these at the same time.
+  const series = useQuery(`${project} ${commit}`, (signal) => api.usage.series({ id: commit }, { signal }), charts);
   const calls = useQuery(`${project} ${commit}`, (signal) => api.usage.calls({ id: commit }, { signal }), callLists);
   return (
     <>
@@ -83,7 +85,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
               The calls of a context appear here. This one contains no reply from a model yet.
             </Empty>
           ) : (
-            <CallList project={project} commit={commit} calls={all} />
+            <CallList project={project} commit={commit} calls={all} series={series} />
           )
         }
       </Answer>
@@ -91,12 +93,18 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
   );
 }
 
-function CallList({ project, commit, calls }: { project: string; commit: ContextId; calls: readonly UsageCall[] }) {
+interface CallListProps {
+  readonly project: string;
+  readonly commit: ContextId;
+  readonly calls: readonly UsageCall[];
+  readonly series: Query<UsageSeries>;
+}
+
+function CallList({ project, commit, calls, series }: CallListProps) {
   const chosen = useNavigation(({ route }) => route.call);
   const turns = useTurnNumbers(project, commit);
   const where = usePlace(project, commit);
   const folder = where.status === 'done' ? where.data.repository : null;
-  const series = useQuery(`${project} ${commit}`, (signal) => api.usage.series({ id: commit }, { signal }), charts);
   // A link to a call asks for its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
   const [shown, setShown] = useState<Shown>('all');
