@@ -64,7 +64,7 @@ const words: Readonly<Record<LostKind, string>> = { file: 'file', decision: 'dec
 function printCompaction({ commit, at, before, after, summaryTokens, totals, lost }: UsageCompaction, number: number): void {
   printText(line`${bold(`Compaction ${number}`)} ${yellow(commit)} ${at}`);
   const basis = before.counted === null || after.counted === null ? '' : ' counted';
-  printText(`  ${tokens(before)} → ${tokens(after)} tokens${basis}; the summary has about ${summaryTokens.toLocaleString('en-US')}`);
+  printText(`  ${tokens(before)} → ${tokens(after)} tokens${basis}; the summary has about ${counted(summaryTokens, 'token')}`);
   printText(dim(`  not mentioned: ${totals.map((total) => `${total.lost} of ${counted(total.found, words[total.kind])}`).join(', ')}`));
   for (const loss of lost) printText(lossLine(loss));
 }

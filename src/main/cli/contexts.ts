@@ -82,7 +82,7 @@ function materialize(id: string, options: ProjectOptions & { format?: string; st
     const { data } = await client.artifact.get({ ref: result.artifactRef });
     printExact(Buffer.from(data, 'base64'), options);
     const { messageCount, tokenCount, format, tier, commits } = result;
-    say(dim(`${counted(messageCount, 'message')}, ≈${tokenCount} tokens, ${format} (${tier}), ${counted(commits.length, 'commit')}`));
+    say(dim(`${counted(messageCount, 'message')}, ≈${counted(tokenCount, 'token')}, ${format} (${tier}), ${counted(commits.length, 'commit')}`));
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Commit, Entry, Kind } from '../../core/contract/index.js';
 import { block, bold, dim, indent, join, line, magenta, type Printable, red, type Text, yellow } from '../terminal/index.js';
+import { counted } from './numbers.js';
 
 /** Describes a commit in lines: its id, its fields, and its summary. */
 export function describeCommit(commit: Commit & { children?: readonly string[]; depth?: number; context?: string }): Text {
@@ -15,7 +16,7 @@ export function describeCommit(commit: Commit & { children?: readonly string[]; 
     ['ticket', commit.ticketId],
     ['tags', commit.tags.join(', ')],
     ['context', commit.context],
-    ['content', `${commit.messageCount} messages, ≈${commit.tokenCount} tokens`],
+    ['content', `${counted(commit.messageCount, 'message')}, ≈${counted(commit.tokenCount, 'token')}`],
     ['artifact', commit.artifactRef],
     ['time', commit.createdAt],
   ];
@@ -36,13 +37,15 @@ const kindWords: Record<Kind, string> = {
 /** Shows an entry with a header line and its content. */
 export function describeEntry(entry: Entry): Text {
   const tool = entry.toolName ? line` ${bold(entry.toolName)}` : '';
-  const facts = dim(`${entry.at ?? ''} ≈${entry.tokens} tokens ${entry.key}`.trim());
+  const facts = dim(`${entry.at ?? ''} ≈${counted(entry.tokens, 'token')} ${entry.key}`.trim());
   const header = line`${bold(entry.role)}${magenta(kindWords[entry.kind])}${tool}${entry.isError ? red(' error') : ''} ${facts}`;
   return join([header, ...contentOf(entry)]);
 }
 
 function contentOf(entry: Entry): Printable[] {
-  const values = [entry.text, entry.arguments, entry.result].filter((value) => value !== undefined);
+  // The arguments of a thought that has a text are its signature.
+  const given = entry.kind === 'thinking' && entry.text ? undefined : entry.arguments;
+  const values = [entry.text, given, entry.result].filter((value) => value !== undefined);
   const texts = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).trimEnd());
   const media = entry.media ? [`[${entry.media.mediaType}, ${entry.media.artifactRef}]`] : [];
   return [...texts, ...media].filter((text) => text !== '').map(block);

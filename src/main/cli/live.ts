@@ -114,6 +114,6 @@ const checkpointWords: Readonly<Record<Commit['checkpoint'], string>> = {
 function commitLine({ id, type, checkpoint, createdAt, summary, template, tokenCount }: Commit): Text {
   const paint = type === 'compaction' || checkpoint !== 'turn_boundary' ? magenta : dim;
   const kind = paint(checkpointWords[checkpoint].padEnd(10));
-  const tokens = dim(`≈${tokenCount.toLocaleString('en-US')} tokens`);
+  const tokens = dim(`≈${counted(tokenCount, 'token')}`);
   return line`${dim(timeOf(createdAt, new Date()))}  ${yellow(id)}  ${kind}  ${firstLine(summary ?? template, 80)} ${tokens}`;
 }

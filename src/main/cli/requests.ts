@@ -30,7 +30,12 @@ function listRequests(id: string | undefined, options: ProjectOptions & { sessio
     const rows = await client.request.list({ ...commit, sessionId: options.session });
     if (options.json) return printJson(rows);
     for (const row of rows) printText(describeCall(row));
-    printText(dim(`${counted(rows.length, 'call')}, ${rows.filter((row) => row.proof === 'digest').length} verified`));
+    const number = (proof: RequestRow['proof']): string => rows.filter((row) => row.proof === proof).length.toLocaleString('en-US');
+    printText(
+      dim(
+        `${counted(rows.length, 'call')}: ${number('digest')} verified by digest (✓), ${number('recorded')} recorded (◐), ${number('rebuilt')} rebuilt (○)`,
+      ),
+    );
   });
 }
 
@@ -61,7 +66,7 @@ function showPrompts(part: string | undefined, other: string | undefined, option
     } else if (other === undefined) {
       const { sections, ...whole } = await client.request.part({ partId: part });
       if (options.json) return printJson({ ...whole, sections });
-      for (const { name, text, tokens } of sections) printText(line`${dim(`# ${name} (≈${tokens} tokens)`)}\n${block(text)}\n`);
+      for (const { name, text, tokens } of sections) printText(line`${dim(`# ${name} (≈${counted(tokens, 'token')})`)}\n${block(text)}\n`);
     } else {
       const diff = await client.request.partDiff({ a: part, b: other });
       if (options.json) return printJson(diff);
@@ -91,19 +96,18 @@ const proofSigns = { digest: '✓', recorded: '◐', rebuilt: '○' } as const;
 
 function describeCall(row: RequestRow): Text {
   const { input, output, cacheRead } = row.tokens;
-  const usage = [input !== null && `${input} in`, cacheRead !== null && `${cacheRead} cached`, output !== null && `${output} out`]
-    .filter((part) => part !== false)
-    .join(', ');
+  const counts = [[input, 'in'] as const, [cacheRead, 'cached'] as const, [output, 'out'] as const];
+  const usage = counts.flatMap(([count, name]) => (count === null ? [] : [`${count.toLocaleString('en-US')} ${name}`])).join(', ');
   const sign = proofPaints[row.proof](proofSigns[row.proof]);
   const model = row.model ?? 'model not recorded';
   const subagent = row.agentId ? dim(`  subagent ${row.agentId}`) : '';
-  return line`${sign} ${row.requestId}  ${row.at}  ${row.commit ?? 'no commit'}  ${model}  ${row.messageCount} messages${usage && `  ${usage}`}${subagent}`;
+  return line`${sign} ${row.requestId}  ${row.at}  ${row.commit ?? 'no commit'}  ${model}  ${counted(row.messageCount, 'message')}${usage && `  ${usage}`}${subagent}`;
 }
 
 function describePart(row: RequestPartRow): Text {
   const days = `${row.first.slice(0, 10)} to ${row.last.slice(0, 10)}`;
   const users = [...row.agents, ...row.versions].join(' ');
-  return line`${row.partId}  ${days}  ≈${row.tokens} tokens  ${row.calls} calls in ${row.sessions} sessions  ${users}  ${dim(row.head)}`;
+  return line`${row.partId}  ${days}  ≈${counted(row.tokens, 'token')}  ${counted(row.calls, 'call')} in ${counted(row.sessions, 'session')}  ${users}  ${dim(row.head)}`;
 }
 
 function describePartDiff({ sections, same, reordered }: PartDiff): Text[] {
