@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-/** A line to the hub that counts what goes through, and breaks after some bytes from the client. */
-async function lineTo(address: string, breaksAfter = Number.POSITIVE_INFINITY) {
+/** A line to the hub that counts what goes through, and breaks after some bytes from the client (`up`) or to it (`down`). */
+async function lineTo(address: string, { up = Number.POSITIVE_INFINITY, down = Number.POSITIVE_INFINITY } = {}) {
   const counted = { up: 0, down: 0 };
   const sockets = new Set<Socket>();
   const port = Number(new URL(address).port);
@@ -29,16 +29,16 @@ async function lineTo(address: string, breaksAfter = Number.POSITIVE_INFINITY) {
       socket.on('error', end);
       socket.on('close', end);
     }
+    // The bytes up to the cut still arrive.
+    const pass = (to: Socket, bytes: Buffer, over: number): void =>
+      void (over <= 0 ? to.write(bytes) : to.write(bytes.subarray(0, Math.max(0, bytes.length - over)), end));
     client.on('data', (bytes) => {
       counted.up += bytes.length;
-      const over = counted.up - breaksAfter;
-      if (over <= 0) return void target.write(bytes);
-      // The bytes up to the cut still arrive.
-      target.write(bytes.subarray(0, Math.max(0, bytes.length - over)), end);
+      pass(target, bytes, counted.up - up);
     });
     target.on('data', (bytes) => {
       counted.down += bytes.length;
-      client.write(bytes);
+      pass(client, bytes, counted.down - down);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -49,8 +49,8 @@ async function lineTo(address: string, breaksAfter = Number.POSITIVE_INFINITY) {
   return { counted, address: `http://127.0.0.1:${(server.address() as { port: number }).port}` };
 }
 
-/** A chain of commits with text that compresses like what agents write. */
-function history(commits: number) {
+/** A chain of commits with text that compresses like what agents write. `filling`: bytes more that compress to nothing. */
+function history(commits: number, { words = 1_200, filling = 0 } = {}) {
   const chain = emptyChain();
   let [parent, state] = [null as string | null, 7];
   const word = (): string => {
@@ -58,7 +58,7 @@ function history(commits: number) {
     return (state % 5_000).toString(36);
   };
   for (let n = 0; n < commits; n++) {
-    const text = Array.from({ length: 1_200 }, word).join(' ');
+    const text = Array.from({ length: words }, word).join(' ') + '.'.repeat(filling);
     const counts = { messageCount: 1, tokenCount: 1 };
     parent = checkpoint(chain, {
       parent: parent as never,
@@ -89,13 +89,8 @@ describe('the line to a hub', () => {
     const line = await lineTo(hub.address);
     await hub.project('narrow');
     const remote = hubAt({ hub: line.address, project: 'narrow', token: hub.admin });
-    await push(mine, remote);
-    const { artifacts, db } = mine;
-    const objects = db.all<{ no: number }>('SELECT no FROM artifact').map(({ no }) => artifacts.read(no as never));
-    const bodies = await hub.query<{ body: Buffer }>(
-      "SELECT body FROM item i JOIN project p ON p.no = i.project WHERE p.name = 'narrow' ORDER BY seq",
-    );
-    const least = zstdCompressSync(Buffer.concat([...objects, ...bodies.map(({ body }) => body)])).length;
+    const objects = await objectsOf(mine, remote);
+    const least = packed([...objects.values()], await bodiesOf('narrow'));
     expect(line.counted.up).toBeGreaterThan(least / 2);
     expect(line.counted.up / least).toBeLessThan(1.1);
     const before = line.counted.up;
@@ -151,28 +146,88 @@ describe('the line to a hub', () => {
     await expect(remote.join({ ...false1, parts: ['e'.repeat(64)] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('[E6] a push that is cut at any byte goes on where it was', async () => {
-    const mine = history(60);
+  // Several parcels, and several answers of the hub: it sends at most 16 MB at a time.
+  const [commits, large] = [20, { words: 4_000, filling: 1_000_000 }];
+  const cuts = [0.01, 0.6, 0.95];
+
+  test('[E6, E42] a push that is cut at any byte goes on where it was, and sends only what the hub lacks', async () => {
     const whole = await lineTo(hub.address);
     await hub.project('uncut');
-    await push(mine, hubAt({ hub: whole.address, project: 'uncut', token: hub.admin }));
-    const { up } = whole.counted;
-    for (const [n, part] of [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97].entries()) {
-      const theirs = history(60);
-      const name = `cut-${n}`;
+    const mine = history(commits, large);
+    const all = await objectsOf(mine, hubAt({ hub: whole.address, project: 'uncut', token: hub.admin }));
+    const lackedAfter: number[] = [];
+    for (const [n, part] of cuts.entries()) {
+      const name = `cut-push-${n}`;
       const remote = await hub.project(name);
-      const broken = await lineTo(hub.address, Math.floor(up * part));
-      await expect(push(theirs, hubAt({ hub: broken.address, project: name, token: hub.admin })), name).rejects.toMatchObject({
+      const broken = await lineTo(hub.address, { up: Math.floor(whole.counted.up * part) });
+      await expect(push(mine, hubAt({ hub: broken.address, project: name, token: hub.admin })), name).rejects.toMatchObject({
         code: 'UNAVAILABLE',
       });
-      await push(theirs, remote);
-      const clone = emptyChain();
-      expect((await pull(clone, remote)).refused).toEqual([]);
-      expect(digestsOf(clone)).toEqual(digestsOf(theirs));
-      const [counts] = await hub.query<{ items: string; names: string }>(
-        `SELECT count(*) AS items, count(DISTINCT i.name) AS names FROM item i JOIN project p ON p.no = i.project WHERE p.name = '${name}'`,
+      const lacked = new Set((await remote.lack([], [...all.keys()])).objects.map((place) => [...all.keys()][place]));
+      const before = (await bodiesOf(name)).length;
+      lackedAfter.push(lacked.size);
+      const line = await lineTo(hub.address);
+      await push(mine, hubAt({ hub: line.address, project: name, token: hub.admin }));
+      const least = packed(
+        [...all].filter(([hash]) => lacked.has(hash)).map(([, bytes]) => bytes),
+        (await bodiesOf(name)).slice(before),
       );
-      expect(counts?.items).toBe(counts?.names);
+      expect(line.counted.up, name).toBeLessThan(1.1 * least + overhead);
+      // The hub holds the same as after a push that nothing cut: nothing is lost, nothing is there twice.
+      expect(await bodiesOf(name)).toEqual(await bodiesOf('uncut'));
+      expect((await remote.lack([], [...all.keys()])).objects).toEqual([]);
     }
+    // A later cut leaves less to send.
+    expect(lackedAfter[0]).toBe(commits);
+    expect(lackedAfter.at(-1)).toBeLessThan(commits / 2);
+  });
+
+  test('[E6, E42] a pull that is cut at any byte goes on where it was, and fetches only what is missing', async () => {
+    const mine = history(commits, large);
+    const all = await objectsOf(mine, await hub.project('cut-pull'));
+    const at = (address: string): Hub => hubAt({ hub: address, project: 'cut-pull', token: hub.admin });
+    const whole = await lineTo(hub.address);
+    await pull(emptyChain(), at(whole.address));
+    expect(whole.counted.down).toBeLessThan(1.1 * packed([...all.values()], await bodiesOf('cut-pull')) + overhead);
+    const missingAfter: number[] = [];
+    for (const part of cuts) {
+      const theirs = emptyChain();
+      const broken = await lineTo(hub.address, { down: Math.floor(whole.counted.down * part) });
+      await expect(pull(theirs, at(broken.address)), `${part}`).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      const held = new Set(heldBy(theirs));
+      const missing = [...all].filter(([hash]) => !held.has(hash)).map(([, bytes]) => bytes);
+      missingAfter.push(missing.length);
+      const line = await lineTo(hub.address);
+      expect((await pull(theirs, at(line.address))).refused).toEqual([]);
+      expect(line.counted.down, `${part}`).toBeLessThan(1.1 * packed(missing, await bodiesOf('cut-pull')) + overhead);
+      expect(digestsOf(theirs)).toEqual(digestsOf(mine));
+      expect(heldBy(theirs).sort()).toEqual([...all.keys()].sort());
+    }
+    expect(missingAfter[0]).toBe(commits);
+    expect(missingAfter.at(-1)).toBeLessThan(commits / 2);
   });
 });
+
+/** Bytes of headers and questions of an exchange, beside what travels. */
+const overhead = 4_000;
+
+/** Bytes of objects and items, compressed. */
+const packed = (objects: readonly Uint8Array[], bodies: readonly string[]): number =>
+  zstdCompressSync(Buffer.concat([...objects, ...bodies.map((body) => Buffer.from(body))])).length;
+
+const heldBy = ({ db }: ReturnType<typeof emptyChain>): string[] =>
+  db.all<{ hash: Buffer }>('SELECT hash FROM artifact').map(({ hash }) => hash.toString('hex'));
+
+/** Pushes a chain. Returns its objects by hash. */
+async function objectsOf(chain: ReturnType<typeof emptyChain>, remote: Hub): Promise<ReadonlyMap<string, Buffer>> {
+  await push(chain, remote);
+  const { artifacts, db } = chain;
+  const rows = db.all<{ no: number; hash: Buffer }>('SELECT no, hash FROM artifact');
+  return new Map(rows.map(({ no, hash }) => [hash.toString('hex'), artifacts.read(no as never)]));
+}
+
+/** The items of a project of the hub, in the order in which they arrived. */
+const bodiesOf = async (project: string): Promise<string[]> =>
+  (await hub.query<{ body: Buffer }>(`SELECT body FROM item i JOIN project p ON p.no = i.project WHERE p.name = '${project}' ORDER BY seq`)).map(
+    ({ body }) => body.toString(),
+  );
