@@ -1,6 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { blake3OfParts, refOfHash } from '../../src/core/artifacts/index.js';
@@ -53,27 +54,48 @@ describe.skipIf(!existsSync(cli))('hub processes', () => {
     );
   });
 
-  test('[E6] a clone goes on after its hub was killed, and loses and doubles nothing', async () => {
-    const { start, create, at, token } = await team('killed');
-    const hub = await start();
-    await create(hub);
-    const mine = emptyChain();
-    // A hub sends at most 16 MB at a time, so that each of these is an answer of its own.
-    for (const word of ['first', 'second']) commitText(mine, `${word} `.repeat(1_500_000));
-    await push(mine, at(hub));
-    const killing = await openLine(hub, 2);
-    await using user = machine();
-    const clone = await user.ask('clone', `${killing.address}/killed`, 'clone.stemma', '--token', token);
-    expect(clone.code).toBe(1);
-    expect(clone.err).toContain(`The hub ${killing.address} ended the connection before it answered. Try again: what has arrived stays.`);
-    expect(clone.err).toContain('is not complete. Go on with: stemma pull --project');
-    await start(Number(new URL(hub.address).port));
-    const before = killing.asked();
-    const pulled = JSON.parse((await user.ask('pull', '--project', 'clone.stemma', '--json')).out);
-    expect(pulled).toMatchObject({ items: { context: 2 }, objects: 1, kept: 0, refused: [] });
-    expect(killing.asked() - before).toBe(1);
-    expect(JSON.parse((await user.ask('pull', '--project', 'clone.stemma', '--json')).out)).toMatchObject({ items: {}, objects: 0 });
-  });
+  for (const words of ['clone', 'pull'] as const)
+    // The short form kills the hub in a clone and the client in a pull.
+    for (const victim of ['hub', 'client'] as const)
+      test.skipIf(isShort && (words === 'clone') !== (victim === 'hub'))(
+        `[E6] a ${words} goes on after its ${victim} was killed, and loses and doubles nothing`,
+        async () => {
+          const { start, create, at, token } = await team('killed');
+          const hub = await start();
+          await create(hub);
+          const mine = emptyChain();
+          await using user = machine();
+          const place = [`${hub.address}/killed`, 'copy.stemma', '--token', token];
+          if (words === 'pull') {
+            commitText(mine, 'before');
+            await push(mine, at(hub));
+            expect((await user.ask('clone', ...place)).code).toBe(0);
+          }
+          // A hub sends at most 16 MB at a time, so that each of these is an answer of its own.
+          for (const word of ['first', 'second']) commitText(mine, `${word} `.repeat(1_500_000));
+          await push(mine, at(hub));
+          const killing = await openLine(hub, 2, () => kill(victim === 'hub' ? hub.process : client.process));
+          place[0] = `${killing.address}/killed`;
+          const project = ['--project', 'copy.stemma'];
+          const client = user.follow(words, ...(words === 'clone' ? place : [...project, '--hub', place[0], '--token', token]));
+          const complaints = text(client.process.stderr as NodeJS.ReadableStream);
+          await new Promise((resolve) => client.process.once('close', resolve));
+          if (victim === 'hub') {
+            expect(client.process.exitCode).toBe(1);
+            expect(await complaints).toContain(
+              `The hub ${killing.address} ended the connection before it answered. Try again: what has arrived stays.`,
+            );
+            if (words === 'clone') expect(await complaints).toContain('is not complete. Go on with: stemma pull --project');
+            await start(Number(new URL(hub.address).port));
+          } else expect(client.process.signalCode).toBe('SIGKILL');
+          const before = killing.asked();
+          const pulled = JSON.parse((await user.ask('pull', ...project, '--json')).out);
+          expect(pulled).toMatchObject({ items: { context: 2 }, objects: 1, kept: 0, refused: [] });
+          expect(killing.asked() - before).toBe(1);
+          expect(JSON.parse((await user.ask('pull', ...project, '--json')).out)).toMatchObject({ items: {}, objects: 0 });
+          expect((await user.ask('fsck', ...project)).code).toBe(0);
+        },
+      );
 
   test.runIf(process.env.STEMMA_LARGE_OBJECT)('[E41] an object of 600 MB travels, with a part of it in memory', { timeout: 1_500_000 }, async () => {
     const { start, create, at } = await team('large');
@@ -109,16 +131,18 @@ describe.skipIf(!existsSync(cli))('hub processes', () => {
   });
 });
 
-/** A line to a hub that kills it when objects are asked for the n-th time, before the question arrives. */
-async function openLine(hub: HubProcess, deadly: number) {
+/** A line to a hub that calls `end` when objects are asked for the n-th time, instead of passing the question on. */
+async function openLine(hub: HubProcess, deadly: number, end: () => Promise<void>) {
   let asked = 0;
+  let isEnded = false;
   const port = Number(new URL(hub.address).port);
   const server = createServer((client) => {
     const target = connect(port, '127.0.0.1');
     client.on('data', (bytes) => {
       if (bytes.includes('/rpc/sync/objects')) asked += 1;
-      if (asked !== deadly || hub.process.signalCode !== null) return void target.write(bytes);
-      void kill(hub.process).then(() => client.destroy());
+      if (asked !== deadly || isEnded) return void target.write(bytes);
+      isEnded = true;
+      void end().then(() => client.destroy());
     });
     target.on('data', (bytes) => client.write(bytes));
     for (const [socket, other] of [
