@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { badRequest, type JsonObject, StemmaError, timestampOf } from '../../core/base/index.js';
 import { outlineVersion } from '../../core/chain/index.js';
-import { type Item, keyOf, type ObjectFacts, packParcel, packTexts, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
+import { type Item, keyOf, type ObjectFacts, type Parcel, packParcel, packTexts, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
 import { allows, type Holder, projectFor, projectsOf, requireAction } from './access.js';
 import type { InProject } from './database.js';
 import { members } from './members.js';
@@ -44,13 +44,13 @@ const objectBytesAtOnce = 16 * 1024 * 1024;
 
 const blobOf = (bytes: Uint8Array): Blob => new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/zstd' });
 
-/** @throws UNAUTHORIZED if the role may not send these items. */
-function requireSender(holder: Holder, items: readonly Item[]): void {
+/** @throws UNAUTHORIZED if the role may not send this parcel. A ticket needs no objects. */
+function requireSender(holder: Holder, { items, objects }: Parcel): void {
   if (allows(holder, 'write')) return;
   requireAction(holder, 'review');
-  const other = items.find(({ kind }) => !ticketKinds.has(kind));
-  if (other)
-    throw new StemmaError('UNAUTHORIZED', `This token has the role ${holder.role}, which may send tickets only, not ${other.kind}.`, {
+  const other = items.find(({ kind }) => !ticketKinds.has(kind))?.kind ?? (objects.length > 0 ? 'contents' : undefined);
+  if (other !== undefined)
+    throw new StemmaError('UNAUTHORIZED', `This token has the role ${holder.role}, which may send tickets only, not ${other}.`, {
       field: 'token',
     });
 }
@@ -135,7 +135,7 @@ const sync = {
     if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
     const { items, objects } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), keyOf);
     requireKinds(items);
-    requireSender(context.holder, items);
+    requireSender(context.holder, { items, objects });
     const written = await context.objects.write(objects);
     return within(context, input.project, undefined, 'push', async (tx, { no }) => {
       if (written) await context.objects.record(tx, no, written);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRouterClient } from '@orpc/server';
-import { StemmaError } from '../../core/base/index.js';
+import { StemmaError, stringAt } from '../../core/base/index.js';
 import { hubOver } from '../team/index.js';
 import { holderOf } from './access.js';
 import type { HubContext } from './procedure.js';
@@ -46,7 +46,7 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
       void answer(request, project, token, isPage !== undefined).then(
         (text) => end(200, 'text/html', text),
         (error: unknown) => {
-          const status = error instanceof StemmaError ? statuses[error.code] : undefined;
+          const status = statuses[stringAt(error, 'code') ?? ''];
           const page =
             status === undefined
               ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Hub, pull, push } from '../../../src/core/sync/index.js';
+import { blake3Of } from '../../../src/core/artifacts/index.js';
+import { type Hub, packParcel, pull, push } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { chainWith, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain } from '../../support/project.js';
@@ -17,7 +18,16 @@ let hasProjects = false;
 beforeEach(async () => {
   if (hasProjects) return;
   hasProjects = true;
-  for (const name of ['open', 'secret']) await push(chainWith(`what ${name} knows`), await hub.project(name));
+  for (const name of ['open', 'secret']) {
+    const remote = await hub.project(name);
+    await push(chainWith(`what ${name} knows`), remote);
+    // Every table has a row of each project.
+    const [{ hash = '' } = {}] = await hub.query<{ hash: string }>(
+      `SELECT encode(hash, 'hex') AS hash FROM object o JOIN project p ON p.no = o.project WHERE p.name = '${name}'`,
+    );
+    await remote.outlines([[hash, 'raw-text']]);
+    await remote.join({ hash, contentType: 'text/plain', size: `what ${name} knows`.length, parts: [hash] });
+  }
 });
 afterAll(() => hub?.close());
 
@@ -32,9 +42,15 @@ describe('access to a hub', () => {
       await client.query('BEGIN');
       await client.query('SET LOCAL ROLE stemma_project');
       await client.query("SELECT set_config('stemma.project', (SELECT no::text FROM project WHERE name = 'open'), true)");
-      for (const table of ['item', 'object', 'pack', 'audit']) {
-        const { rows } = await client.query(`SELECT DISTINCT project FROM ${table}`);
-        expect(rows, table).toHaveLength(1);
+      // Every table that names a project, but for the tokens.
+      const { rows: tables } = await client.query<{ name: string }>(
+        `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+          WHERE a.attname = 'project' AND c.relkind IN ('r', 'p') AND c.relname <> 'token' ORDER BY name`,
+      );
+      expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['item', 'object', 'outline', 'pack', 'whole', 'audit', 'presence']));
+      for (const { name } of tables) {
+        const { rows } = await client.query(`SELECT DISTINCT project FROM ${name}`);
+        expect(rows, name).toHaveLength(1);
       }
       await expect(client.query('UPDATE item SET kind = kind')).rejects.toThrow(/permission denied/);
     } finally {
@@ -54,6 +70,10 @@ describe('access to a hub', () => {
     await pull(reviewer, await as('reviewer'));
     createTicket(reviewer, { title: 'another finding', type: 'task', body: '' });
     expect((await push(reviewer, await as('reviewer'))).items).toMatchObject({ ticket: 1 });
+    // Tickets need no contents, so a reviewer fills no bucket.
+    const bytes = Buffer.from('not a ticket');
+    const object = { hash: blake3Of(bytes).toString('hex'), contentType: 'text/plain', bytes };
+    await expect((await as('reviewer')).send(packParcel({ items: [], objects: [object] }))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
   test('[E10] unknown, expired and revoked tokens are refused', async () => {

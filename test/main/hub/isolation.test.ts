@@ -32,10 +32,18 @@ beforeEach(async () => {
   const of = (table: string, column: string) =>
     `SELECT ${column} AS value FROM ${table} t JOIN project p ON p.no = t.project WHERE p.name = 'secret'`;
   objects = await valuesOf(of('object', "encode(hash, 'hex')"));
-  commits = await valuesOf(`${of('item', "encode(digest, 'hex')")} AND kind = 'context'`);
+  commits = await commitsOf('secret');
+  expect(commits).toHaveLength(1);
   tokens = await valuesOf(of('token', 't.no'));
 });
 afterAll(() => hub?.close());
+
+/** The digests of the commits of a project, by which a share link names them. */
+const commitsOf = (project: string): Promise<string[]> =>
+  valuesOf(
+    `SELECT convert_from(body, 'UTF8')::json->>'digest' AS value FROM item i JOIN project p ON p.no = i.project
+      WHERE p.name = '${project}' AND kind = 'context'`,
+  );
 
 const valuesOf = async <T>(sql: string): Promise<T[]> => (await hub.query<{ value: T }>(sql)).map(({ value }) => value);
 
@@ -90,11 +98,26 @@ const roles = ['reader', 'reviewer', 'writer', 'admin', 'pusher'] as const;
 const tokenOf = async (role: (typeof roles)[number]): Promise<string> =>
   (await hub.client().members.add({ project: 'open', name: role, role })).token;
 
+/** Tokens of the open project: one for each role, and share links to its commit. */
+async function openTokens(): Promise<ReadonlyMap<string, string>> {
+  const tokens = new Map<string, string>();
+  for (const role of roles) tokens.set(role, await tokenOf(role));
+  const [commit = ''] = await commitsOf('open');
+  for (const role of ['reader', 'reviewer'] as const)
+    tokens.set(`${role} of a link`, (await hub.client().members.share({ project: 'open', commit, name: 'a link', role })).token);
+  return tokens;
+}
+
 describe('isolation of projects', () => {
-  test('[E7] no procedure opens another project by its name, ids or hashes, for any role', async () => {
+  test('[E7, E18] no procedure opens another project by its name, ids or hashes, for any role or share link', async () => {
     expect(procedures.length).toBeGreaterThan(10);
-    for (const role of roles) {
-      const token = await tokenOf(role);
+    for (const [role, token] of await openTokens()) {
+      // The pages of links open nothing of it either.
+      for (const path of [`/share/secret/${token}`, `/share/secret/${token}/page`]) {
+        const page = await fetch(hub.address + path);
+        expect([403, 404], `${path.replace(token, '…')} as ${role}`).toContain(page.status);
+        expect(await page.text(), `${path.replace(token, '…')} as ${role}`).not.toContain('secret knows');
+      }
       for (const procedure of procedures) {
         const where = `${procedure.path} as ${role}`;
         const elsewhere = await call(token, procedure.path, inputFor(procedure, aimed()));
