@@ -219,7 +219,7 @@ const heldBy = ({ db }: ReturnType<typeof emptyChain>): string[] =>
   db.all<{ hash: Buffer }>('SELECT hash FROM artifact').map(({ hash }) => hash.toString('hex'));
 
 /** Pushes a chain. Returns its objects by hash. */
-async function objectsOf(chain: ReturnType<typeof emptyChain>, remote: Hub): Promise<ReadonlyMap<string, Buffer>> {
+async function objectsOf(chain: ReturnType<typeof emptyChain>, remote: Hub): Promise<ReadonlyMap<string, Uint8Array>> {
   await push(chain, remote);
   const { artifacts, db } = chain;
   const rows = db.all<{ no: number; hash: Buffer }>('SELECT no, hash FROM artifact');
