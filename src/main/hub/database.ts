@@ -80,17 +80,7 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
   // A lost idle connection is replaced at its next use.
   pool.on('error', () => {});
   const all = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  await migrate(all as unknown as Kysely<unknown>, migrations).catch(async (error: Error) => {
-    await all.destroy();
-    const { message } = error;
-    throw new StemmaError(
-      'UNAVAILABLE',
-      `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`,
-      { reason: message },
-      { cause: error },
-    );
-  });
-  return {
+  const database: HubDatabase = {
     all,
     inProject: (project, work, { isRead = false, note } = {}) =>
       all.connection().execute(async (connection) => {
@@ -108,6 +98,25 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => all.destroy(),
   };
+  try {
+    await migrate(all as unknown as Kysely<unknown>, migrations);
+    await proveUsable(database);
+  } catch (error) {
+    await all.destroy();
+    const { message } = error as Error;
+    throw new StemmaError(
+      'UNAVAILABLE',
+      `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`,
+      { reason: message },
+      { cause: error },
+    );
+  }
+  return database;
+}
+
+/** Proves that the database answers work on a project, which runs as a role of its own. @throws what the database throws. */
+export async function proveUsable({ inProject }: HubDatabase): Promise<void> {
+  await inProject(0, (tx) => tx.selectFrom('item').select('seq').limit(1).execute(), { isRead: true });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { implement } from '@orpc/server';
+import { implement, ORPCError } from '@orpc/server';
 import { stringAt } from '../../core/base/index.js';
 import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
@@ -18,12 +18,17 @@ export interface HubContext {
   /** The issuer whose tokens are accepted as well. */
   readonly oidc?: Oidc | undefined;
   readonly metrics?: HubMetrics | undefined;
+  /** Called when a call failed that was not refused. It holds no content. */
+  readonly onProblem?: ((message: string) => void) | undefined;
 }
+
+/** What an error is, without its message: that may hold content. PostgreSQL's codes say what is wrong. */
+export const nameOfError = (error: unknown): string => stringAt(error, 'code') ?? (error instanceof Error ? error.name : 'unknown error');
 
 /** Implements the procedures of the hub. Each knows who calls. */
 export const os = implement(hubContract)
   .$context<HubContext>()
-  .use(async ({ next, path, context: { database, authorization, oidc, metrics } }, input) => {
+  .use(async ({ next, path, context: { database, authorization, oidc, metrics, onProblem } }, input) => {
     const started = performance.now();
     const called = (code: string): void => metrics?.called(path.join('.'), code, performance.now() - started);
     try {
@@ -34,7 +39,9 @@ export const os = implement(hubContract)
       return answer;
     } catch (error) {
       const refusal = asRefusal(error, path.join('.'));
-      called(stringAt(refusal, 'code') ?? 'INTERNAL_SERVER_ERROR');
+      const isFault = !(refusal instanceof ORPCError);
+      called(isFault ? 'INTERNAL_SERVER_ERROR' : refusal.code);
+      if (isFault) onProblem?.(`${path.join('.')} failed: ${nameOfError(error)}`);
       throw refusal;
     }
   });

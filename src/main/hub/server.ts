@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { RPCHandler } from '@orpc/server/node';
 import { sql } from 'kysely';
 import { holderOf, newToken } from './access.js';
-import type { HubDatabase } from './database.js';
+import { type HubDatabase, proveUsable } from './database.js';
 import { openHubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
@@ -74,7 +74,10 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
     if (answerShare(request, response) || spans?.answer(request, response, path)) return;
     if (path === '/oidc' && oidc) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(oidc.about));
     void handler
-      .handle(request, response, { prefix: '/rpc', context: { database, objects, oidc, metrics, authorization: request.headers.authorization } })
+      .handle(request, response, {
+        prefix: '/rpc',
+        context: { database, objects, oidc, metrics, onProblem, authorization: request.headers.authorization },
+      })
       .then(({ matched }) => {
         if (!matched)
           response.writeHead(404, { 'content-type': 'text/plain' }).end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
@@ -115,14 +118,11 @@ async function mayScrape(database: HubDatabase, { socket, headers }: IncomingMes
   }
 }
 
-async function isHealthy({ all }: HubDatabase): Promise<boolean> {
-  try {
-    await all.selectFrom('project').select('no').limit(1).execute();
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isHealthy = (database: HubDatabase): Promise<boolean> =>
+  proveUsable(database).then(
+    () => true,
+    () => false,
+  );
 
 /** Makes the first admin token of a hub. Undefined if it has one. */
 export async function firstToken({ all }: HubDatabase): Promise<string | undefined> {

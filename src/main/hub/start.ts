@@ -7,6 +7,7 @@ import { openHubDatabase } from './database.js';
 import { startEmbedded } from './embedded.js';
 import { openHubObjects } from './objects.js';
 import { type OidcOptions, openOidc } from './oidc.js';
+import { nameOfError } from './procedure.js';
 import { removeExpired } from './retention.js';
 import { firstToken, type RequestEntry, serveHub } from './server.js';
 import type { TlsFiles } from './tls.js';
@@ -64,7 +65,10 @@ export async function startHub({
     onProblem,
     spans: join(data, 'spans'),
   });
-  const sweep = setInterval(() => void removeExpired(database, store).catch(() => {}), sweepMs);
+  const sweep = setInterval(
+    () => void removeExpired(database, store).catch((error) => onProblem?.(`Expired contents were not removed: ${nameOfError(error)}`)),
+    sweepMs,
+  );
   const ended = new Promise<void>((resolve) => {
     // With certificate files, SIGHUP reads them again.
     const signals = onEndSignal(

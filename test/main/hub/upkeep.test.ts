@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresDialect, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { openStore } from '../../../src/core/replicas/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
@@ -150,6 +150,41 @@ describe('keeping a hub running', () => {
     expect(await status({})).toBe(403);
     expect(await status({ authorization: `Bearer ${token}` })).toBe(403);
     expect(await status({ authorization: `Bearer ${hub.admin}` })).toBe(200);
+  });
+
+  test('[E47] health says whether calls can be answered; a hub whose database role lacks rights does not start', async () => {
+    const health = async (): Promise<number> => (await fetch(`${hub.address}/health`)).status;
+    expect(await health()).toBe(200);
+    await hub.query('REVOKE SELECT ON item FROM stemma_project');
+    expect(await health()).toBe(503);
+    await expect(openHubDatabase(hub.databaseUrl)).rejects.toThrow(/^The hub's database cannot be used: permission denied for table item\. Check/);
+    await hub.query('GRANT SELECT ON item TO stemma_project');
+    expect(await health()).toBe(200);
+  });
+
+  test('[E48] the log holds paths, results and codes of faults: no secrets, names of people or content', async () => {
+    const database = await openHubDatabase(hub.databaseUrl);
+    const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
+    const lines: string[] = [];
+    const log = (entry: unknown): void => void lines.push(JSON.stringify(entry));
+    const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', onRequest: log, onProblem: log });
+    onTestFinished(() => running.close().then(database.close));
+    const place = { hub: `http://127.0.0.1:${running.port}`, token: hub.admin };
+    await hubClient(place).projects.create({ project: 'logged-project' });
+    const mine = chainWith('private words');
+    await push(mine, hubAt({ ...place, project: 'logged-project' }));
+    await hubClient(place).members.add({ project: 'logged-project', name: 'Sarah', role: 'reader' });
+    const commit = digestsOf(mine)[0] ?? '';
+    const { token } = await hubClient(place).members.share({ project: 'logged-project', commit, name: 'a link', role: 'reader' });
+    expect((await fetch(`${place.hub}/share/logged-project/${token}?q=private`)).status).toBe(200);
+    await hub.query('REVOKE SELECT ON item FROM stemma_project');
+    await expect(hubClient(place).sync.hello({ project: 'logged-project' })).rejects.toThrow('Internal server error');
+    await hub.query('GRANT SELECT ON item TO stemma_project');
+    await vi.waitFor(() => expect(lines.join()).toContain('"status":500'));
+    const text = lines.join('\n');
+    expect(text).toContain('"sync.hello failed: 42501"');
+    expect(text).toContain('"path":"/share/logged-project/…"');
+    for (const secret of [token, hub.admin, 'private', 'Sarah', commit]) expect(text).not.toContain(secret);
   });
 
   test('[E35] the compose file and the unit name options and variables that the hub has', () => {
