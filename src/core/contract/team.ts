@@ -196,6 +196,26 @@ export const teamContract = {
         token: z.string(),
       }),
     ),
+  audit: procedure('Lists who read and wrote what on the hub, newest first, without content. Needs the role admin.')
+    .input(
+      z.strictObject({
+        before: z.number().int().positive().optional().describe('Only lines before the one with this number.'),
+        limit: z.number().int().min(1).max(1_000).default(100).describe('Number of lines.'),
+      }),
+    )
+    .output(
+      z.array(
+        z.object({
+          no: count,
+          at: timestamp,
+          by: z.string(),
+          action: z.string(),
+          count,
+          /** Kinds, numbers and hashes of what was read or written. */
+          what: z.string().nullish(),
+        }),
+      ),
+    ),
   revoke: procedure('Ends a token or a share link. Needs the role admin; who made a link may end it.')
     .input(z.strictObject({ id: z.number().int().positive().describe('The id of the token, as `members` lists it.') }))
     .output(z.object({ id: count })),

@@ -50,6 +50,7 @@ export const effects: Effects = {
     pull: 'writes',
     retain: 'acts',
     members: 'acts',
+    audit: 'acts',
     invite: 'acts',
     share: 'writes',
     revoke: 'acts',

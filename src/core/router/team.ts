@@ -36,5 +36,6 @@ export const teamRouter = {
   members: os.team.members.handler(async ({ context: { session } }) => (await teamHub(session.engine, session.project())).members()),
   invite: os.team.invite.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).invite(input)),
   share: os.team.share.handler(({ input, context: { session } }) => shareCommit(session.engine, session.project(), input)),
+  audit: os.team.audit.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).audit(input)),
   revoke: os.team.revoke.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).revoke(input.id)),
 };

@@ -99,6 +99,17 @@ export interface HubMember {
   readonly identity?: string | null | undefined;
 }
 
+/** A line of the audit log of a hub's project: who read or wrote how much, and when. */
+export interface HubAudit {
+  readonly no: number;
+  readonly at: Timestamp;
+  readonly by: string;
+  readonly action: string;
+  readonly count: number;
+  /** Kinds, numbers and hashes of what was read or written. Null where the action says it, and missing if the hub is older. */
+  readonly what?: string | null | undefined;
+}
+
 /** What a token allows. `pusher` is for machines: it sends and reads nothing. */
 export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
 
@@ -133,4 +144,6 @@ export interface ManagedHub extends Hub {
     readonly expiresAt?: Timestamp | undefined;
   }): Promise<{ id: number; token: string }>;
   revoke(id: number): Promise<{ id: number }>;
+  /** The newest lines of the audit log, or those before the one with a number. */
+  audit(page: { readonly before?: number | undefined; readonly limit: number }): Promise<HubAudit[]>;
 }

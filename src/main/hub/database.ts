@@ -43,7 +43,15 @@ export interface Tables {
   whole: { project: number; hash: Buffer; type: string; size: string; parts: Buffer[] };
   outline: { project: number; hash: Buffer; format: string; parser: number; data: Buffer };
   presence: { project: number; token: number; name: string; at: Generated<Date> };
-  audit: { no: Generated<string>; project: number | null; at: Generated<Date>; by: string; action: string; count: string };
+  audit: {
+    no: Generated<string>;
+    project: number | null;
+    at: Generated<Date>;
+    by: string;
+    action: string;
+    count: string;
+    what: Generated<string | null>;
+  };
 }
 
 /** A transaction that sees the rows of one project only: row-level security checks it, whatever a query asks for. */
@@ -62,6 +70,8 @@ interface AuditNote {
   readonly by: number;
   readonly action: string;
   readonly count: number;
+  /** Kinds, numbers and hashes of what was read or written. */
+  readonly what?: string | undefined;
 }
 
 /** The hub's database. */
@@ -129,5 +139,6 @@ const beginSql = (project: number, isRead: boolean): string =>
 const commitSql = (project: number, note: AuditNote | undefined): string =>
   note === undefined
     ? 'COMMIT'
-    : `INSERT INTO audit (project, by, action, count)
-       SELECT ${Number(project)}, name, ${pg.escapeLiteral(note.action)}, ${Number(note.count)} FROM token WHERE no = ${Number(note.by)}; COMMIT`;
+    : `INSERT INTO audit (project, by, action, count, what)
+       SELECT ${Number(project)}, name, ${pg.escapeLiteral(note.action)}, ${Number(note.count)}, ${note.what === undefined ? 'NULL' : pg.escapeLiteral(note.what)}
+         FROM token WHERE no = ${Number(note.by)}; COMMIT`;

@@ -12,3 +12,23 @@ export function aboutOf(kind: string, { parent, context }: JsonObject): Buffer |
   const commit = kind === 'context' ? parent : ofCommit.has(kind) ? context : null;
   return typeof commit === 'string' ? nameOf('context', commit) : null;
 }
+
+/** Items for the audit log: how many of each kind, and their numbers. Undefined for none. */
+export function namesOfItems(items: readonly { readonly kind: string; readonly seq: string }[]): string | undefined {
+  if (items.length === 0) return undefined;
+  const counts = new Map<string, number>();
+  for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const kinds = [...counts].map(([kind, count]) => `${kind} ${count}`).join(', ');
+  return `${kinds} (records ${items[0]?.seq} to ${items.at(-1)?.seq})`;
+}
+
+/** Objects for the audit log, by the beginnings of their hashes. Undefined for none. */
+export function namesOfObjects(hashes: readonly string[]): string | undefined {
+  if (hashes.length === 0) return undefined;
+  const named = hashes.slice(0, namedObjects).map((hash) => hash.slice(0, namedDigits));
+  return `${named.join(' ')}${hashes.length > namedObjects ? ` and ${hashes.length - namedObjects} more` : ''}`;
+}
+
+/** Objects that a line of the audit log names, and the digits of each hash. A clone reads thousands: what it took is in its line about records. */
+const namedObjects = 8;
+const namedDigits = 16;

@@ -54,13 +54,13 @@ export async function within<T>(
   { database, holder }: Called,
   name: string,
   action: Action | undefined,
-  what: string,
-  work: (tx: InProject, project: OpenProject) => Promise<{ readonly result: T; readonly count: number }>,
+  doing: string,
+  work: (tx: InProject, project: OpenProject) => Promise<{ readonly result: T; readonly count: number; readonly what?: string | undefined }>,
 ): Promise<T> {
   const project = await projectFor(database, holder, name, action);
   const { result } = await database.inProject(project.no, (tx) => work(tx, project), {
     isRead: action === 'read',
-    note: ({ count }) => (count > 0 ? { by: holder.no, action: what, count } : undefined),
+    note: ({ count, what }) => (count > 0 ? { by: holder.no, action: doing, count, what } : undefined),
   });
   return result;
 }

@@ -5,7 +5,7 @@ import { type Item, keyOf, type ObjectFacts, type Parcel, packParcel, packTexts,
 import { allows, type Holder, projectFor, projectsOf, requireAction } from './access.js';
 import type { InProject } from './database.js';
 import { members } from './members.js';
-import { aboutOf, nameOf } from './names.js';
+import { aboutOf, nameOf, namesOfItems, namesOfObjects } from './names.js';
 import { outlinesOf } from './outlines.js';
 import { peopleAt } from './presence.js';
 import { os, within } from './procedure.js';
@@ -67,7 +67,7 @@ async function storeItems(
   project: number,
   holder: Holder,
   items: readonly Item[],
-): Promise<{ readonly seq: number; readonly stored: number }> {
+): Promise<{ readonly seq: number; readonly stored: number; readonly what: string | undefined }> {
   await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
   const names = items.map(({ kind, key }) => nameOf(kind, key));
   const newest = await newestDigests(tx, names);
@@ -95,7 +95,7 @@ async function storeItems(
       .insertInto('item')
       .values(rows.slice(i, i + rowsAtOnce))
       .execute();
-  return { seq, stored: rows.length };
+  return { seq, stored: rows.length, what: namesOfItems(rows) };
 }
 
 const sync = {
@@ -139,9 +139,9 @@ const sync = {
     const written = await context.objects.write(objects);
     return within(context, input.project, undefined, 'push', async (tx, { no }) => {
       if (written) await context.objects.record(tx, no, written);
-      const { seq, stored } = await storeItems(tx, no, context.holder, items);
-      context.metrics?.stored({ items: stored, objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + bytes.length, 0) });
-      return { result: { seq, stored }, count: stored + objects.length };
+      const { what, ...answer } = await storeItems(tx, no, context.holder, items);
+      context.metrics?.stored({ items: answer.stored, objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + bytes.length, 0) });
+      return { result: answer, count: answer.stored + objects.length, what: what ?? namesOfObjects(objects.map(({ hash }) => hash)) };
     });
   }),
   items: os.sync.items.handler(({ input, context }) =>
@@ -167,6 +167,7 @@ const sync = {
       return {
         result: { seq: Number(some.at(-1)?.seq ?? input.after), isLast, parcel: blobOf(packParcel({ items, objects: [] })) },
         count: items.length,
+        what: namesOfItems(some),
       };
     }),
   ),
@@ -176,7 +177,7 @@ const sync = {
       const opened = shared === null ? undefined : await sharedObjects(tx, shared);
       const hashes = opened ? input.hashes.filter((hash) => opened.has(hash)) : input.hashes;
       const objects = hashes.length === 0 ? [] : await context.objects.read(tx, hashes, objectBytesAtOnce);
-      return { result: blobOf(packParcel({ items: [], objects })), count: objects.length };
+      return { result: blobOf(packParcel({ items: [], objects })), count: objects.length, what: namesOfObjects(objects.map(({ hash }) => hash)) };
     }),
   ),
   outlines: os.sync.outlines.handler(({ input, context }) =>
@@ -194,6 +195,7 @@ const sync = {
           ...(objects && { objects: blobOf(packParcel({ items: [], objects }, 'soon')) }),
         },
         count: asked.length + (objects?.length ?? 0),
+        what: namesOfObjects([...new Set([...asked.map(([hash]) => hash), ...(objects ?? []).map(({ hash }) => hash)])]),
       };
     }),
   ),
@@ -201,7 +203,7 @@ const sync = {
     requireAction(context.holder, 'write');
     return within(context, project, undefined, 'push', async (tx, { no }) => {
       await joinParts(tx, context.objects, no, object);
-      return { result: {}, count: 1 };
+      return { result: {}, count: 1, what: namesOfObjects([object.hash]) };
     });
   }),
   about: os.sync.about.handler(({ input, context }) =>
@@ -255,11 +257,13 @@ const projects = {
   create: os.projects.create.handler(async ({ input, context: { database, holder } }) => {
     requireAction(holder, 'write');
     if (holder.project !== null) throw new StemmaError('UNAUTHORIZED', 'This token is for one project and creates no others.', { field: 'token' });
-    await database.all
+    const created = await database.all
       .insertInto('project')
       .values({ name: input.project, retention: null })
       .onConflict((conflict) => conflict.doNothing())
-      .execute();
+      .returning('no')
+      .executeTakeFirst();
+    if (created) await database.all.insertInto('audit').values({ project: created.no, by: holder.name, action: 'create', count: '1' }).execute();
     return input;
   }),
   retain: os.projects.retain.handler(async ({ input, context: { database, holder } }) => {
@@ -278,13 +282,13 @@ const audit = {
     within(context, input.project, 'administer', 'audit', async (tx) => {
       const rows = await tx
         .selectFrom('audit')
-        .select(['no', 'at', 'by', 'action', 'count'])
+        .select(['no', 'at', 'by', 'action', 'count', 'what'])
         .$if(input.before !== undefined, (query) => query.where('no', '<', String(input.before)))
         .orderBy('no', 'desc')
         .limit(input.limit)
         .execute();
       return {
-        result: rows.map(({ no, at, by, action, count }) => ({ no: Number(no), at: timestampOf(at.getTime()), by, action, count: Number(count) })),
+        result: rows.map(({ at, no, count, ...row }) => ({ ...row, no: Number(no), at: timestampOf(at.getTime()), count: Number(count) })),
         count: 0,
       };
     }),

@@ -60,7 +60,7 @@ function unreachable(hub: string, reason: string): string {
 export const hubAt = (address: HubAddress, logins?: Logins): ManagedHub => hubOver(hubClient(address, logins), address.project);
 
 /** The same over any client, also one in the hub's own process. */
-export function hubOver({ sync, projects, members }: HubClient, project: string): ManagedHub {
+export function hubOver({ sync, projects, members, audit }: HubClient, project: string): ManagedHub {
   const bytesOf = async (blob: Blob): Promise<Uint8Array> => new Uint8Array(await blob.arrayBuffer());
   return {
     hello: () => sync.hello({ project }),
@@ -94,5 +94,6 @@ export function hubOver({ sync, projects, members }: HubClient, project: string)
       identity === undefined ? members.add({ project, ...input }) : { ...(await members.grant({ project, identity, ...input })), token: null },
     share: (input) => members.share({ project, ...input }),
     revoke: (id) => members.revoke({ id }),
+    audit: (page) => audit.list({ project, ...page }),
   };
 }

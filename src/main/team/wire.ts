@@ -112,7 +112,7 @@ export const hubContract = {
   audit: {
     list: oc
       .input(project.extend({ before: seq.optional(), limit: z.number().int().min(1).max(1_000).default(100) }))
-      .output(z.array(z.object({ no: seq, at: timestamp, by: z.string(), action: z.string(), count: seq }))),
+      .output(z.array(z.object({ no: seq, at: timestamp, by: z.string(), action: z.string(), count: seq, what: z.string().nullable() }))),
   },
 };
 export type HubContract = typeof hubContract;

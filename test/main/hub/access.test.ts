@@ -106,6 +106,15 @@ describe('access to a hub', () => {
     const log = await hub.client().audit.list({ project: 'open' });
     expect(log.find(({ by, action }) => by === 'reader of open' && action === 'pull')?.count).toBeGreaterThan(0);
     expect(JSON.stringify(log)).not.toContain('what open knows');
+    // It says what was read and written: kinds and numbers of records, and the beginnings of hashes.
+    const [{ hash = '' } = {}] = await hub.query<{ hash: string }>(
+      "SELECT encode(hash, 'hex') AS hash FROM object o JOIN project p ON p.no = o.project WHERE p.name = 'open' ORDER BY pack LIMIT 1",
+    );
+    const lineOf = (who: string, what: string) => log.find(({ by, action }) => by === who && action === what)?.what;
+    expect(lineOf('reader of open', 'pull')).toMatch(/^context [1-9].* \(records 1 to \d+\)$/);
+    expect(lineOf('reader of open', 'objects')).toContain(hash.slice(0, 16));
+    expect(log.filter(({ action }) => action === 'push').at(-1)?.what).toBe('context 1 (records 1 to 1)');
+    expect(log.at(-1)).toMatchObject({ by: 'admin', action: 'create' });
   });
 
   test('[E12] a parcel that is damaged, false or too large stores nothing', async () => {

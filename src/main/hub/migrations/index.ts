@@ -9,6 +9,7 @@ import { comparison } from './011-comparison.js';
 import { retention } from './012-retention.js';
 import { parts } from './013-parts.js';
 import { outlines } from './014-outlines.js';
+import { auditedWhat } from './015-audit.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -154,4 +155,5 @@ export const migrations = {
   '012-retention': retention,
   '013-parts': parts,
   '014-outlines': outlines,
+  '015-audit': auditedWhat,
 };

@@ -4,6 +4,7 @@ import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, ProblemLine, RemoveButton, say } from '../../parts';
 import { useQuery } from '../../state';
+import { Audit } from './Audit';
 import { Connect } from './Connect';
 import { Members } from './Members';
 import { Retention } from './Retention';
@@ -82,6 +83,7 @@ export function Team({ onPulled }: { onPulled: () => void }) {
               <Outcome changed={changed} exchanged={exchanged} problem={status.problem} />
               {status.role === 'admin' && <Members />}
               {status.role === 'admin' && <Retention days={status.retention} onChanged={reload} />}
+              {status.role === 'admin' && <Audit />}
             </>
           )
         }
