@@ -109,7 +109,7 @@ async function openTokens(): Promise<ReadonlyMap<string, string>> {
 }
 
 describe('isolation of projects', () => {
-  test('[E7, E18] no procedure opens another project by its name, ids or hashes, for any role or share link', async () => {
+  test('[E7, E18] no procedure opens another project by name, id or hash, for any role or link', async () => {
     expect(procedures.length).toBeGreaterThan(10);
     for (const [role, token] of await openTokens()) {
       // The pages of links open nothing of it either.

@@ -150,7 +150,7 @@ describe('the line to a hub', () => {
   const [commits, large] = [20, { words: 4_000, filling: 1_000_000 }];
   const cuts = [0.01, 0.6, 0.95];
 
-  test('[E6, E42] a push that is cut at any byte goes on where it was, and sends only what the hub lacks', async () => {
+  test('[E6, E42] a push that is cut at any byte sends only what the hub lacks', async () => {
     const whole = await lineTo(hub.address);
     await hub.project('uncut');
     const mine = history(commits, large);
@@ -182,7 +182,7 @@ describe('the line to a hub', () => {
     expect(lackedAfter.at(-1)).toBeLessThan(commits / 2);
   });
 
-  test('[E6, E42] a pull that is cut at any byte goes on where it was, and fetches only what is missing', async () => {
+  test('[E6, E42] a pull that is cut at any byte fetches only what is missing', async () => {
     const mine = history(commits, large);
     const all = await objectsOf(mine, await hub.project('cut-pull'));
     const at = (address: string): Hub => hubAt({ hub: address, project: 'cut-pull', token: hub.admin });

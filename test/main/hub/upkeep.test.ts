@@ -156,7 +156,7 @@ describe('keeping a hub running', () => {
     expect(await status({ authorization: `Bearer ${hub.admin}` })).toBe(200);
   });
 
-  test('[E47] health says whether calls can be answered; a hub whose database role lacks rights does not start', async () => {
+  test('[E47] health tells whether a hub can answer; one without rights does not start', async () => {
     const health = async (): Promise<number> => (await fetch(`${hub.address}/health`)).status;
     expect(await health()).toBe(200);
     await hub.query('REVOKE SELECT ON item FROM stemma_project');
@@ -166,7 +166,7 @@ describe('keeping a hub running', () => {
     expect(await health()).toBe(200);
   });
 
-  test('[E48] the log holds paths, results and codes of faults: no secrets, names of people or content', async () => {
+  test('[E48] the log holds paths, results and codes of faults, no secrets or content', async () => {
     const database = await openHubDatabase(hub.databaseUrl);
     const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
     const lines: string[] = [];
@@ -218,7 +218,7 @@ describe('keeping a hub running', () => {
     expect(execFileSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })).toBe('');
   });
 
-  test.skipIf(!debian)('[E16] the documented backup, restored on a PostgreSQL server without it, gives the same digests', async () => {
+  test.skipIf(!debian)('[E16] the documented backup and restore give the same digests', async () => {
     const server = await startDebian();
     const dir = scratch();
     const env = {
