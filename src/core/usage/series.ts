@@ -1,27 +1,30 @@
-import type { ContextId, EntryKey } from '../base/index.js';
+import type { ContextId } from '../base/index.js';
 import { type Chain, commitAt, commitOf, lineage, outlineOf } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
 import { usageOfContext } from './context.js';
 import { limitOf } from './limits.js';
-import { type CallRow, callsIn, requestIds, windowOf } from './rows.js';
+import { placedCalls } from './placed.js';
+import { type CallRow, isBeside, requestIds, windowOf } from './rows.js';
 import { partKindOf } from './window.js';
+
+/** A call, the tokens before it by kind, and how many compactions came before. */
+interface Point {
+  readonly call: CallRow;
+  readonly sums: ReadonlyMap<PartKind, number>;
+  readonly cuts: number;
+}
 
 /** What filled the window at each call of a context's history: counted totals, divided by kind of content. @throws NOT_FOUND for an unknown commit. */
 export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
   const tip = commitOf(chain, id);
   const last = usageOfContext(chain, tip.id);
   const steps = lineage(chain, tip);
-  const byKey = new Map<EntryKey, CallRow>();
-  for (const call of callsIn(
-    chain,
-    steps.map(({ seq }) => seq),
-  ))
-    byKey.set(call.key, call);
+  const inOrder = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
+  // Reversed, so that the first of several calls with one key counts.
+  const byKey = new Map(inOrder.toReversed().map((call) => [call.key, call]));
   const sums = new Map<PartKind, number>();
-  const points: { readonly call: CallRow; readonly sums: ReadonlyMap<PartKind, number> }[] = [];
-  const seen = new Set<number>();
+  const found = new Map<number, Omit<Point, 'call'>>();
   let cuts = 0;
-  const cutsAt: number[] = [];
   for (const step of steps) {
     const row = commitAt(chain, step.seq);
     if (row.type === 'snapshot' && row.parent !== null) continue;
@@ -31,14 +34,14 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
     }
     for (const entry of outlineOf(chain, row.artifact, row.format).entries) {
       const call = byKey.get(entry.key);
-      if (call && !seen.has(call.no)) {
-        seen.add(call.no);
-        points.push({ call, sums: new Map(sums) });
-        cutsAt.push(cuts);
-      }
+      if (call && !found.has(call.no)) found.set(call.no, { sums: new Map(sums), cuts });
       if (!entry.hidden) sums.set(partKindOf(entry), (sums.get(partKindOf(entry)) ?? 0) + entry.tokens);
     }
   }
+  const points = inOrder.flatMap((call): Point[] => {
+    const at = found.get(call.no);
+    return at ? [{ call, ...at }] : [];
+  });
   const scales = scalesOf(last.parts, points.at(-1)?.sums);
   const { idOf } = requestIds(
     chain,
@@ -63,7 +66,7 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
         limit: limitOf(chain, call.model, counted),
         parts,
         notRecorded: counted === null ? null : counted - parts.reduce((sum, size) => sum + size, 0),
-        ...(at > 0 && cutsAt[at] !== cutsAt[at - 1] && { cut: true as const }),
+        ...(at > 0 && points[at]?.cuts !== points[at - 1]?.cuts && { cut: true as const }),
       };
     }),
   };

@@ -17,7 +17,10 @@ function checkParts(path: string): number {
   importInto(chain, path);
   let counted = 0;
   for (const { id } of tips(chain, {})) {
-    for (const call of usageSeries(chain, id).calls) {
+    const { calls } = usageSeries(chain, id);
+    const inList = usageCalls(chain, { id }).calls.filter(({ beside }) => beside === undefined);
+    expect(calls.map(({ requestId }) => requestId)).toEqual(inList.map(({ requestId }) => requestId));
+    for (const call of calls) {
       if (call.counted === null) {
         expect(call.notRecorded).toBeNull();
         continue;
