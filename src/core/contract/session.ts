@@ -23,6 +23,8 @@ export const session = z.object({
   limit: count.nullable(),
   /** The price of the calls, subagents included; null is "no price". */
   cost: money.nullable(),
+  /** Some contents are only on the hub, so the calls are not counted: peak, window and price are null. */
+  isOnHub: z.literal(true).optional(),
   errors: count,
   /** True while live capture sees the agent work on it. */
   live: z.boolean(),

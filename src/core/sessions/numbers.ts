@@ -1,10 +1,11 @@
+import type { CommitSeq } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { callsByCommit, limitOf, moneyOf } from '../usage/index.js';
 import type { Forest } from './forest.js';
 
 /** What the calls of a session came to. */
-export type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'models'>;
+export type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'models' | 'isOnHub'>;
 
 interface Sum {
   peak: number | null;
@@ -19,7 +20,10 @@ interface Sum {
 
 export const noNumbers: SessionNumbers = { peakTokens: null, limit: null, cost: null, models: [] };
 
-/** The counted peak, window, price and models of each session. The price includes subagents. */
+/**
+ * The counted peak, window, price and models of each session. The price includes subagents. A session with contents that only the hub holds has
+ * no numbers: those of a part of its calls would be too small.
+ */
 export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
   const sums = new Map<string, Sum>();
   const sumOf = (key: string): Sum => {
@@ -37,9 +41,7 @@ export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: Readonly
       own.peak = peak;
       own.model = model;
     }
-    const seen = new Set<string>();
-    for (let one: string | undefined = key; one !== undefined && !seen.has(one); one = parents.get(one)) {
-      seen.add(one);
+    for (const one of withStarters(key, parents)) {
       const sum = sumOf(one);
       sum.cost += cost;
       sum.priced += priced;
@@ -47,10 +49,42 @@ export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: Readonly
       sum.calls += calls;
     }
   }
+  const onHub = new Set<string>();
+  for (const seq of commitsOnHub(chain)) {
+    const node = at.get(seq);
+    const key = node && keyOf(node);
+    if (key !== undefined) for (const one of withStarters(key, parents)) onHub.add(one);
+  }
+  for (const key of onHub) sumOf(key);
   return new Map(
     [...sums].map(([key, { peak, model, cost, priced, whole, calls, models }]) => [
       key,
-      { peakTokens: peak, limit: limitOf(chain, model, peak), cost: moneyOf(priced > 0 ? cost : null, whole === calls), models: [...models].sort() },
+      onHub.has(key)
+        ? { ...noNumbers, models: [...models].sort(), isOnHub: true as const }
+        : {
+            peakTokens: peak,
+            limit: limitOf(chain, model, peak),
+            cost: moneyOf(priced > 0 ? cost : null, whole === calls),
+            models: [...models].sort(),
+          },
     ]),
   );
 }
+
+/** A session and those that started it, whose prices include its calls. */
+function withStarters(key: string, parents: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const seen = new Set<string>();
+  for (let one: string | undefined = key; one !== undefined && !seen.has(one); one = parents.get(one)) seen.add(one);
+  return seen;
+}
+
+/** The commits of a project that is open without a clone whose contents are not here. */
+const commitsOnHub = ({ artifacts, db, project }: Chain): CommitSeq[] =>
+  artifacts.copies.expects()
+    ? db
+        .all<{ seq: CommitSeq }>(
+          "SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.project = ? AND a.gone = 'evicted'",
+          project,
+        )
+        .map(({ seq }) => seq)
+    : [];

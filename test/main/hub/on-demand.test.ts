@@ -3,11 +3,13 @@ import { createRouterClient } from '@orpc/server';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { SessionRow } from '../../../src/core/contract/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router/index.js';
+import { listSessions } from '../../../src/core/sessions/index.js';
 import { type ManagedHub, push } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
-import { usageSessions } from '../../../src/core/usage/index.js';
+import { preparePrices, usageSessions } from '../../../src/core/usage/index.js';
 import { hubAt } from '../../../src/main/team/index.js';
 import { commitText, startTestHub, type TestHub } from '../../support/hub.js';
 import { importInto } from '../../support/imports.js';
@@ -70,9 +72,17 @@ describe('a hub project that is open without a clone', () => {
     line.away = true;
     expect((await client.context.entries({ id: first?.tips[0] as never })).entries).toEqual(entries);
     line.away = false;
-    // Calls are counted from everything, never from the part that was read.
+    // Calls are counted from everything, never from the part that was read. Until then, a session has no numbers.
+    const numbers = (list: readonly SessionRow[]) =>
+      new Map(list.map(({ sessionId, peakTokens, cost, isOnHub }) => [sessionId, isOnHub ? 'on the hub' : { peakTokens, cost }]));
+    await preparePrices(mine);
+    const whole = numbers(listSessions(mine, {}, {}).sessions);
+    const shown = numbers((await client.session.list({})).sessions);
+    expect([...shown.values()]).toContain('on the hub');
+    for (const [id, each] of shown) if (each !== 'on the hub') expect(each, id).toEqual(whole.get(id));
     expect(await client.usage.sessions({ groupBy: null })).toEqual(usageSessions(mine, { groupBy: null }));
     expect(away()).toBe(0);
+    expect(numbers((await client.session.list({})).sessions)).toEqual(whole);
     // Everything can be read, and it is what the other project holds.
     for (const { tips } of sessions) for (const id of tips) await client.context.entries({ id });
     expect((await client.project.check({})).problems).toEqual([]);

@@ -135,7 +135,10 @@ function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
 
 function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
   if (!session) return null;
-  const { turns, branches, peakTokens, limit, cost, errors, parentSessionId } = session;
+  const { turns, branches, peakTokens, limit, cost, errors, parentSessionId, isOnHub } = session;
+  const unknown = isOnHub
+    ? { words: 'on the hub', title: 'The hub still holds contents of this session, so its calls are not counted yet. Usage fetches and counts them.' }
+    : { words: 'not recorded', title: basis.notRecorded };
   return (
     <>
       <span role="gridcell" className="c-turns num">
@@ -146,8 +149,8 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
       </span>
       <span role="gridcell" className="c-peak">
         {peakTokens === null ? (
-          <span className="muted" title={basis.notRecorded}>
-            not recorded
+          <span className="muted" title={unknown.title}>
+            {unknown.words}
           </span>
         ) : limit === null ? (
           <span title={`${basis.counted}: ${say.exact(peakTokens)} tokens, the largest input of a call. The window of the model is not known.`}>
@@ -167,11 +170,13 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
           cost
             ? `All calls of the session${subagents.length > 0 ? ' and its subagents' : ''}, at API prices in ${cost.currency} of ${cost.priceDate}. A subscription does not pay them.${cost.atLeast ? ' A lower bound: some output was not recorded.' : ''}`
             : peakTokens === null
-              ? `${basis.notRecorded}, so the cost is unknown`
+              ? isOnHub
+                ? unknown.title
+                : `${basis.notRecorded}, so the cost is unknown`
               : 'No price: the list has none for the model. The file usage.json can set one.'
         }
       >
-        {cost ? say.money(cost) : <span className="muted">{peakTokens === null ? 'not recorded' : 'no price'}</span>}
+        {cost ? say.money(cost) : <span className="muted">{peakTokens === null ? unknown.words : 'no price'}</span>}
       </span>
       <span role="gridcell" className="c-errors num">
         {errors > 0 && (

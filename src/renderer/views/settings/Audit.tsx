@@ -6,13 +6,13 @@ import { useQuery } from '../../state';
 const perPage = 25;
 
 /** The words for actions of the hub; others say what they do. */
-const actions: Readonly<Record<string, string>> = {
-  pull: 'read records',
-  push: 'wrote',
-  objects: 'read contents',
-  outlines: 'read contents',
-  create: 'created the project',
-  retention: 'removed expired contents',
+const actions: Readonly<Record<string, (count: number) => string>> = {
+  pull: (count) => `read ${say.plural(count, 'record')}`,
+  push: (count) => `wrote ${say.plural(count, 'record or content', 'records and contents')}`,
+  objects: (count) => `read ${say.plural(count, 'content')}`,
+  outlines: (count) => `read ${say.plural(count, 'content')}`,
+  create: () => 'created the project',
+  retention: (count) => `removed ${say.plural(count, 'expired content')}`,
 };
 
 /** Who read and wrote what on the hub, newest first. For admins. */
@@ -30,11 +30,15 @@ export function Audit() {
               {lines.map(({ no, at, by, action, count, what }) => (
                 <li key={no}>
                   <span>
-                    <b>{by}</b> {actions[action] ?? action}
-                    {what ? `: ${what}` : count > 1 && ` (${say.exact(count)})`}{' '}
+                    <b>{by}</b> {actions[action]?.(count) ?? action}{' '}
                     <span className="muted" title={say.instant(at)}>
                       {say.when(at)}
                     </span>
+                    {what && (
+                      <span className="muted storage-what" title={what}>
+                        {what}
+                      </span>
+                    )}
                   </span>
                 </li>
               ))}
