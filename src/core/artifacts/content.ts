@@ -139,7 +139,7 @@ export function chunkListOf(row: Pick<Content, 'chunks' | 'hash'>): Chunk[] {
 const damaged = (hash: Buffer): StemmaError =>
   corrupt(
     refOfHash(hash),
-    `what is stored for ${refOfHash(hash)} is not what its hash names; "stemma fsck --repair" restores it from its source or a backing store where it can`,
+    `the content of ${refOfHash(hash)} does not match its hash; "stemma fsck --repair" restores it from its source or a replica where it can`,
   );
 
 /**

@@ -119,7 +119,7 @@ export function openLogins(dataDir: string, vault?: Vault): Logins {
 const originOf = (hub: string): string => new URL(hub).href.replace(/\/+$/, '');
 
 const signInFirst = (hub: string, what: string): StemmaError =>
-  new StemmaError('UNAUTHORIZED', `${what} ${hub}. Sign in, in Settings, Team or with \`stemma login ${hub}\`, or give a token.`, {
+  new StemmaError('UNAUTHORIZED', `${what} ${hub}. Sign in in Settings, Team, or with \`stemma login ${hub}\`, or give a token.`, {
     field: 'token',
     hub,
   });

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
-import { complaints, entries, importAll, openAgents, sheet } from '../../support/window.js';
+import { complaints, entries, importAll, openAgents, sheet, view } from '../../support/window.js';
 
 /** The window on an imported history, with one commit selected. */
 async function selected(page: Page, machine: { giveHistory(): string; web(): Promise<{ url: string }> }): Promise<void> {
@@ -14,8 +14,19 @@ async function selected(page: Page, machine: { giveHistory(): string; web(): Pro
 
 test('compose: layers and messages of another process', async ({ page, machine }) => {
   const met = complaints(page);
+  // The first answer about the settings is held: what waits for it can be canceled too.
+  let isHeld = true;
+  await page.routeWebSocket('**/rpc', (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      if (!isHeld || !message.toString().includes('/project/settings')) server.send(message);
+    });
+  });
   await selected(page, machine);
   await openAgents(page, 'Composition');
+  await view(page).getByRole('button', { name: 'Cancel' }).click();
+  isHeld = false;
+  await view(page).getByRole('button', { name: 'Load again' }).click();
   const layers = page.getByRole('list', { name: 'Layers in the order sent' });
   const messages = page.getByRole('region', { name: 'Messages' });
   await expect(layers.getByText('Memory', { exact: true })).toBeVisible();

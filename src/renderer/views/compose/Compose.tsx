@@ -2,7 +2,7 @@ import { Layers } from 'lucide-react';
 import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Loading, notifyProblem, ProblemLine, problemOf } from '../../parts';
+import { Answer, notifyProblem, ProblemLine, problemOf } from '../../parts';
 import { ask, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
@@ -43,7 +43,8 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
     project,
   );
   const ofProject = settings.status === 'done' ? settings.data.enableShareContext : undefined;
-  const key = settings.status === 'loading' || settings.status === 'idle' ? null : `${project} ${commit} ${ofProject}`;
+  const waiting = settings.status === 'done' || settings.status === 'failed' ? undefined : settings;
+  const key = waiting ? null : `${project} ${commit} ${ofProject}`;
   const recorded = useQuery(key, (signal) => firstPage(commit, asRecorded, signal));
   const changed = settled !== asRecorded;
   const tried = useQuery(changed && key ? `${key} ${JSON.stringify(settled)}` : null, (signal) => firstPage(commit, settled, signal));
@@ -52,10 +53,9 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   if (!changed) last.current = undefined;
   else if (tried.status === 'done' && last.current?.page !== tried.data) last.current = { page: tried.data, trial: settled };
   const sendTrial = async (): Promise<void> => ask(sendForm((await api.compose.preview(inputOf(commit, trial))).messages, send));
-  if (key === null) return <Loading what="Loading the layers" lines={12} />;
   return (
     <Answer
-      query={recorded}
+      query={waiting ?? recorded}
       what="Cannot load the layers of this context"
       loading="Loading the layers"
       stillWorks="The chain and other commits still work."

@@ -23,15 +23,16 @@ interface ConnectProps {
 
 /** The form that connects a project with a hub, with a token or a sign-in. */
 export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const [asked, ask] = useState<Asked>();
+  const [signingIn, start, forgetSignIn] = useTask<string>();
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
+    forgetSignIn();
     const given = new FormData(event.currentTarget);
     const text = (field: string): string => String(given.get(field) ?? '').trim();
     onConnect({ hub: text('hub'), project: text('project'), token: text('token') || undefined });
   };
-  const form = useRef<HTMLFormElement>(null);
-  const [asked, ask] = useState<Asked>();
-  const [signingIn, start] = useTask<string>();
   const signIn = async (): Promise<void> => {
     const field = form.current?.elements.namedItem('hub');
     if (!(field instanceof HTMLInputElement) || !field.reportValidity()) return;

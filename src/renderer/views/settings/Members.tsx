@@ -1,8 +1,8 @@
-import { UserPlus } from 'lucide-react';
+import { Copy, UserPlus } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { api } from '../../client';
 import { Answer, Button, RemoveButton } from '../../parts';
-import { useQuery } from '../../state';
+import { copy, useQuery } from '../../state';
 import { Field } from './NewReplica';
 import { TaskProblem, useTask } from './task';
 
@@ -73,9 +73,7 @@ export function Members() {
             {invited.result.token === null ? (
               <>{invited.result.name} has access after signing in.</>
             ) : (
-              <>
-                The token of {invited.result.name}, shown once: <code>{invited.result.token}</code>
-              </>
+              <Token {...invited.result} token={invited.result.token} />
             )}
           </p>
         )}
@@ -85,6 +83,15 @@ export function Members() {
     </section>
   );
 }
+
+const Token = ({ name, token }: { name: string; token: string }) => (
+  <>
+    The token of {name}, shown once: <code>{token}</code>{' '}
+    <Button small icon={Copy} onClick={() => void copy(token, 'Copied the token')}>
+      Copy
+    </Button>
+  </>
+);
 
 function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void }) {
   return (

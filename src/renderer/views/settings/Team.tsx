@@ -1,4 +1,4 @@
-import { CloudDownload, CloudUpload } from 'lucide-react';
+import { CloudDownload, CloudUpload, RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -68,7 +68,7 @@ export function Team({ onPulled }: { onPulled: () => void }) {
             </>
           ) : (
             <>
-              <Connected status={status} onForget={() => changeBy(() => api.team.disconnect({}))} />
+              <Connected status={status} onForget={() => changeBy(() => api.team.disconnect({}))} onRetry={reload} />
               {status.refused && status.project !== null && connectForm({ hub: status.hub, project: status.project })}
               {status.problem === undefined && (
                 <Actions
@@ -131,7 +131,14 @@ interface OutcomeProps {
 function Outcome({ changed, exchanged, problem }: OutcomeProps) {
   return (
     <div aria-live="polite">
-      {exchanged.state === 'running' && <p className="muted">Talking with the hub…</p>}
+      {exchanged.state === 'running' && (
+        <p className="muted">
+          Talking with the hub…{' '}
+          <Button small onClick={exchanged.stop}>
+            Stop waiting
+          </Button>
+        </p>
+      )}
       {exchanged.state === 'done' && <Result {...exchanged.result} />}
       <TaskProblem task={changed} />
       {problem === undefined && <TaskProblem task={exchanged} />}
@@ -180,7 +187,7 @@ function Result({ words, refused }: Exchanged) {
   );
 }
 
-function Connected({ status, onForget }: { status: TeamStatus; onForget: () => void }) {
+function Connected({ status, onForget, onRetry }: { status: TeamStatus; onForget: () => void; onRetry: () => void }) {
   const { hub, project, name, role, toPush, toPull, problem } = status;
   return (
     <>
@@ -210,7 +217,16 @@ function Connected({ status, onForget }: { status: TeamStatus; onForget: () => v
           </>
         )}
       </ul>
-      {problem !== undefined && <ProblemLine>{problem}</ProblemLine>}
+      {problem !== undefined && (
+        <>
+          <ProblemLine>{problem}</ProblemLine>
+          <div className="storage-actions">
+            <Button icon={RotateCw} onClick={onRetry}>
+              Try again
+            </Button>
+          </div>
+        </>
+      )}
     </>
   );
 }

@@ -361,7 +361,7 @@ describe('bad input: the call is listed as not verified, with a reason', () => {
     data[20] = (data[20] as number) ^ 1;
     chain.db.run('UPDATE artifact SET data = ? WHERE no = ?', data, page?.artifact ?? 0);
     for (const [, proof, problem] of verdicts(chain))
-      expect([proof, problem]).toEqual(['recorded', expect.stringMatching(/not what its hash names/)]);
+      expect([proof, problem]).toEqual(['recorded', expect.stringMatching(/does not match its hash/)]);
   });
 });
 
