@@ -66,6 +66,8 @@ export interface ChainFacts {
   readonly summaries: ReadonlyMap<ContextId, string>;
   /** The first commits of branches that were made here. */
   readonly forks: ReadonlySet<ContextId>;
+  /** The same, newest first, by the commit that they continue. */
+  readonly forksAfter: ReadonlyMap<ContextId, readonly ContextId[]>;
 }
 
 function factsOf(rows: Ranges<GraphRow>): ChainFacts {
@@ -73,6 +75,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
   const callOfSubagent = new Map<ContextId, Started>();
   const summaries = new Map<ContextId, string>();
   const forks = new Set<ContextId>();
+  const forksAfter = new Map<ContextId, ContextId[]>();
   // Rows come newest first, so the first child found leads to the newest end.
   const newestChild = new Map<ContextId, ContextId>();
   for (let n = 0; n < (rows.total() ?? 0); n++) {
@@ -81,6 +84,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
     const { id, parent, summary } = row.commit;
     if (summary) summaries.set(id, summary);
     if (row.forked) forks.add(id);
+    if (row.forked && parent) forksAfter.set(parent, [...(forksAfter.get(parent) ?? []), id]);
     if (parent && !newestChild.has(parent)) newestChild.set(parent, id);
     if (!row.startedBy) continue;
     callOfSubagent.set(id, row.startedBy);
@@ -88,7 +92,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
     for (let next = newestChild.get(end); next; next = newestChild.get(end)) end = next;
     subagentOfCall.set(row.startedBy.toolCallId, end);
   }
-  return { subagentOfCall, callOfSubagent, summaries, forks };
+  return { subagentOfCall, callOfSubagent, summaries, forks, forksAfter };
 }
 
 /** The chain facts of a project; its chain is loaded in the background. */

@@ -1,7 +1,7 @@
 // state: the current place (address, selection, open sheet) and data loaded from the engine, cached by id.
 // Commits never change, so their outlines and entries can be cached; lists reload when a revision goes up.
 // Views use this folder; nothing here imports a component.
-export { chainOf, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
+export { type ChainFacts, chainOf, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
 export { beginningOf, entriesOf, entriesWith, type Outline, outlineOf, type ShownCommit, stepEntriesOf, timelineOf, useCommit } from './contexts';
 export { choosePaths, isDesktop, onDesktopCommand, setNotifyTurns, useNotifyTurns } from './desktop';
 export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useForkDraft } from './drafts';

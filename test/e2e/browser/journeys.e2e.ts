@@ -2,7 +2,7 @@ import { expect, test } from '../../support/e2e.js';
 import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
 import { commits, entries, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
 
-test('[W44] from the sessions to the agent on an edited prompt in four clicks', async ({ page, machine }) => {
+test('[W44, W71] to the agent on an edited prompt in four clicks, then compared', async ({ page, machine }) => {
   const given = giveRunnableSession(machine);
   machine.env.DISPLAY = ':99';
   const { url } = await machine.web();
@@ -13,6 +13,11 @@ test('[W44] from the sessions to the agent on an edited prompt in four clicks', 
   // The fork is on the chain beside the original, titled by its change.
   await place(page, 'Chain').click();
   await expect(page.getByRole('option', { name: /^Edited: without/ })).toBeVisible();
+  await page.getByRole('option', { name: /^Fix it with a lock/ }).click();
+  const forks = page.getByRole('region', { name: 'Forks of this turn' });
+  await expect(forks.getByRole('listitem')).toHaveCount(1);
+  await forks.getByRole('button', { name: 'Compare' }).click();
+  await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
 });
 
 test('[W5] a branch is archived or deleted, and undo brings it back', async ({ page, machine }) => {

@@ -20,6 +20,7 @@ import { compareWithOriginal } from '../original';
 import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
 import { FilesTouched } from './FilesTouched';
+import { ForksHere } from './ForksHere';
 import { SummaryField } from './SummaryField';
 import { SummaryHistory } from './SummaryHistory';
 
@@ -28,13 +29,13 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   const { view } = useNavigation(({ route }) => route);
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
   const agent = agentOf(commit.format);
-  const { callOfSubagent, forks } = useChainFacts(
+  const chain = useChainFacts(
     project,
     useNavigation(({ route }) => route.session),
   );
   const facts = useRowFacts(project, [commit.id]).get(commit.id);
-  const startedBy = callOfSubagent.get(commit.id);
-  const forked = forks.has(commit.id);
+  const startedBy = chain.callOfSubagent.get(commit.id);
+  const forked = chain.forks.has(commit.id);
   return (
     <section aria-label="Commit">
       <h2 className="inspector-head">
@@ -84,6 +85,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       {commit.type === 'compaction' && view !== 'context' && <CompactionLoss key={`${commit.id} loss`} project={project} commit={commit.id} />}
       <ContextSummary project={project} commit={commit} />
       <FilesTouched project={project} commit={commit} facts={facts} />
+      <ForksHere commit={commit} facts={chain} />
       <Facts
         rows={[
           startedBy ? ['Started by', <CallLink key="started" started={startedBy} />] : undefined,

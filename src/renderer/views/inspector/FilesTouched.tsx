@@ -17,7 +17,7 @@ export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
   if (!facts || facts.files === 0) return null;
   const { files, touched } = facts;
   return (
-    <section className="files-touched" aria-label="Files touched">
+    <section className="commit-list" aria-label="Files touched">
       <h3>
         Files touched <span className="muted">{say.exact(files)}</span>
       </h3>

@@ -1,0 +1,34 @@
+import type { ContextId } from '../../../core/contract/index.js';
+import { say } from '../../parts';
+import { type ChainFacts, go, type ShownCommit } from '../../state';
+
+/** The forks that stand in the place of a commit or continue it, each with a comparison. */
+export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: ChainFacts }) {
+  const after = (id: ContextId | null): readonly ContextId[] => (id === null ? [] : (facts.forksAfter.get(id) ?? []));
+  const forks = [...after(commit.id), ...after(commit.parent)].filter((id) => id !== commit.id);
+  if (forks.length === 0) return null;
+  return (
+    <section className="commit-list" aria-label="Forks of this turn">
+      <h3>
+        Forks of this turn <span className="muted">{say.exact(forks.length)}</span>
+      </h3>
+      <ul>
+        {forks.map((id) => (
+          <li key={id}>
+            <button
+              type="button"
+              className="link-button ellipsis grow"
+              title={facts.summaries.get(id) ?? id}
+              onClick={() => go({ commit: id, entry: undefined })}
+            >
+              {say.firstLine(facts.summaries.get(id) ?? 'No title', 80)}
+            </button>
+            <button type="button" className="link-button" onClick={() => go({ view: 'compare', commit: id, against: commit.id, entry: undefined })}>
+              Compare
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
