@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { type Chain, commitAt } from '../chain/index.js';
-import type { Checkpoint, ImportProgress, ImportResult, Mapping, Skip } from '../contract/index.js';
+import type { ImportProgress, ImportResult, Mapping, Skip } from '../contract/index.js';
 import type { Located } from '../files/index.js';
 import {
   type ImportableFormat,
@@ -297,15 +297,14 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
     const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
     const first = planned();
     const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
-    const all = origin ? planned() : first;
-    const plan = asked.last ? endingAs(asked.last, all) : all;
+    const plan = origin ? planned() : first;
     // Other writers wait during the transaction, so everything that can be read before it is.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
     return chain.artifacts.transaction(() => {
       const now = latestSource(chain, path);
       const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
       if (!isSame || (chain.db.version() !== version && !isStillTrue())) return undefined;
-      const stored = store(chain, { found, file, hash, plan, grown, calls, signed: asked.signed });
+      const stored = store(chain, { found, file, hash, plan, grown, calls, signed: asked.signed, last: asked.last });
       const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, replaceStored(chain))] };
       if (file.hasChanged(hash)) throw changed();
       return origin ? withOrigin(result, origin) : result;
@@ -336,14 +335,6 @@ const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
   skipped: [...origin.skipped, ...own.skipped],
   notes: [...origin.notes, ...own.notes],
 });
-
-/** Sets the checkpoint of the commit that the agent would resume, if this file brings it. */
-function endingAs(checkpoint: Checkpoint, plan: ImportPlan): ImportPlan {
-  const tip = plan.tips.at(-1);
-  const last = tip && 'plan' in tip ? tip.plan : undefined;
-  const commits = [...plan.commits].map((commit, n) => (n === last && commit.type === 'delta' ? { ...commit, checkpoint } : commit));
-  return { ...plan, commits };
-}
 
 /** Whether a commit or an object of the source was lost with damage. */
 const hasLost = (chain: Chain, { no }: SourceRow): boolean =>

@@ -1,6 +1,6 @@
-import { type ContextId, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, timestampOf } from '../base/index.js';
 import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline } from '../chain/index.js';
-import type { Skip } from '../contract/index.js';
+import type { Checkpoint, Skip } from '../contract/index.js';
 import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, startOf } from '../formats/index.js';
 import { callsOfDelta, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
@@ -29,26 +29,34 @@ interface Storing {
   readonly grown: SourceRow | undefined;
   /** The request records of a new file, where it has any. */
   readonly calls: ReadCalls | undefined;
+  /** The checkpoint of the commit that the agent would resume, if this file brings it. */
+  readonly last: Checkpoint | undefined;
 }
 
+/** The number of commits whose calls are stored together. */
+const countedAtOnce = 1_000;
+
 /** Stores the planned commits of a file, and the file itself as a source. Call inside a transaction. */
-export function store(chain: Chain, { found, file, hash, plan, grown, calls, signed }: Storing): FileResult {
+export function store(chain: Chain, { found, file, hash, plan, grown, calls, signed, last }: Storing): FileResult {
   const { bytes } = file;
   const from = grown?.resumeAt ?? 0;
   const recordCalls = openRecorder(chain);
   const { problem: claim, machine = plan.machine, ...signer } = signedFor(chain, { signed, plan, grown });
   const own = { ...signer, machine };
   const counted: CountedCommit[] = [];
-  const rows: ContextRow[] = [];
+  const made = new MadeCommits(chain);
   const pieces: PlacedPiece[] = [];
   let commits = 0;
   let entries = 0;
   let opening: Pick<PlannedCommit, 'summary'> | undefined;
+  const tip = plan.tips.at(-1);
+  const endsWith = (number: number): Checkpoint | undefined => (tip && 'plan' in tip && tip.plan === number ? last : undefined);
   const storeAll = function* (): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     for (const planned of plan.commits) {
-      const stored = storeCommit(chain, found, bytes, plan.format, planned, rows, own);
-      rows.push(stored.row);
+      const stored = storeCommit(chain, found, bytes, plan.format, planned, made, { ...own, checkpoint: endsWith(made.seqs.length) });
+      made.add(stored.row);
       counted.push(stored);
+      if (counted.length === countedAtOnce) recordCalls(counted.splice(0));
       if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
       pieces.push(...stored.pieces);
       commits += stored.isNew ? 1 : 0;
@@ -62,9 +70,9 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
   const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read: calls }) : undefined;
   const { own: side, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...side, ...storeSide(chain, bytes, others));
-  const tips = tipRows(chain, plan, rows);
-  const [first] = rows;
-  if (plan.awaits !== undefined && first) rememberWaiting(chain, first.seq, plan.awaits);
+  const tips = tipRows(chain, plan, made);
+  const [first] = made.seqs;
+  if (plan.awaits !== undefined && first !== undefined) rememberWaiting(chain, first, plan.awaits);
   const kept = grown ? piecesUpTo(grown.pieces, from) : [];
   const laidOut = layOut(chain, bytes, pieces, from);
   const resumeAt = plan.end;
@@ -83,7 +91,7 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
     pieces: [...kept, ...laidOut.pieces],
   });
   requests?.save(source);
-  joinAnswers(chain, rows);
+  joinAnswers(chain, made.seqs);
   recordCalls(counted);
   const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
   return {
@@ -96,17 +104,39 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
   };
 }
 
-const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, rows: readonly ContextRow[]): ContextRow[] =>
-  plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip)) ?? []);
+/** The commits of a plan that are stored, by their numbers in the plan. Only the last row is in memory, because a file can have many. */
+class MadeCommits {
+  readonly seqs: CommitSeq[] = [];
+  #last: ContextRow | undefined;
+  readonly #chain: Chain;
+
+  constructor(chain: Chain) {
+    this.#chain = chain;
+  }
+
+  add(row: ContextRow): void {
+    this.seqs.push(row.seq);
+    this.#last = row;
+  }
+
+  at(number: number): ContextRow {
+    const seq = this.seqs[number];
+    if (seq === undefined) throw new Error(`the plan names commit ${number} before it is made`);
+    return this.#last?.seq === seq ? this.#last : commitAt(this.#chain, seq);
+  }
+}
+
+const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, made: MadeCommits): ContextRow[] =>
+  plan.tips.flatMap((tip) => ('plan' in tip ? made.at(tip.plan) : commitEndingAt(chain, tip)) ?? []);
 
 /** Stores the commits of a new plan for a file that is stored already. Their records lead to the new commits from now on. */
 export const replaceStored =
   (chain: Chain): Store =>
   ({ path, importedAt }, bytes, plan) => {
-    const rows: ContextRow[] = [];
+    const made = new MadeCommits(chain);
     for (const planned of plan.commits) {
-      const { row } = storeCommit(chain, { root: path, path, bytes: bytes.length, modifiedAt: importedAt }, bytes, plan.format, planned, rows);
-      rows.push(row);
+      const { row } = storeCommit(chain, { root: path, path, bytes: bytes.length, modifiedAt: importedAt }, bytes, plan.format, planned, made);
+      made.add(row);
       remember(chain, row, planned.records);
       chain.db.run(
         'UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))',
@@ -115,7 +145,7 @@ export const replaceStored =
         JSON.stringify(planned.records),
       );
     }
-    return tipRows(chain, plan, rows).map(({ seq }) => seq);
+    return tipRows(chain, plan, made).map(({ seq }) => seq);
   };
 
 function storeCommit(
@@ -124,10 +154,10 @@ function storeCommit(
   bytes: FileBytes,
   format: string,
   planned: PlannedCommit,
-  rows: readonly ContextRow[],
-  signed: Signed = {},
+  made: MadeCommits,
+  { checkpoint, ...signed }: Signed & { readonly checkpoint?: Checkpoint | undefined } = {},
 ): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean; entries: number } {
-  const parent = parentOf(chain, planned, rows);
+  const parent = parentOf(chain, planned, made);
   const ranges = contiguous(planned.ranges);
   const delta = joined(bytes, planned.kept ? contiguous([...ranges, ...planned.kept]) : ranges);
   const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
@@ -144,7 +174,7 @@ function storeCommit(
     machine: signed.machine,
     ticketId: signed.ticketId,
     sessionId: planned.sessionId,
-    checkpoint: planned.checkpoint,
+    checkpoint: (planned.type === 'delta' ? checkpoint : undefined) ?? planned.checkpoint,
     summary: planned.summary,
     messageCount: planned.type === 'compaction' ? 0 : counts.messages,
     tokenCount: counts.tokens,
@@ -179,12 +209,7 @@ function storeCommit(
   };
 }
 
-function parentOf(chain: Chain, planned: Pick<PlannedCommit, 'parent'>, rows: readonly ContextRow[]): ContextRow | null {
-  if (planned.parent === null) return null;
-  if ('plan' in planned.parent) {
-    const row = rows[planned.parent.plan];
-    if (!row) throw new Error(`the plan names commit ${planned.parent.plan} as a parent before it is made`);
-    return row;
-  }
-  return commitEndingAt(chain, planned.parent) ?? null;
+function parentOf(chain: Chain, { parent }: Pick<PlannedCommit, 'parent'>, made: MadeCommits): ContextRow | null {
+  if (parent === null) return null;
+  return 'plan' in parent ? made.at(parent.plan) : (commitEndingAt(chain, parent) ?? null);
 }

@@ -15,8 +15,5 @@ export function readRecordedCalls(chain: Chain, source: number): void {
   if (!records) return;
   records.save(source);
   const commits = (JSON.parse(row.tips) as CommitSeq[]).flatMap((tip) => lineage(chain, commitAt(chain, tip)));
-  joinAnswers(
-    chain,
-    [...new Set(commits.map(({ seq }) => seq))].map((seq) => commitAt(chain, seq)),
-  );
+  joinAnswers(chain, new Set(commits.map(({ seq }) => seq)));
 }

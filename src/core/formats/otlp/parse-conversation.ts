@@ -147,11 +147,12 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     const hasOwn = entriesAt(attributes) !== undefined;
     isOwn ||= hasOwn;
     const facts: CallFacts = {
-      ...{ from: input.length - fresh.length, isTold, started, isCompaction },
-      failures: Object.fromEntries(fresh.flatMap(({ parts }) => partsIn(parts)).flatMap(failureOf)),
+      ...{ from: input.length - fresh.length, isTold, isCompaction, started: started.length > 0 ? started : undefined },
+      failures: failures.size > 0 ? Object.fromEntries(fresh.flatMap(({ parts }) => partsIn(parts)).flatMap(failureOf)) : undefined,
     };
-    const place = { id: span.spanId, ...(after !== undefined && !hasOwn && { parent: after }), at: span.start };
-    return isLarge ? withRecord(place, () => recordOf(span, facts)) : { ...place, record: recordOf(span, facts, { fresh, output }) };
+    const parent = hasOwn ? undefined : after;
+    if (isLarge) return new LazyRecord(span, facts, parent);
+    return { id: span.spanId, parent, at: span.start, record: recordOf(span, facts, { fresh, output }) };
   });
   const tools = ordered.filter((span) => operationOf(span) === 'tool' && !answered.has(stringAt(span.attributes, 'gen_ai.tool.call.id') ?? ''));
   return isOwn ? records : withTools(records, tools, ordered, called);
@@ -170,8 +171,8 @@ interface CallFacts {
   readonly from: number;
   /** Its system prompt differs from the one before. */
   readonly isTold: boolean;
-  readonly started: readonly string[];
-  readonly failures: JsonObject;
+  readonly started: readonly string[] | undefined;
+  readonly failures: JsonObject | undefined;
   readonly isCompaction: boolean;
 }
 
@@ -192,18 +193,32 @@ function recordOf(
   return {
     call: factsOf(attributes),
     ...(failed !== undefined && { failed }),
-    ...(started.length > 0 && { started }),
-    ...(Object.keys(failures).length > 0 && { failures }),
+    ...(started && { started }),
+    ...(failures && Object.keys(failures).length > 0 && { failures }),
     ...(own ? { entries: own } : { instructions, input: fresh, output, ...(isCompaction && { isCompaction }) }),
   } as JsonObject;
 }
 
-const withRecord = (place: Omit<Wrapped, 'record'>, read: () => JsonObject): Wrapped => ({
-  ...place,
-  get record() {
-    return read();
-  },
-});
+/** A record that is made whenever it is read. */
+class LazyRecord implements Wrapped {
+  readonly id: string;
+  readonly parent: string | null | undefined;
+  readonly at: number;
+  readonly #span: Span;
+  readonly #facts: CallFacts;
+
+  constructor(span: Span, facts: CallFacts, parent: string | null | undefined) {
+    this.id = span.spanId;
+    this.parent = parent;
+    this.at = span.start;
+    this.#span = span;
+    this.#facts = facts;
+  }
+
+  get record(): JsonObject {
+    return recordOf(this.#span, this.#facts);
+  }
+}
 
 /** The spans of calls. Where a tool records none, its agents' spans hold the messages, which otherwise are those of the calls once more. */
 function callsIn(ordered: readonly Span[]): readonly Span[] {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { type ByteRange, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { type ListInFile, type ValueInFile, valueAt, valuesInFile } from '../shared/json-items.js';
@@ -14,32 +14,26 @@ type Read<T> = () => T;
 
 /** The spans of a file that does not fit into memory, with their details. Only small attributes are in memory. */
 export function spansInFile(file: FileBytes): readonly Span[] {
-  const once = lastOf<Span>();
   const logs = new Map<string, Read<JsonObject>[]>();
   const own: Read<Span>[] = [];
   const exported: Export[] = [];
   for (const value of valuesOf(file)) {
     if (!isObject(value.shell)) continue;
-    const read = readerOf(file);
-    for (const log of itemsOf(value, logList, read)) {
+    for (const log of itemsOf(value, logList, file)) {
       const id = stringAt(log(), 'spanId') ?? '';
       if (id === '') continue;
       const some = logs.get(id) ?? [];
       some.push(log);
       logs.set(id, some);
     }
-    own.push(...spansOf(value, value.shell, read));
-    exported.push(exportOf(value, value.shell, read));
+    own.push(...spansOf(value, value.shell, file));
+    exported.push(exportOf(value, value.shell, file));
   }
-  const keep = (read: Read<Span>, span = read()): Span => light(() => once(read), span);
-  if (own.length === 0) return observedSpans(exported, keep);
-  return own.map((read) =>
-    keep(() => {
-      const span = read();
-      const logged = (logs.get(span.spanId) ?? []).map((log) => loggedEvent(log()));
-      return withDetails({ ...span, events: [...span.events, ...logged] });
-    }),
-  );
+  const keep = keeper((span) => {
+    const logged = (logs.get(span.spanId) ?? []).map((log) => loggedEvent(log()));
+    return withDetails({ ...span, events: [...span.events, ...logged] });
+  });
+  return own.length === 0 ? observedSpans(exported, keep) : own.map((read) => keep(read));
 }
 
 /** The values of a file; those of a list are one by one. */
@@ -50,67 +44,90 @@ function* valuesOf(file: FileBytes): Generator<ValueInFile> {
   }
 }
 
-type Reader = (range: ValueInFile['range']) => Read<JsonObject>;
-const readerOf =
-  (file: FileBytes): Reader =>
-  (range) =>
-  () =>
-    objectsIn([valueAt(file, range) ?? null])[0] ?? {};
+const objectAt = (file: FileBytes, range: ByteRange): JsonObject => objectsIn([valueAt(file, range) ?? null])[0] ?? {};
 
-const itemsOf = ({ lists }: ValueInFile, path: RegExp, read: Reader): readonly Read<JsonObject>[] =>
-  lists.filter((list) => path.test(list.path)).flatMap(({ items }) => items.map(read));
+const itemsOf = ({ lists }: ValueInFile, path: RegExp, file: FileBytes): readonly Read<JsonObject>[] =>
+  lists.filter((list) => path.test(list.path)).flatMap(({ items }) => items.map((range) => () => objectAt(file, range)));
 
-function spansOf(value: ValueInFile, shell: JsonObject, read: Reader): readonly Read<Span>[] {
+function spansOf(value: ValueInFile, shell: JsonObject, file: FileBytes): readonly Read<Span>[] {
   const lists = value.lists.flatMap((list): readonly Read<Span>[] => {
     const number = spanList.exec(list.path)?.[1];
     const resource = Array.isArray(shell.resourceSpans) && number !== undefined ? shell.resourceSpans[Number(number)] : undefined;
-    return isObject(resource) ? spansOfResource(list, resource, read) : [];
+    return isObject(resource) ? spansOfResource(list, resource, file) : [];
   });
-  if (lists.length > 0 || spansIn(shell).length === 0) return lists;
-  const whole = read(value.range);
-  return [() => spansIn(whole())[0] as Span];
+  return lists.length > 0 || spansIn(shell).length === 0 ? lists : [() => spansIn(objectAt(file, value.range))[0] as Span];
 }
 
-function spansOfResource({ items }: ListInFile, resource: JsonObject, read: Reader): readonly Read<Span>[] {
+function spansOfResource({ items }: ListInFile, resource: JsonObject, file: FileBytes): readonly Read<Span>[] {
   const attributes = attributesIn(isObject(resource.resource) ? resource.resource.attributes : undefined);
-  return items.map((range) => {
-    const own = read(range);
-    return () => otlpSpan(own(), attributes);
-  });
+  return items.map((range) => () => otlpSpan(objectAt(file, range), attributes));
 }
 
-function exportOf(value: ValueInFile, shell: JsonObject, read: Reader): Export {
+function exportOf(value: ValueInFile, shell: JsonObject, file: FileBytes): Export {
+  const single = typeof shell.run_type === 'string' ? [() => objectAt(file, value.range)] : [];
   return {
     trace: isObject(shell.trace) ? shell.trace : {},
-    observations: itemsOf(value, /^observations$/, read),
-    runs: [...itemsOf(value, /^post$/, read), ...itemsOf(value, /^patch$/, read), ...(typeof shell.run_type === 'string' ? [read(value.range)] : [])],
+    observations: itemsOf(value, /^observations$/, file),
+    runs: [...itemsOf(value, /^post$/, file), ...itemsOf(value, /^patch$/, file), ...single],
   };
 }
 
 const maxHeldLength = 256;
 
-/** A span whose large attributes and events are read again whenever they are needed. */
-function light(read: Read<Span>, { attributes, events, ...span }: Span): Span {
-  const held: JsonObject = {};
-  for (const [name, value] of Object.entries(attributes)) {
-    const isSmall = typeof value === 'string' ? value.length <= maxHeldLength : typeof value !== 'object' || value === null;
-    Object.defineProperty(held, name, { enumerable: true, ...(isSmall ? { value } : { get: () => read().attributes[name] }) });
+/** A span whose large attributes and events are read again whenever they are needed. A file has many: their getters are shared. */
+class LightSpan implements Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  readonly failed: string | undefined;
+  readonly attributes: JsonObject;
+  readonly #again: (() => Span) | undefined;
+
+  constructor(span: Span, attributes: JsonObject, again: (() => Span) | undefined) {
+    this.traceId = span.traceId;
+    this.spanId = span.spanId;
+    this.parentSpanId = span.parentSpanId;
+    this.name = span.name;
+    this.start = span.start;
+    this.end = span.end;
+    this.failed = span.failed;
+    this.attributes = attributes;
+    this.#again = again;
   }
-  const hasEvents = events.length > 0;
-  return {
-    ...span,
-    attributes: held,
-    get events() {
-      return hasEvents ? read().events : [];
-    },
-  };
+
+  get events(): Span['events'] {
+    return this.#again?.().events ?? [];
+  }
 }
 
-/** Remembers the result of the last reading, because several facts of a span are asked for in a row. */
-function lastOf<T>(): (read: Read<T>) => T {
-  let last: { readonly read: Read<T>; readonly result: T } | undefined;
-  return (read) => {
-    if (last?.read !== read) last = { read, result: read() };
-    return last.result;
+/** Makes light spans. `detailed` adds what other records of the file say about a span. */
+function keeper(detailed: (span: Span) => Span): (read: Read<Span>, span?: Span) => Span {
+  const source = Symbol('source');
+  // Several facts of a span are asked for in a row.
+  let last: { readonly read: Read<Span>; readonly span: Span } | undefined;
+  const spanOf = (read: Read<Span>): Span => {
+    if (last?.read !== read) last = { read, span: detailed(read()) };
+    return last.span;
+  };
+  const getters = new Map<string, PropertyDescriptor>();
+  const getterOf = (name: string): PropertyDescriptor => {
+    const get = function (this: { readonly [source]: Read<Span> }): Json | undefined {
+      return spanOf(this[source]).attributes[name];
+    };
+    const made = getters.get(name) ?? { enumerable: true, get };
+    getters.set(name, made);
+    return made;
+  };
+  return (read, span = spanOf(read)) => {
+    const held: JsonObject = {};
+    Object.defineProperty(held, source, { value: read });
+    for (const [name, value] of Object.entries(span.attributes)) {
+      const isSmall = typeof value === 'string' ? value.length <= maxHeldLength : typeof value !== 'object' || value === null;
+      Object.defineProperty(held, name, isSmall ? { enumerable: true, value } : getterOf(name));
+    }
+    return new LightSpan(span, held, span.events.length > 0 ? () => spanOf(read) : undefined);
   };
 }

@@ -25,7 +25,7 @@ export interface TreeRecord {
   readonly parent: TreeRecord | { readonly record: string } | null;
   /** The project has the record already. */
   readonly stored: boolean;
-  readonly at?: Timestamp;
+  readonly at?: Timestamp | undefined;
   /** The messages that a compaction keeps, in the order in which the model sees them. */
   readonly kept?: readonly TreeRecord[];
   /** The checkpoint at the end of a step. */
@@ -50,7 +50,7 @@ export interface CommitFacts {
   readonly read: (pieces: readonly Piece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
   /** Whether a piece has no entries, where that does not depend on others. */
   readonly isSilent?: (piece: Piece) => boolean;
-  /** Entries are read again where they are needed, because those of the whole file would fill memory. */
+  /** Commits and their entries are read again where they are needed, because those of the whole file would fill memory. */
   readonly isLazy?: true;
   /** One line that says what the commit is about. `entries` are those of its delta. */
   readonly summary: (records: readonly TreeRecord[], entries: readonly ParsedEntry[]) => string | undefined;
@@ -79,25 +79,19 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
   const segments = branches.flatMap((branch) => segmentsOf(branch, branchedAt, context.granularity));
   const home = new Map(segments.flatMap((segment) => segment.records.map((record) => [record, segment] as const)));
   const side = placePieces(tree, home, context.resumeAt);
-  const numbers = new Map<Segment, number>();
-  const last = lastRead<ReturnType<typeof facts.read>>();
-  const commits = segments
-    .filter((segment) => !isStored(segment))
-    .map((segment, number) => {
-      numbers.set(segment, number);
-      return commitOf(segment);
-    });
+  const fresh = segments.filter((segment) => !isStored(segment));
+  const numbers = new Map(fresh.map((segment, number) => [segment, number]));
+  const commits = fresh.map(facts.isLazy ? onDemand(commitOf) : commitOf);
   return { commits, side, tips: tipsOf() };
 
   function commitOf({ records, type, checkpoint, pieces }: Segment): PlannedCommit {
     const inside = new Set(records);
     const kept = records.flatMap((record) => record.kept ?? []).flatMap((record) => (inside.has(record) ? [] : [record.piece]));
-    const read = (): ReturnType<typeof facts.read> => facts.read([...pieces, ...kept]);
     const first = records[0] as TreeRecord;
-    const now = read();
-    const summary = facts.summary(records, now.entries);
+    const read = facts.read([...pieces, ...kept]);
+    const summary = facts.summary(records, read.entries);
     const createdAt = records.findLast(({ at }) => at !== undefined)?.at;
-    const commit = {
+    return {
       parent: referTo(first.parent),
       type,
       checkpoint,
@@ -110,11 +104,8 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
       ...(createdAt === undefined ? {} : { createdAt }),
       ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: first.startedBy }),
       records: records.flatMap(({ name, others = [] }) => [name, ...others]),
+      ...read,
     };
-    if (!facts.isLazy) return { ...commit, ...now };
-    const again = (): ReturnType<typeof facts.read> => last(pieces, read);
-    const onDemand = { entries: { get: () => again().entries }, elisions: { get: () => again().elisions } };
-    return Object.defineProperties({ ...commit, entries: [], elisions: [] }, onDemand);
   }
 
   function referTo(parent: TreeRecord['parent']): PlannedCommit['parent'] {
@@ -140,6 +131,25 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
       .map((last) => referTo(last) as ImportPlan['tips'][number]);
   }
 }
+
+/** Commits that are made again where they are read, because those of a large file would fill memory. They share their getters. */
+function onDemand(make: (segment: Segment) => PlannedCommit): (segment: Segment) => PlannedCommit {
+  const last = lastRead<PlannedCommit>();
+  const source = Symbol('segment');
+  const getterOf = (name: keyof PlannedCommit): PropertyDescriptor => ({
+    enumerable: true,
+    get(this: { readonly [source]: Segment }) {
+      return last(this[source], () => make(this[source]))[name];
+    },
+  });
+  const getters = Object.fromEntries(commitFields.map((name) => [name, getterOf(name)]));
+  return (segment) => Object.defineProperties(Object.defineProperty({}, source, { value: segment }), getters) as PlannedCommit;
+}
+
+const commitFields = [
+  ...(['parent', 'type', 'checkpoint', 'ranges', 'kept', 'template', 'principal', 'sessionId', 'summary', 'createdAt'] as const),
+  ...(['startedBy', 'records', 'entries', 'elisions'] as const),
+];
 
 const isStored = ({ records }: Segment): boolean => records[0]?.stored === true;
 

@@ -7,7 +7,11 @@ export function clip(text: string): string | undefined {
 }
 
 /** A copy of a part of a text. Without it, V8 keeps the whole text as long as the part. */
-export const detached = (part: string): string => Buffer.from(part, 'utf16le').toString('utf16le');
+export function detached(part: string): string {
+  // One byte for each character where that is enough.
+  const encoding = /^[\0-\xff]*$/.test(part) ? 'latin1' : 'utf16le';
+  return Buffer.from(part, encoding).toString(encoding);
+}
 
 const maxHeadlineLength = 200;
 /** White space that is not one single space. Every line of a history comes through here, and most have single spaces only. */

@@ -44,9 +44,12 @@ export function* valuesInFile(
   { start, end } = { start: 0, end: file.length },
 ): Generator<ValueInFile> {
   const scanner = new Scanner(isLarge);
+  const room = new Uint8Array(Math.min(scannedAtOnce, end - start));
   for (let base = start; base < end; base += scannedAtOnce) {
+    const read = file.subarray(base, Math.min(base + scannedAtOnce, end));
     // The caller may read other bytes between two values.
-    const bytes = new Uint8Array(file.subarray(base, Math.min(base + scannedAtOnce, end)));
+    room.set(read);
+    const bytes = room.subarray(0, read.length);
     for (let at = 0; at < bytes.length; at++) {
       at = scanner.next(bytes, at, base);
       const value = scanner.taken();

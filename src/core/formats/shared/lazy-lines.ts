@@ -21,13 +21,15 @@ class LazyLine implements Piece {
   }
 }
 
+/** Lines of this size are often read together: they are made at once. */
+const madeAtOnce = 1024 * 1024;
+
 /**
  * The lines of a conversation that does not fit into memory: each record is made again whenever its line is read. `recordAt` gives the same
  * record each time. @throws TooManyLines
  */
 export function linesOnDemand(count: number, recordAt: (number: number) => JsonObject): Lines {
   if (count > maxLines) throw new TooManyLines(`it has more than ${maxLines} records`);
-  const textAt = (number: number): string => `${JSON.stringify(recordAt(number))}\n`;
   const ends = new Float64Array(count);
   const skipped: Problem[] = [];
   const pieces: Piece[] = [];
@@ -41,28 +43,31 @@ export function linesOnDemand(count: number, recordAt: (number: number) => JsonO
     ends[number] = start;
   }
   const length = ends.at(-1) ?? 0;
-  return { bytes: bytesOnDemand(ends, textAt), scan: { pieces, skipped, notes: [], end: length, isLazy: true } };
+  return { bytes: bytesOnDemand(ends, recordAt), scan: { pieces, skipped, notes: [], end: length, isLazy: true } };
 }
 
-/** Lines that are shorter than this are often read together: they are made at once. */
-const madeAtOnce = 1024 * 1024;
-
-function bytesOnDemand(ends: Float64Array, textAt: (number: number) => string): FileBytes {
-  let held = { start: 0, end: 0, bytes: Buffer.alloc(0) };
+/** The bytes of the lines, in a buffer that is used again. */
+function bytesOnDemand(ends: Float64Array, recordAt: (number: number) => JsonObject): FileBytes {
   const startOf = (number: number): number => (number === 0 ? 0 : (ends[number - 1] as number));
+  let room = Buffer.alloc(0);
+  let held = { start: 0, end: 0 };
   const make = (start: number, end: number): void => {
     const first = firstAfter(ends, start);
+    const from = startOf(first);
     let last = first;
-    while (last + 1 < ends.length && (ends[last] as number) < Math.max(end, startOf(first) + madeAtOnce)) last++;
-    const texts = Array.from({ length: last + 1 - first }, (_, at) => textAt(first + at));
-    held = { start: startOf(first), end: ends[last] as number, bytes: Buffer.from(texts.join('')) };
+    while (last + 1 < ends.length && (ends[last] as number) < Math.max(end, from + madeAtOnce)) last++;
+    const until = ends[last] as number;
+    if (until - from > room.length) room = Buffer.allocUnsafeSlow(Math.max(until - from, madeAtOnce));
+    held = { start: 0, end: 0 };
+    for (let number = first; number <= last; number++) room.write(`${JSON.stringify(recordAt(number))}\n`, startOf(number) - from);
+    held = { start: from, end: until };
   };
   return {
     length: ends.at(-1) ?? 0,
     subarray(start, end) {
       if (start >= end) return new Uint8Array();
       if (start < held.start || end > held.end) make(start, end);
-      return held.bytes.subarray(start - held.start, end - held.start);
+      return room.subarray(start - held.start, end - held.start);
     },
   };
 }

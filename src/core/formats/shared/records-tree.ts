@@ -26,6 +26,7 @@ interface Growth {
 interface Placed {
   readonly piece: Piece;
   readonly place: Place;
+  readonly at: Timestamp | undefined;
 }
 
 /** Places the records of a file in their tree. Of records with one name the first is read, and a cycle is cut. */
@@ -73,7 +74,8 @@ function chooseRecords(rules: Rules, pieces: readonly Piece[]) {
     times.set(name, before + 1);
     // The record's children come after the last of its name.
     if (before > 0) chosen.set(nth(name, before), chosen.get(name) as Placed);
-    const one = { piece, place: before === 0 ? place : { ...place, name: nth(name, before + 1), parent: nth(name, before) } };
+    const at = record && (isEntryLine(record) ? timeOf(record) : (rules.at ?? timeOf)(record));
+    const one = { piece, at, place: before === 0 ? place : { ...place, name: nth(name, before + 1), parent: nth(name, before) } };
     chosen.set(name, one);
     order.push(one);
   }
@@ -100,23 +102,20 @@ function pathTo({ chosen, placed }: Growth, last: Placed): Placed[] {
   return path.reverse();
 }
 
-function put(growth: Growth, { piece, place }: Placed): void {
+function put(growth: Growth, one: Placed): void {
   const { rules, context, placed, records, ends } = growth;
-  const record = piece.record as JsonObject;
+  const { piece, place, at } = one;
   const { name, part, others } = place;
-  const parent = parentOf(growth, { piece, place });
-  const at: Timestamp | undefined = isEntryLine(record) ? timeOf(record) : (rules.at ?? timeOf)(record);
+  const parent = parentOf(growth, one);
   const known = context.known.has(name);
-  const node: Mutable<TreeRecord> = {
-    ...{ name, piece, part, parent },
-    stored: piece.range.start < context.resumeAt || (isStored(parent) && known),
-  };
+  const stored = piece.range.start < context.resumeAt || (isStored(parent) && known);
+  // Plain fields: a file has many records.
+  const node: Mutable<TreeRecord> = { name, piece, part, parent, stored, at };
   if (others) node.others = others;
-  if (at !== undefined) node.at = at;
   const startedBy = place.startedBy ?? growth.startedBy;
   if (parent === null && startedBy) node.startedBy = startedBy;
   if (part === 'compaction' && rules.keeps) {
-    const kept = keptBy(growth, node, record);
+    const kept = keptBy(growth, node, piece.record as JsonObject);
     if (kept.length > 0) node.kept = kept;
   }
   placed.set(piece, node);

@@ -14,7 +14,7 @@ export interface Wrapped {
   readonly id: string;
   readonly record: JsonObject;
   /** The id of the parent. Without it, the record follows the one before it. */
-  readonly parent?: string | null;
+  readonly parent?: string | null | undefined;
   /** ISO 8601, or milliseconds since 1970. */
   readonly at?: unknown;
 }

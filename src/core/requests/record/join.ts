@@ -1,4 +1,4 @@
-import type { EntryKey } from '../../base/index.js';
+import type { CommitSeq, EntryKey } from '../../base/index.js';
 import { type Chain, type ContextRow, commitAt, outlineOf } from '../../chain/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
 import { messagesBefore } from '../rebuild/answers.js';
@@ -46,15 +46,16 @@ export function joinRecent(chain: Chain, at: number): void {
   );
   joinAnswers(
     chain,
-    rows.map(({ seq }) => commitAt(chain, seq)),
+    rows.map(({ seq }) => seq),
   );
 }
 
 /** Connects new commits with calls that were captured earlier. */
-export function joinAnswers(chain: Chain, commits: readonly ContextRow[]): void {
+export function joinAnswers(chain: Chain, commits: Iterable<CommitSeq>): void {
   const { db, project } = chain;
   if (!db.one('SELECT 1 FROM requestReply WHERE project = ? LIMIT 1', project)) return;
-  for (const commit of commits)
+  for (const seq of commits) {
+    const commit = commitAt(chain, seq);
     for (const { key, marks } of answersOf(chain, commit)) {
       const call = marks.map((mark) => callWith(chain, mark, commit, key)).find((found) => found !== undefined);
       if (!call) continue;
@@ -68,6 +69,7 @@ export function joinAnswers(chain: Chain, commits: readonly ContextRow[]): void 
         project,
       );
     }
+  }
 }
 
 /** The answers in a commit that have no captured call yet, with their marks, most certain first. */
