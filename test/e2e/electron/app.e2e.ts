@@ -124,7 +124,9 @@ test('[W48] a tray item while live capture is on, and a notification for a turn 
   appendFileSync(history.file, prompt('u3', 'And the shelf?', { parent: 'a2', extra }));
   await expect(page.getByText('turn in progress')).toBeVisible();
   appendFileSync(history.file, answer('a3', 'The shelf is counted too.', { parent: 'u3', extra }));
-  appendFileSync(history.file, prompt('u4', 'Thanks.', { parent: 'a3', extra }));
+  // Claude Code writes it when a turn ends.
+  const end = { type: 'system', subtype: 'turn_duration', durationMs: 1_000, uuid: 's3', parentUuid: 'a3', timestamp: '2026-01-02T00:00:00.000Z' };
+  appendFileSync(history.file, `${JSON.stringify({ ...end, ...extra })}\n`);
   await expect.poll(async () => (await kept()).shown.length).toBeGreaterThan(0);
   expect((await kept()).shown[0]).toContain('finished a turn');
   await page.getByRole('button', { name: 'Stop' }).click();
