@@ -72,7 +72,9 @@ export async function findInFewClicks(page: Page): Promise<void> {
   expect(await toMiss()).toBeLessThanOrEqual(2);
   await place(page, 'Chain').click();
   const toLoss = await countClicks(page);
-  await page.getByRole('option', { name: /compaction/ }).click();
+  const compaction = page.getByRole('option', { name: /compaction/ });
+  await expect(compaction).toContainText(/Not mentioned: \d/);
+  await compaction.click();
   const losses = page.getByRole('region', { name: 'Lost in this compaction' });
   await losses.getByRole('button', { name: /^Not mentioned/ }).click();
   await expect(losses.getByRole('listitem').first()).toBeVisible();

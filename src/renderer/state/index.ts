@@ -1,6 +1,7 @@
 // state: the current place (address, selection, open sheet) and data loaded from the engine, cached by id.
 // Commits never change, so their outlines and entries can be cached; lists reload when a revision goes up.
 // Views use this folder; nothing here imports a component.
+
 export { type ChainFacts, chainOf, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
 export { beginningOf, entriesOf, entriesWith, type Outline, outlineOf, type ShownCommit, stepEntriesOf, timelineOf, useCommit } from './contexts';
 export { choosePaths, isDesktop, onDesktopCommand, setNotifyTurns, useNotifyTurns } from './desktop';
@@ -31,6 +32,7 @@ export {
 export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
+export { type Losses, useLosses } from './losses';
 export { Memory } from './memory';
 export { addressOf, go, move, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId, LostKind, UsageCompaction, UsageLoss } from '../../core/contract/index.js';
 import { api } from '../client';
 import { basis, MenuButton, notifyProblem, say } from '../parts';
-import { go, useQuery } from '../state';
+import { go, type Losses, useQuery } from '../state';
 import './CompactionLoss.css';
 
 const names: Readonly<Record<LostKind, readonly [string, string]>> = {
@@ -13,6 +13,13 @@ const names: Readonly<Record<LostKind, readonly [string, string]>> = {
   result: ['result', 'results'],
 };
 
+/** What a summary does not mention, such as `9 files, 2 errors`; empty if it mentions everything. */
+export const notMentioned = (totals: Losses): string =>
+  totals
+    .filter(({ lost }) => lost > 0)
+    .map(({ kind, lost }) => say.plural(lost, ...names[kind]))
+    .join(', ');
+
 /** What a compaction replaced and left, as counted, and what its summary does not mention. Each loss leads to its entry. */
 export function CompactionLoss({ project, commit, open: isOpenFirst = false }: { project: string; commit: ContextId; open?: boolean }) {
   const [open, setOpen] = useState(isOpenFirst);
@@ -21,7 +28,7 @@ export function CompactionLoss({ project, commit, open: isOpenFirst = false }: {
   if (query.status === 'failed') return <p className="notice-line error">Cannot compare the summary with what it replaced.</p>;
   if (query.status !== 'done') return null;
   const found = judged ?? query.data;
-  const losses = found.totals.filter(({ lost }) => lost > 0);
+  const losses = notMentioned(found.totals);
   const Arrow = open ? ChevronDown : ChevronRight;
   return (
     <section className="compaction-loss" aria-label="Lost in this compaction">
@@ -30,15 +37,15 @@ export function CompactionLoss({ project, commit, open: isOpenFirst = false }: {
           {side(found.before)} → {side(found.after)}
         </b>{' '}
         <span className="muted">tokens{found.before.counted !== null && found.after.counted !== null && ', counted'}</span>
-        {losses.length === 0 ? (
+        {losses === '' ? (
           <span className="muted"> · The summary mentions every file, decision, error and result that was found</span>
         ) : (
           <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <Arrow size={12} aria-hidden /> Not mentioned: {losses.map(({ kind, lost }) => say.plural(lost, ...names[kind])).join(', ')}
+            <Arrow size={12} aria-hidden /> Not mentioned: {losses}
           </button>
         )}
       </p>
-      {open && losses.length > 0 && (
+      {open && losses !== '' && (
         <>
           <ul>
             {found.lost.map((loss) => (

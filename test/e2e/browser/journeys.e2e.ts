@@ -85,7 +85,7 @@ test('[W43] the palette lists recent sessions, groups hits and highlights the on
   await expect.poll(highlighted).toContain('damson');
 });
 
-test('[W50] the costliest miss in two clicks, a compaction’s losses in two, the culprit in one', async ({ page, machine }) => {
+test('[W50, W72] the costliest miss and a compaction’s losses in two clicks, the culprit in one', async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();
   await page.goto(url);

@@ -2,7 +2,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, Unread, WithContextMenu } from '../../parts';
-import { go, move, route, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
+import { go, move, route, useLosses, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
 import { commitActions, runByKey } from '../actions';
 import { ChainHead } from './ChainHead';
 import { ChainRows } from './ChainRows';
@@ -102,6 +102,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
   const near = idsAround(list, first, last);
   const tickets = useTicketsAtCommits(project, near);
   const facts = useRowFacts(project, near);
+  const losses = useLosses(project, compactionsAmong(list, items));
   const { place, selectAt } = useSelection(list, selected, virtual);
   useFocusAtStart(scroller);
   const openMenu = useCallback((row: GraphRow) => {
@@ -158,7 +159,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
               if (event.target === event.currentTarget && selectedRow) setMenu(commitActions(selectedRow.commit, against, selectedRow));
             }}
           >
-            <ChainRows {...{ list, listId, items, height, isFiltered, selected, against, tickets, facts, onOpen }} onMenu={openMenu} />
+            <ChainRows {...{ list, listId, items, height, isFiltered, selected, against, tickets, facts, losses, onOpen }} onMenu={openMenu} />
           </div>
         </WithContextMenu>
         <Overview list={list} virtual={virtual} />
@@ -166,6 +167,13 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
     </section>
   );
 }
+
+const compactionsAmong = ({ rows, itemAt }: List, items: readonly { readonly index: number }[]): ContextId[] =>
+  items.flatMap(({ index }) => {
+    const { kind, at } = itemAt(index);
+    const commit = rows.at(at)?.commit;
+    return kind !== 'fold' && commit?.type === 'compaction' ? [commit.id] : [];
+  });
 
 /** Focuses the list in the same step in which its rows appear: a key pressed on sight of them reaches the list. */
 function useFocusAtStart(scroller: React.RefObject<HTMLDivElement | null>): void {

@@ -1,6 +1,6 @@
 import type { VirtualItem } from '@tanstack/react-virtual';
 import type { ContextId, GraphRow, RowFacts } from '../../../core/contract/index.js';
-import type { TicketAtCommit } from '../../state';
+import type { Losses, TicketAtCommit } from '../../state';
 import { CommitRow, FoldRow } from './CommitRow';
 import { graphWidth, LinkLine } from './Lanes';
 import type { List } from './useList';
@@ -18,12 +18,14 @@ interface ChainRowsProps {
   readonly against: ContextId | undefined;
   readonly tickets: ReadonlyMap<ContextId, readonly TicketAtCommit[]>;
   readonly facts: ReadonlyMap<ContextId, RowFacts>;
+  readonly losses: ReadonlyMap<ContextId, Losses>;
   readonly onMenu: (row: GraphRow) => void;
   readonly onOpen: (at: number) => void;
 }
 
 /** The visible rows of the chain, and the lines from subagents to the calls that started them. */
-export function ChainRows({ list, listId, items, height, isFiltered, selected, against, tickets, facts, onMenu, onOpen }: ChainRowsProps) {
+export function ChainRows({ list, listId, items, height, isFiltered, selected, against, onMenu, onOpen, ...known }: ChainRowsProps) {
+  const { tickets, facts, losses } = known;
   const width = graphWidth(list.lanes);
   const [first = 0, last = 0] = [items[0]?.index, items.at(-1)?.index];
   const visibleLinks = list.links.filter(({ from, to }) => Math.min(from.row, to.row) <= last && Math.max(from.row, to.row) >= first);
@@ -54,6 +56,7 @@ export function ChainRows({ list, listId, items, height, isFiltered, selected, a
             second={row.commit.id === against}
             tickets={tickets.get(row.commit.id)}
             facts={facts.get(row.commit.id)}
+            losses={losses.get(row.commit.id)}
             onMenu={onMenu}
           />
         );

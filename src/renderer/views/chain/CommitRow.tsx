@@ -2,13 +2,12 @@ import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from
 import { memo } from 'react';
 import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { AgentMark, agentName, basis, say } from '../../parts';
-import { go, move, type TicketAtCommit } from '../../state';
+import { go, type Losses, move, type TicketAtCommit } from '../../state';
+import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
 
-/**
- * The context after the commit: as the provider of its last call counted it, else as estimated. For a compaction, its badge says more.
- */
+/** The context after the commit: as the provider of its last call counted it, else as estimated. */
 function ContextTokens({ row }: { row: GraphRow }) {
   const { countedTokens, contextTokens, commit } = row;
   const own = `about ${say.exact(commit.tokenCount)} of them in this commit`;
@@ -16,9 +15,26 @@ function ContextTokens({ row }: { row: GraphRow }) {
     countedTokens === undefined ? `${basis.estimated}: about ${say.exact(contextTokens)}` : `${basis.counted}: ${say.exact(countedTokens)}`;
   return (
     <span className="chain-tokens" title={`${whole} tokens in the whole context, ${own}`}>
-      {commit.type === 'compaction' ? '' : countedTokens === undefined ? `≈ ${say.compact(contextTokens)}` : say.exact(countedTokens)}
+      {countedTokens === undefined ? `≈ ${say.compact(contextTokens)}` : say.exact(countedTokens)}
     </span>
   );
+}
+
+/** Who made the commit, what it did, and the size and price of its context. */
+const Columns = ({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'most'>) => (
+  <>
+    <Agent row={row} facts={facts} />
+    <RowNumbers facts={facts} />
+    <Spark all={row.contextTokens} own={row.commit.tokenCount} most={most} />
+    <ContextTokens row={row} />
+    <Cost facts={facts} />
+  </>
+);
+
+/** What the summary of a compaction does not mention, in the columns that a compaction leaves empty. */
+function NotMentioned({ losses }: { losses: Losses | undefined }) {
+  const words = notMentioned(losses ?? []);
+  return <span className="chain-lost ellipsis muted">{words !== '' && `Not mentioned: ${words}`}</span>;
 }
 
 /** The price of the calls whose replies the commit was the first to contain. Empty without a price. */
@@ -57,12 +73,14 @@ interface CommitRowProps {
   readonly tickets: readonly TicketAtCommit[] | undefined;
   /** Undefined until it is loaded. */
   readonly facts: RowFacts | undefined;
+  /** What the summary of a compaction does not mention; undefined until it is found. */
+  readonly losses: Losses | undefined;
   readonly onMenu: (row: GraphRow) => void;
 }
 
 /** One commit: its lanes, title, marks and tokens. */
 export const CommitRow = memo(
-  function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, facts, onMenu }: CommitRowProps) {
+  function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, facts, losses, onMenu }: CommitRowProps) {
     const { commit } = row;
     const words = titleOf(commit);
     const choose = (event: React.MouseEvent) => {
@@ -126,11 +144,7 @@ export const CommitRow = memo(
             <span className="unseen"> {row.errors === 1 ? 'error' : 'errors'}</span>
           </span>
         )}
-        <Agent row={row} facts={facts} />
-        <RowNumbers facts={facts} />
-        <Spark all={row.contextTokens} own={commit.tokenCount} most={most} />
-        <ContextTokens row={row} />
-        <Cost facts={facts} />
+        {commit.type === 'compaction' ? <NotMentioned losses={losses} /> : <Columns row={row} facts={facts} most={most} />}
         <time className="chain-time muted" dateTime={commit.createdAt} title={say.instant(commit.createdAt)}>
           {say.when(commit.createdAt)}
         </time>
@@ -147,6 +161,7 @@ export const CommitRow = memo(
     a.second === b.second &&
     a.tickets === b.tickets &&
     a.facts === b.facts &&
+    a.losses === b.losses &&
     a.id === b.id &&
     a.onMenu === b.onMenu,
 );
