@@ -14,9 +14,9 @@ import {
   Sun,
 } from 'lucide-react';
 import { Children, type ReactNode, useState } from 'react';
-import type { ContextId, SearchHit, SessionRow } from '../../core/contract/index.js';
+import type { ContextId, SessionRow } from '../../core/contract/index.js';
 import { agentName, ChipMenu, familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
-import { dismiss, go, setTheme, show, useHit, useNavigation } from '../state';
+import { dismiss, go, openHit, setTheme, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject, spans } from '../views/sessions';
 import { hitPieces } from './hit';
@@ -218,12 +218,6 @@ function Entries({ entries, sessions, limit, onMore }: EntriesProps) {
       )}
     </>
   );
-}
-
-/** Shows an entry in its context, with the words that were found highlighted. */
-function openHit({ commit, entryKey, snippet, matches }: SearchHit): void {
-  useHit.setState({ entry: entryKey, words: [...new Set(matches.map(({ start, end }) => snippet.slice(start, end)))] });
-  go({ view: 'context', commit, entry: entryKey, stop: undefined });
 }
 
 const Sessions = ({ name, sessions }: { name: string; sessions: readonly SessionRow[] }) => (

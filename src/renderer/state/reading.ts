@@ -1,4 +1,6 @@
 import { create } from 'zustand';
+import type { SearchHit } from '../../core/contract/index.js';
+import { go } from './navigation';
 
 /** The entries of the open context that are in view (`from` to `to`), and the entry that another part asked to show. */
 export const useReading = create<{
@@ -9,6 +11,12 @@ export const useReading = create<{
 
 /** A search hit that was opened: its entry, and the words to highlight there. */
 export const useHit = create<{ readonly entry: string; readonly words: readonly string[] }>(() => ({ entry: '', words: [] }));
+
+/** Shows an entry in its context, with the words that were found highlighted. The breadcrumb names the `session`, if one is given. */
+export function openHit({ commit, entryKey, snippet, matches }: SearchHit, session?: string): void {
+  useHit.setState({ entry: entryKey, words: [...new Set(matches.map(({ start, end }) => snippet.slice(start, end)))] });
+  go({ view: 'context', commit, entry: entryKey, stop: undefined, ...(session !== undefined && { session }) });
+}
 
 /** Scrolls the open context to an entry, by its place in the context. */
 export const jumpTo = (entry: number): void => useReading.setState({ jump: { entry, at: performance.now() } });

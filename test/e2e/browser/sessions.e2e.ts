@@ -66,6 +66,21 @@ test('[W8] the filter finds content before the import, and a grown session says 
   await expect(sessionRow(page, /Jam that is gone/)).toHaveCount(1);
 });
 
+test('[W8] a hit opens at its words, before and after the import', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  const filter = page.getByRole('searchbox', { name: 'Filter sessions' });
+  for (const words of ['damson', 'midnight']) {
+    await filter.fill(words);
+    await expect(sessionRow(page, /Jam that is gone/)).toContainText(new RegExp(words, 'i'));
+    await sessionRow(page, /Jam that is gone/).click();
+    await expect(page).toHaveURL(/context.*entry=/);
+    await expect(entries(page).getByText(new RegExp(words, 'i')).first()).toBeInViewport();
+    await place(page, 'Sessions').click();
+  }
+});
+
 test('[W9] the breadcrumb leads from a turn to its session, branch and project', async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();

@@ -14,12 +14,14 @@ interface SessionCellsProps {
   readonly selected: boolean;
   /** Where the filter's text occurs in the session's content. */
   readonly snippet: string | undefined;
+  /** The words at which the session opens. */
+  readonly sought: string | undefined;
   readonly onToggle: () => void;
   readonly onMenu: () => void;
 }
 
 /** One session of the list. A click opens it. */
-export function SessionCells({ id, row, place, selected, snippet, onToggle, onMenu }: SessionCellsProps) {
+export function SessionCells({ id, row, place, selected, snippet, sought, onToggle, onMenu }: SessionCellsProps) {
   const { listed, level, open } = row;
   const { session, agent, repository, lastAt } = listed;
   return (
@@ -32,7 +34,7 @@ export function SessionCells({ id, row, place, selected, snippet, onToggle, onMe
       tabIndex={-1}
       className={`session-row${level === 2 ? ' sub' : ''}${session ? '' : ' outside'}${row.isLast ? ' last' : ''}`}
       style={place}
-      onClick={() => openSession(listed)}
+      onClick={() => openSession(listed, 'chain', sought)}
       onContextMenu={onMenu}
       onKeyDown={() => {}}
     >

@@ -31,12 +31,19 @@ interface SessionTableProps {
   readonly rows: readonly ListRow[];
   readonly order: Order;
   readonly hits: ReadonlyMap<string, string>;
+  /** The words that the hits contain. */
+  readonly sought: string;
   readonly onOrder: (order: Order) => void;
   readonly onToggle: (key: string) => void;
 }
 
+/** The words at which a session opens: those that its content has and its title has not. */
+const soughtIn = ({ key, listed }: ListRow & { kind: 'session' }, { hits, sought }: SessionTableProps): string | undefined =>
+  hits.has(key) && !listed.title.toLowerCase().includes(sought.toLowerCase()) ? sought : undefined;
+
 /** The active row of the list, and what keys do with it. */
-function useActiveRow(rows: readonly ListRow[], onToggle: (key: string) => void) {
+function useActiveRow(props: SessionTableProps) {
+  const { rows, onToggle } = props;
   const [active, setActive] = useState<string>();
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -61,7 +68,7 @@ function useActiveRow(rows: readonly ListRow[], onToggle: (key: string) => void)
       const beyond = rows[next]?.kind === 'group' ? next + (next < at ? -1 : 1) : next;
       select(rows[beyond]?.kind === 'session' ? beyond : Math.min(rows.length - 1, next + 1));
     } else if (row?.kind !== 'session' || event.ctrlKey || event.metaKey || event.altKey) return;
-    else if (event.key === 'Enter') openSession(row.listed);
+    else if (event.key === 'Enter') openSession(row.listed, 'chain', soughtIn(row, props));
     else if ((event.key === 'ArrowRight' && row.open === false) || (event.key === 'ArrowLeft' && row.open)) onToggle(row.key);
     else {
       const action = sessionActions(row.listed).find((one) => one !== 'line' && one.keys === event.key);
@@ -74,9 +81,10 @@ function useActiveRow(rows: readonly ListRow[], onToggle: (key: string) => void)
 }
 
 /** The sessions as a sortable, virtual list with keyboard navigation. */
-export function SessionTable({ rows, order, hits, onOrder, onToggle }: SessionTableProps) {
+export function SessionTable(props: SessionTableProps) {
+  const { rows, order, hits, onOrder, onToggle } = props;
   const [menu, setMenu] = useState<readonly MenuEntry[]>([]);
-  const { scroller, virtual, at, setActive, onKeyDown } = useActiveRow(rows, onToggle);
+  const { scroller, virtual, at, setActive, onKeyDown } = useActiveRow(props);
   return (
     <WithContextMenu items={menu} label="Session">
       <div
@@ -113,6 +121,7 @@ export function SessionTable({ rows, order, hits, onOrder, onToggle }: SessionTa
                 place={place}
                 selected={item.index === at}
                 snippet={hits.get(row.key)}
+                sought={soughtIn(row, props)}
                 onToggle={() => onToggle(row.key)}
                 onMenu={() => {
                   setActive(row.key);

@@ -102,7 +102,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
           </Empty>
         )
       ) : (
-        <SessionTable rows={rows} order={order} hits={hits} onOrder={setOrder} onToggle={toggle} />
+        <SessionTable rows={rows} order={order} hits={hits} sought={text.trim()} onOrder={setOrder} onToggle={toggle} />
       )}
       {text.trim().length >= 3 && (searching || unread > 0) && (
         <p className="sessions-foot muted" role="status">

@@ -1,7 +1,7 @@
 import type { ContextId, FoundSession, Mapping, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { notifyProblem, say } from '../../parts';
-import { followAddress, go, move, notify, route, runImport, show, useProject } from '../../state';
+import { followAddress, go, move, notify, openHit, route, runImport, show, useProject } from '../../state';
 
 /** Opens a project's chain with nothing selected. */
 export const showProject = (dir: string): void =>
@@ -17,8 +17,11 @@ async function ensureProject(): Promise<void> {
   if (state.phase === 'failed') throw state.error;
 }
 
-/** Imports in the background. The status bar shows the result; with `thenShow` the chain opens when the import is done. */
-export async function importPaths(paths: readonly string[], thenShow: boolean, mapping?: Mapping): Promise<void> {
+/**
+ * Imports in the background. The status bar shows the result. With `thenShow` the chain opens when the import is done, or the entry that
+ * contains the `sought` words.
+ */
+export async function importPaths(paths: readonly string[], thenShow: boolean, mapping?: Mapping, sought?: string): Promise<void> {
   if (paths.length === 0) return;
   try {
     await ensureProject();
@@ -27,7 +30,7 @@ export async function importPaths(paths: readonly string[], thenShow: boolean, m
     const { result } = job;
     if (!result) return;
     if (result.sessions === 0 && result.skipped.length > 0) return show({ kind: 'imports' });
-    if (thenShow) await showImported(paths);
+    if (thenShow) await showImported(paths, sought);
     if (result.skipped.length > 0) notify(`Imported. ${say.plural(result.skipped.length, 'line')} could not be read; open Imports for details`);
   } catch (error) {
     notifyProblem(error);
@@ -42,9 +45,17 @@ export function pathsOf({ path, subagents }: Pick<FoundSession, 'path' | 'subage
 }
 
 /** Shows what was imported: the end of a single session, otherwise the whole chain. */
-async function showImported(paths: readonly string[]): Promise<void> {
+async function showImported(paths: readonly string[], sought: string | undefined): Promise<void> {
   const [path] = paths;
-  showSession(paths.length <= 2 ? (await api.source.list({})).find((one) => one.path === path) : undefined);
+  const source = paths.length <= 2 ? (await api.source.list({})).find((one) => one.path === path) : undefined;
+  if (!source?.sessionId || sought === undefined || !(await showHit(source.sessionId, sought))) showSession(source);
+}
+
+/** Shows where a session contains the words. Returns false if the search finds them nowhere. */
+export async function showHit(sessionId: string, sought: string, session = sessionId): Promise<boolean> {
+  const [hit] = (await api.search.query({ text: sought, filter: { sessionId }, limit: 1 })).hits;
+  if (hit) openHit(hit, session);
+  return hit !== undefined;
 }
 
 /** Shows the newest commit of a session, or the chain of all sessions if none is given. */

@@ -2,21 +2,25 @@ import { Archive, ArchiveRestore, BookOpen, GitFork, Import, Pencil, Pin, PinOff
 import { api } from '../../client';
 import { type MenuEntry, notifyProblem } from '../../parts';
 import { go, notify, refreshProject, show } from '../../state';
-import { importPaths, pathsOf } from './act';
+import { importPaths, pathsOf, showHit } from './act';
 import type { Listed } from './rows';
 
-/** Opens a session at its end: its chain, or its context. A history that is not imported is imported first. */
-export function openSession({ session, found }: Listed, view: 'chain' | 'context' = 'chain'): void {
-  if (session) {
+/** Opens a session where it contains the `sought` words, else at its end. A history that is not imported is imported first. */
+export function openSession(listed: Listed, view: 'chain' | 'context' = 'chain', sought?: string): void {
+  const { session, found } = listed;
+  const shown = session && (session.parentSessionId ?? session.sessionId);
+  if (session && sought !== undefined)
+    void showHit(session.sessionId, sought, shown).then((isShown) => isShown || openSession(listed, view), notifyProblem);
+  else if (session) {
     go({
       view,
-      session: session.parentSessionId ?? session.sessionId,
+      session: shown,
       commit: session.tips[0],
       against: undefined,
       entry: undefined,
       stop: undefined,
     });
-  } else if (found) void importPaths(pathsOf(found), true);
+  } else if (found) void importPaths(pathsOf(found), true, undefined, sought);
 }
 
 const change = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
