@@ -1,8 +1,8 @@
 import { expect, test } from '../../support/e2e.js';
 import { startTestIssuer } from '../../support/issuer.js';
-import { commits, openSettings, sheet } from '../../support/window.js';
+import { chooseProject, commits, openSettings, place, sheet } from '../../support/window.js';
 
-test('[E31, E32] a person signs in at a hub in the window, connects and pushes', async ({ page, machine }) => {
+test('[E31, E32, E36] a person signs in at a hub in the window, pushes, and opens a project there', async ({ page, machine }) => {
   test.setTimeout(240_000);
   const issuer = await startTestIssuer();
   await using hub = machine.follow('hub', '--data', machine.path('hub'), '--oidc-issuer', issuer.url, '--oidc-audience', 'stemma');
@@ -53,4 +53,20 @@ test('[E31, E32] a person signs in at a hub in the window, connects and pushes',
   await page.getByRole('button', { name: 'Push', exact: true }).click();
   await expect(page.getByText(/^Sent \d+ commits/)).toBeVisible();
   await issuer.close();
+
+  // The project opens without a clone. Its list of sessions fetches no contents and counts no calls; a session that is read is counted.
+  const asked: string[] = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => void asked.push(String(payload))));
+  await page.reload();
+  await chooseProject(page, 'Open from a hub…');
+  await sheet(page).getByRole('textbox', { name: 'Hub and project' }).fill(`${address}/web-shop`);
+  await sheet(page).getByLabel('Token').fill(token);
+  await sheet(page).getByRole('button', { name: 'Open', exact: true }).click();
+  await expect(sheet(page)).toBeHidden();
+  await place(page, 'Sessions').click();
+  await expect(page.getByText('on the hub').first()).toBeVisible();
+  await place(page, 'Reviews').click();
+  await expect(page.getByText('No tickets').first()).toBeVisible();
+  expect(asked.some((frame) => frame.includes('session/list'))).toBe(true);
+  expect(asked.filter((frame) => frame.includes('usage/sessions'))).toEqual([]);
 });

@@ -66,6 +66,8 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const { hits, searching, unread } = useContentSearch(text);
   const shown = useMemo(() => narrow(listed, { text, chosen, days, archived, hits }), [listed, text, chosen, days, archived, hits]);
+  // The costs of all sessions would fetch all contents from the hub, which a list must not do.
+  const isAllHere = listed.some(({ session }) => session) && !listed.some(({ session }) => session?.isOnHub);
   const live = useMemo(() => listed.filter(({ session }) => session?.live), [listed]);
   const rows = useMemo(() => rowsOf(shown, order, opened), [shown, order, opened]);
   const clear = (): void => {
@@ -91,7 +93,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
         onArchived={setArchived}
       />
       {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
-      {dir && <BudgetNotice dir={dir} listed={listed} />}
+      {dir && isAllHere && <BudgetNotice dir={dir} listed={listed} />}
       {live.length > 0 && <LiveSessions live={live} />}
       {rows.length === 0 ? (
         searching ? (
