@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, JsonObject } from '../../../src/core/base/index.js';
@@ -37,7 +37,18 @@ const factsOf = ({ chain, id }: { chain: Chain; id: ContextId }): ReadonlyMap<En
   );
 
 /** The entries without marks: a result without its image says so in a mark. */
-const wordsOf = (facts: ReadonlyMap<EntryKey, object>): unknown[] => [...facts].map(([key, fact]) => [key, { ...fact, marks: undefined }]);
+const wordsOf = (facts: ReadonlyMap<EntryKey, object>): (readonly [EntryKey, object])[] =>
+  [...facts].map(([key, fact]) => [key, { ...fact, marks: undefined }]);
+
+const transcripts = join(root, '../shared/transcripts/claude-code');
+const hasTranscripts = existsSync(transcripts);
+/** Real sessions: with images of a person, inline subagents, images in results, and branches with compactions. */
+const real = [
+  'moredip-images-in-user-messages.jsonl',
+  'happy-v1.0.71-inline-sidechains.jsonl',
+  'entire-ada8171575ce-image-in-tool-result.jsonl',
+  'entire-432b48f6b6e6-branch-2compact.jsonl',
+];
 
 /** Each exchange format with the entries that it loses. */
 describe.each([
@@ -59,6 +70,36 @@ describe.each([
     expect(exportContext(exchanged.chain, { id: exchanged.id, format: 'claude-code-v1', path: back }).losses).toEqual([]);
     // The system prompt lies before the summary, with which the context of Claude Code begins.
     expect(wordsOf(factsOf(imported(back)))).toEqual(wordsOf(expected).slice(1));
+  });
+});
+
+/** What each exchange format loses of real sessions. */
+describe.skipIf(!hasTranscripts).each([
+  ['otlp-v1', 'spans.json', ['entry that the model never saw']],
+  ['inspect-eval-v1', 'log.eval', ['entry that the model never saw']],
+  ['atif-v1', 'trajectory.json', ['image', 'image in a tool result', 'entry that the model never saw']],
+] as const)(`real sessions of Claude Code${hasTranscripts ? '' : ' (they are on developer machines only)'} through %s`, (format, name, lost) => {
+  test('[F25, F40] they come back whole but for losses that are named by entry', () => {
+    const lossesOfAll = new Set<string>();
+    for (const file of real) {
+      const chain = emptyChain();
+      const id = importInto(chain, join(transcripts, file)).tips.at(-1) as ContextId;
+      const path = join(scratch(), name);
+      const { losses } = exportContext(chain, { id, format, path });
+      for (const { what } of losses) lossesOfAll.add(what);
+      const named = new Set(losses.map(({ entry }) => entry));
+      const expected = wordsOf(factsOf({ chain, id })).filter(([key]) => !named.has(key));
+      expect(expected.length, file).toBeGreaterThan(4);
+      const exchanged = imported(path);
+      expect(wordsOf(factsOf(exchanged)), file).toEqual(expected);
+      const back = join(scratch(), `${session}.jsonl`);
+      exportContext(exchanged.chain, { id: exchanged.id, format: 'claude-code-v1', path: back });
+      const returned = wordsOf(factsOf(imported(back)));
+      expect(returned.slice(0, expected.length), file).toEqual(expected);
+      // A session that the agent can resume has an answer to each of its calls.
+      for (const [, added] of returned.slice(expected.length)) expect(added, file).toMatchObject({ kind: 'tool_result', isError: true });
+    }
+    expect([...lossesOfAll]).toEqual(lost);
   });
 });
 

@@ -5,7 +5,7 @@ import type { ContextId, JsonObject } from '../../../src/core/base/index.js';
 import { type Chain, contextEntries, graph, tips } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { listSources } from '../../../src/core/import/index.js';
-import { filesOf, hasAgent, liveRun, sentOnResume, tours, unlessHere } from '../../support/agents.js';
+import { filesOf, hasAgent, liveRun, sentOnResume, tours, transcripts, unlessHere } from '../../support/agents.js';
 import { bytesOfSource, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -24,16 +24,25 @@ describe.each(readers)('the real %s', (agent, format) => {
     return path;
   };
 
-  test.skipIf(!hasAgent(agent))(`[F37] resumes an export of a pi session with all of its turns${unlessHere(agent)}`, () => {
+  const resumes = (path: string): void => {
     const chain = emptyChain();
-    importInto(chain, join(root, 'test/fixtures/pi/tour.jsonl'));
+    importInto(chain, path);
     const id = tips(chain, {}).find((tip) => said(chain, tip.id).length > 6)?.id as ContextId;
     const sent = sentOnResume(agent, written(chain, id));
     expectRetold(
       JSON.stringify(sent),
       contextEntries(chain, { id }).map(({ entry }) => entry),
+      { without: ({ marks }) => marks?.includes('meta') ?? false },
     );
-  });
+  };
+
+  test.skipIf(!hasAgent(agent))(`[F37] resumes an export of a pi session with all of its turns${unlessHere(agent)}`, () =>
+    resumes(join(root, 'test/fixtures/pi/tour.jsonl')),
+  );
+
+  test.skipIf(!hasAgent(agent) || !tours)(`[F37] resumes an export of a Claude Code session (STEMMA_AGENTS=all runs it)${unlessHere(agent)}`, () =>
+    resumes(join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl')),
+  );
 });
 
 /** Each agent with its format, and the files that hold its sessions. */

@@ -107,8 +107,8 @@ function put(growth: Growth, one: Placed): void {
   const { piece, place, at } = one;
   const { name, part, others } = place;
   const parent = parentOf(growth, one);
-  const known = context.known.has(name);
-  const stored = piece.range.start < context.resumeAt || (isStored(parent) && known);
+  // The project is asked only about the first record of a chain that it does not have.
+  const stored = piece.range.start < context.resumeAt || (isStored(parent) && context.known.has(name));
   // Plain fields: a file has many records.
   const node: Mutable<TreeRecord> = { name, piece, part, parent, stored, at };
   if (others) node.others = others;
