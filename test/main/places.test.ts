@@ -55,7 +55,7 @@ describe('places', () => {
         ...on(editorsOn('/globalStorage/saoudrizwan.claude-dev'), platform),
         ...on(forksOn('/globalStorage/saoudrizwan.claude-dev'), platform),
       ],
-      named: { CLINE_DIR: '/x', CLINE_DATA_DIR: '/x' },
+      named: { CLINE_DIR: '/x', CLINE_DATA_DIR: '/x', CLINE_SESSION_DATA_DIR: '/x' },
     },
     roo: {
       folders: (platform) => [

@@ -8,6 +8,8 @@ import { importableFormats } from '../formats/index.js';
 export interface AgentRoot {
   readonly agent: SourceAgent;
   readonly root: string;
+  /** The folder holds the sessions themselves: a variable of the agent names it. */
+  readonly holdsSessions?: true;
 }
 
 /** Where under its own folder an agent keeps histories, and in which format. */
@@ -91,7 +93,8 @@ const places: Readonly<Record<SourceAgent, Place>> = {
 };
 
 /** The folders under an agent's own that hold its histories: what to import, and what to watch. */
-export const historyFolders = ({ agent, root }: AgentRoot): string[] => places[agent].folders.map((folder) => join(root, folder));
+export const historyFolders = ({ agent, root, holdsSessions }: AgentRoot): string[] =>
+  holdsSessions ? [root] : places[agent].folders.map((folder) => join(root, folder));
 
 const placeOf = (agent: string | undefined): Place | undefined => Object.entries(places).find(([one]) => one === agent)?.[1];
 

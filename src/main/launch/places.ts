@@ -76,12 +76,14 @@ const extensionFolders = (name: string, env: Environment, home: string, platform
 
 /** The folders where agents store their histories on this machine, installed or not. */
 export function agentRootsOf(env: Environment = process.env, home: string = homedir(), platform: string = process.platform): AgentRoot[] {
-  return Object.entries(agentFolders).flatMap(([agent, folders]) =>
+  const usual = Object.entries(agentFolders).flatMap(([agent, folders]) =>
     [...new Set(folders(env, home, platform).flatMap((folder) => (folder ? [resolve(folder)] : [])))].map((root) => ({
       agent: agent as SourceAgent,
       root,
     })),
   );
+  const { CLINE_SESSION_DATA_DIR: sessions } = env;
+  return sessions ? [...usual, { agent: 'cline', root: resolve(sessions), holdsSessions: true }] : usual;
 }
 
 /**

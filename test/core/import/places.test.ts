@@ -43,6 +43,15 @@ test.each(kept)('[F44] a session of %s is found at %s, and the folder imports it
   if (!place.endsWith('store.db')) expect(tips(chain, {}).length).toBeGreaterThan(0);
 });
 
+test('[F44] a folder that holds the sessions themselves is a source', () => {
+  const place = { agent: 'cline', root: scratch(), holdsSessions: true } as const;
+  const path = join(place.root, '1795', '1795.messages.json');
+  mkdirSync(dirname(path), { recursive: true });
+  cpSync(join(root, 'test/fixtures/cline/sdk-session.messages.json'), path);
+  expect(foundSources([place])).toMatchObject([{ agent: 'cline', folders: [place.root], sessions: 1 }]);
+  expect([...foundSessions(place, () => false)]).toMatchObject([{ path }]);
+});
+
 test('[F44] sessions of Roo, Kilo and OpenClaw are found and imported', () => {
   const homes = { roo: scratch(), kilo: scratch(), openclaw: scratch() };
   const task = join(homes.roo, 'tasks', '1', 'api_conversation_history.json');
