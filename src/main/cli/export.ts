@@ -3,12 +3,15 @@ import type { Command } from 'commander';
 import type { ContextId } from '../../core/contract/index.js';
 import { dim, line, printExact, printJson, printText, say } from '../terminal/index.js';
 import type { Connection } from './client.js';
+import { sendSpans } from './collector.js';
 import { addProjectCommand, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
+import { UsageError } from './errors.js';
 import { counted, size } from './numbers.js';
 
 interface ExportOptions extends ProjectOptions {
   to?: string;
   output?: string;
+  collector?: string;
   redact?: true;
   redactIps?: true;
   dryRun?: true;
@@ -16,6 +19,8 @@ interface ExportOptions extends ProjectOptions {
   stop?: string;
   raw?: true;
 }
+
+const spanFormat = 'otlp-v1';
 
 /** The format that the name of the output file stands for. */
 const formatsByExtension: Readonly<Record<string, string>> = { '.html': 'html', '.md': 'markdown' };
@@ -26,6 +31,7 @@ export function addExportCommand(program: Command): void {
     .addOption(stopOption())
     .option('-t, --to <format>', "html, markdown, claude-code-v1, … (default: by the file's extension; --formats lists all)")
     .option('-o, --output <file>', 'write to a new file (default: standard output)')
+    .option('--collector <address>', 'send the context as spans (otlp-v1) to a collector, such as http://127.0.0.1:4318/v1/traces')
     .addOption(rawOption())
     .option('--redact', 'replace secrets of known patterns, home folders and e-mail addresses')
     .option('--redact-ips', 'replace IP addresses too (implies --redact)')
@@ -46,14 +52,19 @@ async function listFormats({ client }: Connection, id: ContextId, { stop, json }
 }
 
 async function exportContext({ client }: Connection, id: ContextId, options: ExportOptions): Promise<void> {
-  const { to, output, redact, redactIps, dryRun, stop, json } = options;
-  const format = to ?? formatsByExtension[extname(output ?? '')] ?? 'claude-code-v1';
-  const result = await client.export.context({ id, format, stop, path: pathOption(output), redact, redactIps, dryRun });
-  if (json) return printJson(result);
-  if (result.text !== undefined) printExact(result.text, options);
+  const { to, output, collector, redact, redactIps, dryRun, stop, json } = options;
+  if (collector !== undefined && ((to ?? spanFormat) !== spanFormat || output !== undefined))
+    throw new UsageError(`--collector sends ${spanFormat}: leave out --to and --output`);
+  const format = to ?? (collector === undefined ? (formatsByExtension[extname(output ?? '')] ?? 'claude-code-v1') : spanFormat);
+  const { text, ...result } = await client.export.context({ id, format, stop, path: pathOption(output), redact, redactIps, dryRun });
+  const isSent = collector !== undefined && text !== undefined && !dryRun;
+  if (isSent) await sendSpans(collector, text);
+  if (json) return printJson(isSent ? result : { ...result, text });
+  if (text !== undefined && !isSent) printExact(text, options);
   if (result.data !== undefined) printExact(Buffer.from(result.data, 'base64'), options);
   const facts = `(${size(result.bytes)}, ${result.format}, ${result.tier})`;
   if (dryRun) printText(`Would write ${facts}`);
+  else if (isSent) printText(`Sent to ${collector} ${facts}`);
   else if (result.path !== undefined) printText(`Wrote ${result.path} ${facts}`);
   if (result.lossCounts.length > 0) say(dim(`without ${describeCounts(result.lossCounts)}`));
   reportRedactions(result.redactions);

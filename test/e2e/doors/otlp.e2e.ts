@@ -50,6 +50,26 @@ test('[F42] the web host receives spans from programs that have its bearer', asy
   await expect.poll(async () => (await sessions(machine, project)).sessions.map(({ sessionId }) => sessionId)).toEqual(['conv-7']);
 });
 
+test('[F40, F42] an export sends its spans to a collector, or says why it was refused', async ({ machine }) => {
+  const [source, target] = [machine.path('source.stemma'), machine.path('target.stemma')];
+  await machine.run('init', source);
+  await machine.run('import', '--project', source, join(root, 'test', 'fixtures', 'pi', 'tour.jsonl'));
+  await machine.run('init', target);
+  await using receiver = machine.follow('otlp', '--project', target);
+  await expect.poll(() => receiver.lines().length).toBe(3);
+  const variables = Object.fromEntries(receiver.lines().map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+  const url = `${variables.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`;
+  const { out } = await machine.run('call', 'context.tips', '--project', source, '--input', '{}');
+  const id = /ctx-[0-9a-f]+/.exec(out)?.[0] ?? '';
+  const refused = await machine.run('export', id, '--project', source, '--collector', url);
+  expect(refused.code).not.toBe(0);
+  expect(refused.err).toContain(`The spans were not sent to ${url}: it answered 401`);
+  machine.env.OTEL_EXPORTER_OTLP_HEADERS = variables.OTEL_EXPORTER_OTLP_HEADERS ?? '';
+  const sent = await machine.run('export', id, '--project', source, '--collector', url);
+  expect(sent.out, sent.err).toContain(`Sent to ${url}`);
+  await expect.poll(async () => (await sessions(machine, target)).sessions.length).toBe(1);
+});
+
 /** The port of the receiver in the agent's own network. */
 const port = 18_997;
 
