@@ -1,7 +1,7 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Loading, ProblemLine, problemOf } from '../../parts';
+import { Button, Empty, Failure, Loading, ProblemLine, problemOf, say } from '../../parts';
 import { followAddress, useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { BudgetNotice } from './BudgetNotice';
@@ -10,7 +10,7 @@ import { LiveSessions } from './LiveSessions';
 import { type Facet, type Listed, type Narrowing, narrow, type Order, rowsOf } from './rows';
 import { SessionsBar } from './SessionsBar';
 import { SessionTable } from './SessionTable';
-import { useContentSearch } from './useContentSearch';
+import { type ContentHits, useContentSearch } from './useContentSearch';
 import { useSessions } from './useSessions';
 
 const nothingChosen: Narrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
@@ -64,7 +64,8 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
   const [archived, setArchived] = useState(false);
   const [order, setOrder] = useState<Order>({ by: 'lastAt', ascending: false });
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const { hits, searching, unread } = useContentSearch(text);
+  const found = useContentSearch(text);
+  const { hits, searching } = found;
   const shown = useMemo(() => narrow(listed, { text, chosen, days, archived, hits }), [listed, text, chosen, days, archived, hits]);
   // The costs of all sessions would fetch all contents from the hub, which a list must not do.
   const isAllHere = listed.some(({ session }) => session) && !listed.some(({ session }) => session?.isOnHub);
@@ -106,14 +107,26 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
       ) : (
         <SessionTable rows={rows} order={order} hits={hits} sought={text.trim()} onOrder={setOrder} onToggle={toggle} />
       )}
-      {text.trim().length >= 3 && (searching || unread > 0) && (
-        <p className="sessions-foot muted" role="status">
-          {searching
-            ? 'Searching the contents…'
-            : `${unread} ${unread === 1 ? 'history was' : 'histories were'} not searched: import them to search them.`}
-        </p>
-      )}
+      <SearchFoot found={found} />
     </section>
+  );
+}
+
+/** What the search of contents has not read. */
+function SearchFoot({ found: { searching, unread, pending, isCut } }: { found: ContentHits }) {
+  const words = searching
+    ? ['Searching the contents…']
+    : [
+        ...(pending > 0 ? [`${say.plural(pending, 'commit')} left to search: Stemma is still indexing.`] : []),
+        ...(isCut ? ['Many entries match, and further sessions may too. Add a word to narrow the search.'] : []),
+        ...(unread > 0 ? [`${unread} ${unread === 1 ? 'history was' : 'histories were'} not searched: import them to search them.`] : []),
+      ];
+  return (
+    words.length > 0 && (
+      <p className="sessions-foot muted" role="status">
+        {words.join(' ')}
+      </p>
+    )
   );
 }
 

@@ -13,9 +13,13 @@ export interface ContentHits {
   readonly searching: boolean;
   /** Histories that are not imported and were not read, because they are too many. */
   readonly unread: number;
+  /** Commits of the project that are not indexed yet, so that the search does not find them. */
+  readonly pending: number;
+  /** More entries match than were asked for: sessions of the others are missing. */
+  readonly isCut: boolean;
 }
 
-const none: ContentHits = { hits: new Map(), searching: false, unread: 0 };
+const none: ContentHits = { hits: new Map(), searching: false, unread: 0, pending: 0, isCut: false };
 
 /** Searches the contents of the project's sessions, then those of histories that are not imported yet. */
 export function useContentSearch(text: string): ContentHits {
@@ -29,16 +33,17 @@ export function useContentSearch(text: string): ContentHits {
     const controller = new AbortController();
     const { signal } = controller;
     const timer = setTimeout(async () => {
-      setFound({ hits: new Map(), searching: true, unread: 0 });
+      setFound({ ...none, searching: true });
       const hits = new Map<string, string>();
       const imported = dir ? await api.search.query({ text: words, limit: maxHits }, { signal }).catch(() => undefined) : undefined;
       for (const { sessionId, snippet } of imported?.hits ?? []) if (sessionId && !hits.has(sessionId)) hits.set(sessionId, snippet);
       if (signal.aborted) return;
-      setFound({ hits: new Map(hits), searching: true, unread: 0 });
+      const inProject = { pending: imported?.pending ?? 0, isCut: (imported?.total ?? 0) > maxHits };
+      setFound({ hits: new Map(hits), searching: true, unread: 0, ...inProject });
       const outside = await api.library.search({ text: words }, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       for (const { path, snippet } of outside?.hits ?? []) hits.set(path, snippet);
-      setFound({ hits: new Map(hits), searching: false, unread: outside?.unread ?? 0 });
+      setFound({ hits: new Map(hits), searching: false, unread: outside?.unread ?? 0, ...inProject });
     }, restMs);
     return () => {
       clearTimeout(timer);
