@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { ContextId, GraphMap, GraphRow, RowFacts } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useProject } from './project';
@@ -108,22 +108,38 @@ export function useChainFacts(project: string, session: string | undefined): Cha
 
 /** What was loaded of commits. They never change, so neither do their facts. */
 const knownFacts = new Map<string, RowFacts>();
+/** Commits whose facts are on their way: rows that arrive meanwhile do not ask for them again. */
+const askedFacts = new Set<string>();
+const factListeners = new Set<() => void>();
 const none: ReadonlyMap<ContextId, RowFacts> = new Map();
+
+const factsName = (project: string, id: ContextId): string => `${project}\n${id}`;
+
+async function askFacts(project: string, ids: readonly ContextId[]): Promise<void> {
+  const missing = ids.filter((id) => !knownFacts.has(factsName(project, id)) && !askedFacts.has(factsName(project, id)));
+  if (missing.length === 0) return;
+  for (const id of missing) askedFacts.add(factsName(project, id));
+  const loaded = await api.turn.facts({ ids: missing }).catch(() => []);
+  for (const facts of loaded) knownFacts.set(factsName(project, facts.id), facts);
+  for (const id of missing) askedFacts.delete(factsName(project, id));
+  if (loaded.length > 0) for (const listener of factListeners) listener();
+}
+
+const listenForFacts = (listener: () => void): (() => void) => {
+  factListeners.add(listener);
+  return () => factListeners.delete(listener);
+};
 
 /** Duration, tools and files of commits, for the rows in view. */
 export function useRowFacts(project: string, ids: readonly ContextId[]): ReadonlyMap<ContextId, RowFacts> {
-  const missing = ids.filter((id) => !knownFacts.has(`${project}\n${id}`));
-  useQuery(missing.length ? `${project} facts ${missing.join()}` : null, async (signal) => {
-    const loaded = await api.turn.facts({ ids: missing }, { signal });
-    for (const facts of loaded) knownFacts.set(`${project}\n${facts.id}`, facts);
-    return loaded.length;
-  });
-  const known = knownFacts.size;
+  const known = useSyncExternalStore(listenForFacts, () => knownFacts.size);
   const names = ids.join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `names` stands for the ids
+  useEffect(() => void askFacts(project, ids), [project, names]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `names` stands for the ids, `known` for what arrived
   return useMemo(() => {
     const all = ids.flatMap((id) => {
-      const facts = knownFacts.get(`${project}\n${id}`);
+      const facts = knownFacts.get(factsName(project, id));
       return facts ? [[id, facts] as const] : [];
     });
     return all.length ? new Map(all) : none;
