@@ -153,7 +153,16 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/engine',
-    folders: [core('project'), core('router'), 'src/main/launch', 'src/main/providers', 'src/main/runner', 'src/main/team', 'src/main/terminal'],
+    folders: [
+      core('base'),
+      core('project'),
+      core('router'),
+      'src/main/launch',
+      'src/main/providers',
+      'src/main/runner',
+      'src/main/team',
+      'src/main/terminal',
+    ],
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:child_process', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
   },
   // Starting an engine never loads it: the shell's Node may be too old.

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { sendSpans } from '../../src/main/cli/collector.js';
+import { sendSpans } from '../../src/main/engine/collector.js';
 
 test('[F40] spans go out with the headers of the environment, or a refusal says why', async () => {
   const seen: unknown[] = [];

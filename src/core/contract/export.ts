@@ -84,6 +84,18 @@ export const exportContract = {
         ...lost,
       }),
     ),
+  spans: procedure(
+    'Sends a context as spans (`otlp-v1`) to an OpenTelemetry collector that the caller names. The variable `OTEL_EXPORTER_OTLP_HEADERS` adds headers, as for other exporters.',
+  )
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        stop: stop.optional(),
+        address: z.url({ protocol: /^https?$/ }).describe('Where the collector takes traces, such as `http://127.0.0.1:4318/v1/traces`.'),
+        ...redaction,
+      }),
+    )
+    .output(z.object({ address: z.string(), bytes: count, tier: z.enum(tiers), redactions: redactions.optional(), ...lost })),
   comparison: procedure(
     'Exports a comparison of contexts as Markdown: two with each entry that differs, or up to 16 side by side. With `path`, writes a new file and never overwrites one; otherwise returns the text.',
   )

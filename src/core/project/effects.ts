@@ -82,7 +82,7 @@ export const effects: Effects = {
     diffCalls: 'reads',
     instantiate: 'writes',
   },
-  export: { formats: 'reads', context: 'reads', comparison: 'reads', resume: 'acts', continue: 'acts' },
+  export: { formats: 'reads', context: 'reads', spans: 'reads', comparison: 'reads', resume: 'acts', continue: 'acts' },
   import: { detect: 'machine', preview: 'machine', mappings: 'reads', run: 'writes' },
   capture: { watch: 'writes', status: 'reads', stop: 'writes', checkpoint: 'writes' },
   source: { list: 'reads', get: { unless: 'path' } },

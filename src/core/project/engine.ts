@@ -51,6 +51,8 @@ export interface EngineOptions {
   readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
   /** Opens a terminal that runs a command in a folder. Returns the terminal's name, or undefined if the machine has no terminal. */
   readonly openTerminal?: (cwd: string, command: string) => Promise<string | undefined>;
+  /** Sends a document of spans to a collector. @throws UNAVAILABLE if it does not answer or refuses. */
+  readonly sendSpans?: (address: string, spans: string) => Promise<void>;
   /** Reaches a hub of a team. Without it, the engine knows none. */
   readonly reachHub?: (address: HubAddress) => ManagedHub;
   /** Begins to sign this machine in at a hub. */

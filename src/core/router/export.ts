@@ -1,4 +1,4 @@
-import type { ContextId } from '../base/index.js';
+import { type ContextId, StemmaError } from '../base/index.js';
 import {
   checkFolder,
   exportComparison,
@@ -28,6 +28,14 @@ export const exportRouter = {
     context.session.checkOutput(input.path);
     const { redactions, ...made } = await (isRedacted(input) ? exportRedacted : exportContext)(chainOf(context), input);
     return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
+  }),
+  spans: os.export.spans.handler(async ({ input: { address, ...input }, context }) => {
+    const { sendSpans } = context.session.engine.options;
+    if (!sendSpans) throw new StemmaError('UNAVAILABLE', 'This program sends no spans: export the context as otlp-v1.', { address });
+    const asked = { ...input, format: 'otlp-v1' };
+    const { text = '', bytes, tier, redactions, ...made } = await (isRedacted(asked) ? exportRedacted : exportContext)(chainOf(context), asked);
+    await sendSpans(address, text);
+    return { address, bytes, tier, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
   }),
   comparison: os.export.comparison.handler(async ({ input, context }) => {
     await preparePrices(chainOf(context));

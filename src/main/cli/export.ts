@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import type { ContextId } from '../../core/contract/index.js';
 import { dim, line, printExact, printJson, printText, say } from '../terminal/index.js';
 import type { Connection } from './client.js';
-import { sendSpans } from './collector.js';
 import { addProjectCommand, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted, size } from './numbers.js';
@@ -51,23 +50,30 @@ async function listFormats({ client }: Connection, id: ContextId, { stop, json }
   }
 }
 
-async function exportContext({ client }: Connection, id: ContextId, options: ExportOptions): Promise<void> {
+async function exportContext(connection: Connection, id: ContextId, options: ExportOptions): Promise<void> {
   const { to, output, collector, redact, redactIps, dryRun, stop, json } = options;
   if (collector !== undefined && ((to ?? spanFormat) !== spanFormat || output !== undefined))
     throw new UsageError(`--collector sends ${spanFormat}: leave out --to and --output`);
+  if (collector !== undefined && !dryRun) return await sendContext(connection, id, collector, options);
   const format = to ?? (collector === undefined ? (formatsByExtension[extname(output ?? '')] ?? 'claude-code-v1') : spanFormat);
-  const { text, ...result } = await client.export.context({ id, format, stop, path: pathOption(output), redact, redactIps, dryRun });
-  const isSent = collector !== undefined && text !== undefined && !dryRun;
-  if (isSent) await sendSpans(collector, text);
-  if (json) return printJson(isSent ? result : { ...result, text });
-  if (text !== undefined && !isSent) printExact(text, options);
+  const result = await connection.client.export.context({ id, format, stop, path: pathOption(output), redact, redactIps, dryRun });
+  if (json) return printJson(result);
+  if (result.text !== undefined) printExact(result.text, options);
   if (result.data !== undefined) printExact(Buffer.from(result.data, 'base64'), options);
   const facts = `(${size(result.bytes)}, ${result.format}, ${result.tier})`;
   if (dryRun) printText(`Would write ${facts}`);
-  else if (isSent) printText(`Sent to ${collector} ${facts}`);
   else if (result.path !== undefined) printText(`Wrote ${result.path} ${facts}`);
   if (result.lossCounts.length > 0) say(dim(`without ${describeCounts(result.lossCounts)}`));
   reportRedactions(result.redactions);
+}
+
+async function sendContext({ client }: Connection, id: ContextId, address: string, options: ExportOptions): Promise<void> {
+  const { redact, redactIps, stop, json } = options;
+  const sent = await client.export.spans({ id, address, stop, redact, redactIps });
+  if (json) return printJson(sent);
+  printText(`Sent to ${address} (${size(sent.bytes)}, ${spanFormat}, ${sent.tier})`);
+  if (sent.lossCounts.length > 0) say(dim(`without ${describeCounts(sent.lossCounts)}`));
+  reportRedactions(sent.redactions);
 }
 
 /** Says on standard error what an export replaced, and that this is not everything. */

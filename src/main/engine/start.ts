@@ -5,6 +5,7 @@ import { openAccounts } from '../providers/index.js';
 import { openAgents, openWorkshop } from '../runner/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
+import { sendSpans } from './collector.js';
 import { openTerminal } from './terminal.js';
 
 /**
@@ -30,5 +31,6 @@ export function startEngine(options: EngineOptions, vault?: Vault): Engine {
     reachHub: (address) => hubAt(address, logins),
     signIn: logins.signIn,
     openTerminal: (cwd, command) => openTerminal(cwd, command),
+    sendSpans: (address, spans) => sendSpans(address, spans),
   });
 }

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from '../../support/e2e.js';
 import {
   chooseProject,
@@ -71,8 +74,25 @@ test('open, browse, read, fork in mid-turn, export, and import the same entries 
 
   // An existing file is not overwritten.
   await sheet(page).getByRole('button', { name: 'Write file' }).click();
-  await expect(sheet(page).getByRole('alert')).toContainText('Nothing was written');
+  await expect(sheet(page).getByRole('alert')).toContainText('Nothing was exported');
   expect(readFileSync(file, 'utf8')).toBe(written);
+
+  // As spans, it goes to a collector.
+  const received: string[] = [];
+  const collector = createServer((request, response) => {
+    request.setEncoding('utf8').on('data', (part) => received.push(part));
+    request.on('end', () => response.end('{}'));
+  }).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const { port } = collector.address() as AddressInfo;
+  await sheet(page)
+    .getByRole('radio', { name: /OpenTelemetry/ })
+    .check();
+  await sheet(page).getByRole('textbox', { name: 'Address of the collector' }).fill(`http://127.0.0.1:${port}/v1/traces`);
+  await sheet(page).getByRole('button', { name: 'Send to collector' }).click();
+  await expect(sheet(page).getByText(`Sent to http://127.0.0.1:${port}/v1/traces.`)).toBeVisible();
+  collector.close();
+  expect(received.join('')).toContain('resourceSpans');
 
   // The sheet lists what redaction replaces before anything is written.
   await sheet(page)

@@ -1,4 +1,4 @@
-import { ClipboardCopy, Download, FileOutput, FolderSearch } from 'lucide-react';
+import { ClipboardCopy, Download, FileOutput, FolderSearch, Send } from 'lucide-react';
 import { useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
@@ -7,7 +7,7 @@ import { Answer, Button, Copyable, problemOf, Sheet, Switch, say } from '../../p
 import { choosePaths, copy, dismiss, download, isDesktop } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
-import { type ExportState, useExport, type Written } from './useExport';
+import { type ExportState, spanFormat, useExport, type Written } from './useExport';
 
 const tierNames = {
   native: 'as recorded',
@@ -68,11 +68,40 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
           </Button>
         </form>
         <p className="muted">An existing file is never overwritten.</p>
+        {format?.format === spanFormat && <Collector exporting={exporting} />}
         <Outcome state={state} format={format} />
       </div>
     </Sheet>
   );
 }
+
+/** Sends the spans to a collector, whose address is remembered. */
+function Collector({ exporting: { blocked, send } }: { exporting: Exporting }) {
+  const [address, setAddress] = useState(() => localStorage.getItem(collectorKey) ?? '');
+  return (
+    <form
+      className="path-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        localStorage.setItem(collectorKey, address.trim());
+        void send(address.trim());
+      }}
+    >
+      <input
+        className="field grow mono"
+        placeholder="http://127.0.0.1:4318/v1/traces"
+        aria-label="Address of the collector"
+        value={address}
+        onChange={(event) => setAddress(event.target.value)}
+      />
+      <Button type="submit" icon={Send} disabled={blocked !== undefined || !address.trim()} aria-describedby="export-blocked">
+        Send to collector
+      </Button>
+    </form>
+  );
+}
+
+const collectorKey = 'stemma.collector';
 
 /** Asks for the new file in the native dialog. A path that a person chose there is confirmed. */
 async function chooseFile(name: string): Promise<string | undefined> {
@@ -115,7 +144,7 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
   if (state.phase === 'failed')
     return (
       <p className="notice-line error" role="alert" ref={intoView}>
-        Nothing was written: {problemOf(state.error).message}
+        Nothing was exported: {problemOf(state.error).message}
       </p>
     );
   if (state.phase !== 'done') return null;
@@ -128,6 +157,7 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
       </p>
       {written.lossCounts.length > 0 && <p className="muted">Left out: {lossText(written.lossCounts)}.</p>}
       {written.path && <Copyable text={written.path} label="Path" />}
+      {written.sentTo && <p>Sent to {written.sentTo}.</p>}
     </div>
   );
 }

@@ -4,8 +4,11 @@ import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index
 import { api } from '../../client';
 import { type Query, useQuery } from '../../state';
 
-/** What `export.context` returned. */
-export type Written = Awaited<ReturnType<typeof api.export.context>>;
+/** The format in which a collector takes a context. */
+export const spanFormat = 'otlp-v1';
+
+/** What `export.context` returned, or where `export.spans` sent it. */
+export type Written = Awaited<ReturnType<typeof api.export.context>> & { readonly sentTo?: string };
 
 /** How far an export is. */
 export type ExportState =
@@ -63,6 +66,12 @@ export function useExport(commit: ContextId, given: Stop) {
     state,
     blocked: reasonToWait(formats, found, state),
     writeFile: (path: string) => run(() => ask({ path })),
+    /** Sends the context as spans to a collector. */
+    send: (address: string) =>
+      run(async () => {
+        const sent = await api.export.spans({ id: commit, stop, address, ...(redact && { redact, redactIps: choice.redactIps }) });
+        return { ...sent, format: spanFormat, sentTo: address };
+      }),
     /** Exports and hands the result to `use`. */
     take: (use: (written: Written) => void | Promise<void>) =>
       run(async () => {
