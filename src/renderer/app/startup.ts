@@ -6,18 +6,37 @@ import { importPaths, showProject } from '../views/sessions';
 
 let started = false;
 
+/** Watches for a click or a key. A person who has already chosen a place stays there. */
+function firstAct(): { stop(): boolean } {
+  let hasActed = false;
+  const note = (): void => {
+    hasActed = true;
+  };
+  const events = ['pointerdown', 'keydown'] as const;
+  for (const name of events) addEventListener(name, note, { capture: true });
+  return {
+    stop: () => {
+      for (const name of events) removeEventListener(name, note, { capture: true });
+      return hasActed;
+    },
+  };
+}
+
 /** Opens or imports what Stemma was started with, once, unless the address already names a project. */
 export function useStartup(): void {
   useEffect(() => {
     if (started) return;
     started = true;
+    const first = firstAct();
     void (async () => {
       const { paths, project } = await api.library.startup({});
+      const hasActed = first.stop();
       // A reload keeps the address and must not import the same files again.
       if (sessionStorage.getItem('stemma.started')) return;
       sessionStorage.setItem('stemma.started', 'yes');
       const { route } = useNavigation.getState();
-      if (project && !route.project) showProject(project);
+      if (project && !route.project && hasActed) move({ project });
+      else if (project && !route.project) showProject(project);
       else if (!route.project) {
         // The last project is opened in the background, so that Sessions shows what is imported already.
         const last = (await api.library.recent({})).find((one) => !one.missing);

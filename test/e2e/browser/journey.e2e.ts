@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from '../../support/e2e.js';
+import { root } from '../../support/machine.js';
 import {
   chooseProject,
   commits,
@@ -136,6 +138,21 @@ test('a machine without sessions offers the sample project', async ({ page, mach
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await expect(commits(page).first()).toBeVisible();
   await expect.poll(() => commits(page).count()).toBeGreaterThan(8);
+});
+
+test('a place that is chosen while the window starts stays', async ({ page, machine }) => {
+  const dir = machine.path('numbers.stemma');
+  await machine.run('init', dir);
+  await machine.run('import', join(root, 'test/fixtures/usage/two-models.jsonl'), '--project', dir);
+  const { url } = await machine.web(dir);
+  // Answers are late, as on a slow machine.
+  await page.routeWebSocket(/\/rpc/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((message) => void setTimeout(() => socket.send(message), 500));
+  });
+  await page.goto(url);
+  await place(page, 'Sessions').click();
+  await expect(page.getByRole('treegrid', { name: 'Sessions' })).toContainText('3.52');
 });
 
 test('paths on the command line open a project and import a session', async ({ page, machine }) => {
