@@ -1,7 +1,7 @@
 import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, SessionRow } from '../../src/core/contract/index.js';
-import { type Found, joinSessions, type Narrowing, narrow, rowsOf, sorted, valuesOf } from '../../src/renderer/views/sessions/rows.js';
+import { type Found, fromWords, joinSessions, type Narrowing, narrow, rowsOf, sorted, valuesOf } from '../../src/renderer/views/sessions/rows.js';
 
 const session = (sessionId: string, more: Partial<SessionRow> = {}): SessionRow => ({
   sessionId,
@@ -110,4 +110,12 @@ describe('[W7] the list of sessions', () => {
     expect(sorted(listed, { by: 'cost', ascending: true }).map(({ key }) => key)).toEqual(['d', 'a', 'c', 'b']);
     expect(rowsOf(listed, { by: 'cost', ascending: true }, new Set(), now).every((row) => row.kind === 'session')).toBe(true);
   });
+});
+
+test('a snippet begins shortly before the words that were sought', () => {
+  expect(fromWords('it was the first of many, and the shadow branch came last', 'Shadow branch')).toBe('and the shadow branch came last');
+  expect(fromWords('shadow branch', 'shadow branch')).toBe('shadow branch');
+  expect(fromWords('one word of two: the branch, later a shadow', 'shadow branch')).toBe('later a shadow');
+  expect(fromWords(`${'x'.repeat(40)}shadow`, 'shadow')).toBe('shadow');
+  expect(fromWords('stemmed words stand elsewhere', 'word of it')).toBe('stemmed words stand elsewhere');
 });

@@ -116,6 +116,18 @@ function valuesIn({ agent, repository, session }: Listed, facet: Facet): readonl
 
 const dayMs = 86_400_000;
 
+/** A snippet from shortly before the words on: its column shows only a beginning. */
+export function fromWords(snippet: string, words: string): string {
+  const text = snippet.toLowerCase();
+  const [word = ''] = words.toLowerCase().trim().split(/\s+/);
+  const whole = text.indexOf(words.toLowerCase().trim());
+  const at = whole < 0 ? text.indexOf(word) : whole;
+  if (at <= maxBefore) return snippet;
+  const space = snippet.indexOf(' ', at - maxBefore);
+  return snippet.slice(space < 0 || space >= at ? at : space + 1);
+}
+const maxBefore = 12;
+
 /** The sessions that match the text and every chip. Text matches the title, the repository, tags, the id, the file or the content. */
 export function narrow(listed: readonly Listed[], { text, chosen, days, archived, hits }: Narrowing, now = Date.now()): readonly Listed[] {
   const needle = text.trim().toLowerCase();

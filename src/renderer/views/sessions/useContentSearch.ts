@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { api } from '../../client';
 import { useOpenDir, useProject } from '../../state';
+import { fromWords } from './rows';
 
 /** Text shorter than this is only looked for in titles. */
 const minLetters = 3;
@@ -36,13 +37,14 @@ export function useContentSearch(text: string): ContentHits {
       setFound({ ...none, searching: true });
       const hits = new Map<string, string>();
       const imported = dir ? await api.search.query({ text: words, limit: maxHits }, { signal }).catch(() => undefined) : undefined;
-      for (const { sessionId, snippet } of imported?.hits ?? []) if (sessionId && !hits.has(sessionId)) hits.set(sessionId, snippet);
+      for (const { sessionId, snippet } of imported?.hits ?? [])
+        if (sessionId && !hits.has(sessionId)) hits.set(sessionId, fromWords(snippet, words));
       if (signal.aborted) return;
       const inProject = { pending: imported?.pending ?? 0, isCut: (imported?.total ?? 0) > maxHits };
       setFound({ hits: new Map(hits), searching: true, unread: 0, ...inProject });
       const outside = await api.library.search({ text: words }, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      for (const { path, snippet } of outside?.hits ?? []) hits.set(path, snippet);
+      for (const { path, snippet } of outside?.hits ?? []) hits.set(path, fromWords(snippet, words));
       setFound({ hits: new Map(hits), searching: false, unread: outside?.unread ?? 0, ...inProject });
     }, restMs);
     return () => {
