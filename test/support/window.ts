@@ -146,3 +146,12 @@ export async function bothThemes(page: Page, check: (theme: 'dark' | 'light') =>
     await check(theme);
   }
 }
+
+/** The words in view that the window highlights as found, in lower case. */
+export const highlightedWords = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...(CSS.highlights.get('found-here') ?? [])].flatMap((range) => {
+      const box = (range as Range).getBoundingClientRect();
+      return box.height > 0 && box.top > 0 && box.bottom < innerHeight ? [String(range).toLowerCase()] : [];
+    }),
+  );

@@ -1,6 +1,6 @@
 import { expect, test } from '../../support/e2e.js';
 import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
-import { commits, entries, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
+import { commits, entries, highlightedWords, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
 
 test('[W44, W71] to the agent on an edited prompt in four clicks, then compared', async ({ page, machine }) => {
   const given = giveRunnableSession(machine);
@@ -75,14 +75,7 @@ test('[W43] the palette lists recent sessions, groups hits and highlights the on
   await expect(hits.getByRole('option').first()).toContainText(/damson/i);
   await hits.getByRole('option').first().click();
   await expect(page).toHaveURL(/entry=/);
-  const highlighted = () =>
-    page.evaluate(() =>
-      [...(CSS.highlights.get('found-here') ?? [])].flatMap((range) => {
-        const box = (range as Range).getBoundingClientRect();
-        return box.height > 0 && box.top > 0 && box.bottom < innerHeight ? [String(range).toLowerCase()] : [];
-      }),
-    );
-  await expect.poll(highlighted).toContain('damson');
+  await expect.poll(() => highlightedWords(page)).toContain('damson');
 });
 
 test('[W50, W72] the costliest miss and a compaction’s losses in two clicks, the culprit in one', async ({ page, machine }) => {

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../../support/e2e.js';
-import { commits, complaints, entries, place, sessionRow, sheet } from '../../support/window.js';
+import { commits, complaints, entries, highlightedWords, place, sessionRow, sheet } from '../../support/window.js';
 
 test('[W5] rename, pin, tag, archive and delete with undo, and the file of the agent stays', async ({ page, machine }) => {
   const met = complaints(page);
@@ -76,7 +76,7 @@ test('[W8] a hit opens at its words, before and after the import', async ({ page
     await expect(sessionRow(page, /Jam that is gone/)).toContainText(new RegExp(words, 'i'));
     await sessionRow(page, /Jam that is gone/).click();
     await expect(page).toHaveURL(/context.*entry=/);
-    await expect(entries(page).getByText(new RegExp(words, 'i')).first()).toBeInViewport();
+    await expect.poll(() => highlightedWords(page)).toContain(words);
     await place(page, 'Sessions').click();
   }
 });
