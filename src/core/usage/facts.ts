@@ -115,7 +115,7 @@ function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>
   }
 }
 
-/** The values of a batch, filled up to a large statement with copies of its last call. */
+/** Fills the values of a batch up to a large statement, with copies of its last call. */
 function filled(values: Batch['values']): Batch['values'] {
   const full = callsPerInsert * own.length;
   while (values.length < full) values.push(values.at(-own.length) ?? null);

@@ -35,8 +35,7 @@ export function useStartup(): void {
       if (sessionStorage.getItem('stemma.started')) return;
       sessionStorage.setItem('stemma.started', 'yes');
       const { route } = useNavigation.getState();
-      if (project && !route.project && hasActed) move({ project });
-      else if (project && !route.project) showProject(project);
+      if (project && !route.project) hasActed ? move({ project }) : showProject(project);
       else if (!route.project) {
         // The last project is opened in the background, so that Sessions shows what is imported already.
         const last = (await api.library.recent({})).find((one) => !one.missing);

@@ -8,7 +8,7 @@ export type Losses = UsageCompaction['totals'];
 
 /** What was found for compactions. They never change, so neither do their losses. */
 const known = new Map<string, Losses>();
-/** Time in view, in milliseconds, before a summary is compared with what it replaced: scrolling past one asks nothing. */
+/** How long a compaction is in view before the engine is asked about it, so that scrolling past asks nothing. */
 const settledMs = 300;
 
 /** The losses of compactions in view, found one after the other. */

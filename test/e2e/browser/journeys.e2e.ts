@@ -2,7 +2,7 @@ import { expect, test } from '../../support/e2e.js';
 import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
 import { commits, entries, highlightedWords, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
 
-test('[W44, W71] to the agent on an edited prompt in four clicks, then compared', async ({ page, machine }) => {
+test('[W44, W71] four clicks run an edited prompt, and one compares it with its original', async ({ page, machine }) => {
   const given = giveRunnableSession(machine);
   machine.env.DISPLAY = ':99';
   const { url } = await machine.web();

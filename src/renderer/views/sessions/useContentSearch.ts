@@ -16,7 +16,7 @@ export interface ContentHits {
   readonly unread: number;
   /** Commits of the project that are not indexed yet, so that the search does not find them. */
   readonly pending: number;
-  /** More entries match than were asked for: sessions of the others are missing. */
+  /** More entries match than were asked for, so some sessions are missing. */
   readonly isCut: boolean;
 }
 
