@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ImportResult } from '../../src/core/contract/index.js';
 import { namedFile } from '../../src/core/files/index.js';
-import { follow, takeIn } from '../../src/core/follow/index.js';
+import { follow, importGrowth } from '../../src/core/follow/index.js';
 import { foundSessions, importPaths } from '../../src/core/import/index.js';
 import { atOnce } from '../../src/core/project/index.js';
 import { ensureBuilt } from '../support/built.js';
@@ -174,7 +174,7 @@ describe('in the engine', () => {
       expect(atOnce(importPaths(chain, { paths: [path] })).skipped).toEqual([
         { path, line: 0, reason: expect.stringMatching(/^it is a (named pipe|device)/) },
       ]);
-      expect(takeIn(chain, namedFile(path), { what: 'all', granularity: 'turn_boundary' }).skipped).toHaveLength(1);
+      expect(importGrowth(chain, namedFile(path), { what: 'all', granularity: 'turn_boundary' }).skipped).toHaveLength(1);
     }
   });
 

@@ -3,18 +3,18 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isObject, parseJson, stringAt } from '../base/index.js';
 import { FileRefused, type Located, statLocated } from '../files/index.js';
 import { type AgentRoot, historyFolders, readEnds, recognized } from '../import/index.js';
-import type { Taking } from './taken.js';
+import type { GrowthOptions } from './growth.js';
 
 /** An event of an agent about one of its transcripts: `root` is the history folder in which that lies. */
 export interface HookEvent extends Located {
   readonly event: string;
-  readonly what: Taking['what'];
+  readonly what: GrowthOptions['what'];
   /** The last line of an answer that the agent has given, and that its file may not contain yet. */
   readonly awaited?: string;
 }
 
 interface Rule {
-  readonly what: Taking['what'];
+  readonly what: GrowthOptions['what'];
   readonly path: 'transcript_path' | 'agent_transcript_path';
 }
 

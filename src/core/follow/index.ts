@@ -1,8 +1,9 @@
 // follow: sessions of agents while they work. It watches history folders and answers the hooks of agents.
 // It imports finished turns from files that grow and from databases in use.
 // core/import reads and stores the files; this folder decides when, and how far.
-export { checkpointInProgress } from './followed.js';
-export { takeIn } from './grown.js';
+
+export type { Growth, GrowthOptions } from './growth.js';
 export { type HookEvent, hasArrived, readHookEvent } from './hook.js';
+export { importGrowth } from './import-growth.js';
 export { follow, type Live, type LiveOptions, type LiveStatus, type LiveTimes, type WatchedPlace } from './live.js';
-export type { Taken, Taking } from './taken.js';
+export { checkpointInProgress } from './recordings.js';

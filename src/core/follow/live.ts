@@ -6,10 +6,19 @@ import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
 import type { PlanContext } from '../formats/index.js';
 import { filesUnder, ioReason, isWatched, latestSource, maxWatchedBytes, mayBeTranscript, memberPath } from '../import/index.js';
-import { type NotedRecording, noteRecording, peek } from './followed.js';
-import { takeIn } from './grown.js';
-import { databaseOf, type Held, historyOf, holdOn, isWithin, markPresentAsKnown, mayBeHeld, takeHeld } from './held.js';
-import type { Seam, Taken, Taking } from './taken.js';
+import {
+  databaseOf,
+  type FollowedDatabase,
+  followDatabase,
+  historyOf,
+  importDatabaseGrowth,
+  isFollowableDatabase,
+  isWithin,
+  markPresentAsKnown,
+} from './database.js';
+import type { Growth, GrowthOptions, Seam } from './growth.js';
+import { importGrowth } from './import-growth.js';
+import { type NotedRecording, noteRecording, peek } from './recordings.js';
 
 /** A folder or file that is followed. */
 export interface WatchedPlace {
@@ -25,7 +34,7 @@ export interface LiveOptions {
   /** Only sessions of this working directory, and of those below it. */
   readonly cwd?: string | undefined;
   readonly granularity: PlanContext['granularity'];
-  readonly signed?: Taking['signed'];
+  readonly signed?: GrowthOptions['signed'];
   /** Whether an agent of the format is at work in the directory; undefined where that cannot be known. */
   readonly isRunning?: ((format: string, cwd: string) => boolean | undefined) | undefined;
   readonly times?: LiveTimes;
@@ -60,8 +69,8 @@ interface Followed extends Located {
   changedAt: number;
   timer: NodeJS.Timeout | undefined;
   seam: Seam | undefined;
-  /** Of a database of conversations. */
-  held: Held | undefined;
+  /** Set if the file is a database of conversations. */
+  database: FollowedDatabase | undefined;
   bytes: number;
   pending: number;
   open: boolean;
@@ -141,8 +150,8 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       if (!isOurs(file)) return;
       const quietFor = chain.clock() - file.changedAt;
       const rested = quietFor >= times.rest;
-      const isOld = quietFor >= times.patience && file.tip === undefined && !file.held;
-      taken(file, take(file, what === 'end' ? 'end' : isOld ? 'all' : rested ? 'resting' : 'settled'));
+      const isOld = quietFor >= times.patience && file.tip === undefined && !file.database;
+      noteGrowth(file, importFrom(file, what === 'end' ? 'end' : isOld ? 'all' : rested ? 'resting' : 'settled'));
     } catch (error) {
       // The project is busy or the disk is full. The file keeps its content for the next try.
       note(file.path, error instanceof Error ? error.message : String(error));
@@ -150,12 +159,12 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     }
   };
 
-  const take = (file: Followed, what: Taking['what']): Taken =>
-    file.held
-      ? takeHeld(chain, file.held, { what, granularity, signed }, options.cwd)
-      : takeIn(chain, file, { what, granularity, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
+  const importFrom = (file: Followed, what: GrowthOptions['what']): Growth =>
+    file.database
+      ? importDatabaseGrowth(chain, file.database, { what, granularity, signed }, options.cwd)
+      : importGrowth(chain, file, { what, granularity, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
 
-  const taken = (file: Followed, result: Taken): void => {
+  const noteGrowth = (file: Followed, result: Growth): void => {
     for (const { path, line, reason } of result.skipped) note(path, reason, line);
     if (result.skipped.length > 0 && result.bytes === 0) {
       forget(file);
@@ -181,12 +190,12 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       at(file, file.changedAt + times.quiet);
       return;
     }
-    file.held?.mirror.close();
+    file.database?.mirror.close();
     const running = isAtWork(file);
     if (running === false || (running === undefined && file.open && quietFor >= times.patience)) {
-      const result = take(file, 'end');
+      const result = importFrom(file, 'end');
       // An import to the end leaves nothing pending: otherwise it would be repeated for ever.
-      taken(file, { ...result, pending: 0 });
+      noteGrowth(file, { ...result, pending: 0 });
     } else if (running) {
       at(file, now + file.pause);
       file.pause = Math.min(file.pause * 2, maxPauseMs);
@@ -196,7 +205,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   /** Whether an agent runs in the directory of one of the unfinished sessions; undefined if that cannot be known. */
   const isAtWork = (file: Followed): boolean | undefined => {
     const { format } = file;
-    const places = file.held ? [...file.held.open.values()].map(({ cwd }) => cwd) : [file.cwd];
+    const places = file.database ? [...file.database.open.values()].map(({ cwd }) => cwd) : [file.cwd];
     if (format === undefined) return undefined;
     const found = places.map((cwd) => (cwd === undefined ? undefined : options.isRunning?.(format, cwd)));
     return found.includes(true) ? true : found.includes(undefined) ? undefined : false;
@@ -208,15 +217,15 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       forget(file);
       return false;
     }
-    if (file.held) return true;
+    if (file.database) return true;
     file.cwd ??= peek(file).cwd;
     return options.cwd === undefined || (file.cwd !== undefined && isWithin(file.cwd, options.cwd));
   };
 
   /** Marks the present content of a database as known. */
-  const leave = ({ path, held }: Followed): void => {
+  const markAsKnown = ({ path, database }: Followed): void => {
     try {
-      if (held) markPresentAsKnown(held, (id) => latestSource(chain, memberPath(path, id))?.importedAt);
+      if (database) markPresentAsKnown(database, (id) => latestSource(chain, memberPath(path, id))?.importedAt);
     } catch (error) {
       note(path, error instanceof Error ? error.message : String(error));
     }
@@ -224,7 +233,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
 
   const forget = (file: Followed): void => {
     clearTimeout(file.timer);
-    file.held?.mirror.close();
+    file.database?.mirror.close();
     due.delete(file);
     files.delete(file.path);
   };
@@ -232,14 +241,14 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   const places = options.places.map((place) => ({ ...place, path: absolutePath(place.path) }));
   if (options.from === 'now')
     for (const { path } of places)
-      if (mayBeHeld(path) && !isTooLarge(path)) {
+      if (isFollowableDatabase(path) && !isTooLarge(path)) {
         const file = newFile(path, startedAt);
         files.set(path, file);
-        leave(file);
+        markAsKnown(file);
       }
   const watcher = watch(
     // SQLite writes to the log beside a database first.
-    places.flatMap(({ path }) => (mayBeHeld(path) ? [path, `${path}-wal`] : [path])),
+    places.flatMap(({ path }) => (isFollowableDatabase(path) ? [path, `${path}-wal`] : [path])),
     {
       ignoreInitial: options.from === 'now',
       followSymlinks: false,
@@ -302,7 +311,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       recording?.close();
       for (const file of files.values()) {
         clearTimeout(file.timer);
-        file.held?.mirror.close();
+        file.database?.mirror.close();
       }
       await watcher.close();
     },
@@ -311,7 +320,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   /** Whether an agent keeps so much else in a database that copying it at every change takes too long. */
   function isTooLarge(path: string): boolean {
     const place = places.find((one) => isWithin(path, one.path));
-    const most = place?.agent === undefined || !mayBeHeld(path) ? Number.POSITIVE_INFINITY : maxWatchedBytes(place.agent);
+    const most = place?.agent === undefined || !isFollowableDatabase(path) ? Number.POSITIVE_INFINITY : maxWatchedBytes(place.agent);
     if (most === Number.POSITIVE_INFINITY || (sizeNow({ root: place?.path ?? path, path }) ?? 0) <= most) return false;
     note(path, `it has more than ${most / 1024 ** 2} MB, so that it is read on import only. Import it, or watch this file by its path.`);
     return true;
@@ -330,7 +339,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       changedAt: when,
       timer: undefined,
       seam: undefined,
-      held: mayBeHeld(path) ? holdOn(located) : undefined,
+      database: isFollowableDatabase(path) ? followDatabase(located) : undefined,
       bytes: 0,
       pending: 0,
       open: false,
@@ -343,7 +352,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   }
 }
 
-const mayBeFollowed = (path: string): boolean => mayBeTranscript(path) || mayBeHeld(path);
+const mayBeFollowed = (path: string): boolean => mayBeTranscript(path) || isFollowableDatabase(path);
 
 const toCaptured = (file: Followed): CapturedFile => ({
   path: file.path,

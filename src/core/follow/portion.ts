@@ -1,5 +1,5 @@
 import type { ImportableFormat, Lines, Member, Progress } from '../formats/index.js';
-import type { Taking } from './taken.js';
+import type { GrowthOptions } from './growth.js';
 
 /** What is imported now of a conversation in a container, and what is left. */
 export interface Portion {
@@ -13,23 +13,29 @@ export interface Portion {
   readonly rests: boolean;
 }
 
-/** Everything is imported as soon as nothing follows for a moment. */
-export const untold = (length: number): Progress => ({ settled: 0, resting: length, open: length > 0, ended: false });
+/** The progress of a format that does not tell where turns end: everything is imported as soon as nothing follows for a moment. */
+export const unknownProgress = (length: number): Progress => ({ settled: 0, resting: length, open: length > 0, ended: false });
+
+/** How many of the new bytes to import. */
+export function lengthToImport({ settled, resting, open }: Progress, length: number, what: GrowthOptions['what']): number {
+  if (what === 'all' || what === 'end') return length;
+  if (open && (what === 'compaction' || what === 'now')) return length;
+  return what === 'settled' ? settled : Math.max(settled, resting);
+}
 
 /** The complete turns of a conversation that its agent still writes; all of it where the session is over or a turn is asked for in progress. */
-export function portionOf(format: ImportableFormat, member: Member, { what, granularity }: Pick<Taking, 'what' | 'granularity'>): Portion {
+export function portionOf(format: ImportableFormat, member: Member, { what, granularity }: Pick<GrowthOptions, 'what' | 'granularity'>): Portion {
   const isOver = what === 'all' || what === 'end';
-  const told = isOver ? undefined : member.over?.(granularity);
-  if (told) return { ...told, rests: false, member: told.last === undefined ? undefined : { ...member, lines: told.lines } };
   if (isOver) return { member, last: undefined, open: false, rests: false };
+  const told = member.over?.(granularity);
+  if (told) return { ...told, rests: false, member: told.last === undefined ? undefined : { ...member, lines: told.lines } };
   const lines = member.lines();
   const { length } = lines.bytes;
-  const { settled, resting, open } = format.progress?.(lines.bytes, granularity) ?? untold(length);
-  const isAsked = (what === 'compaction' || what === 'now') && open;
-  const upTo = isAsked ? length : what === 'settled' ? settled : Math.max(settled, resting);
-  const left = { open: open && upTo < length, rests: resting > upTo, last: upTo > 0 ? String(upTo) : undefined };
-  if (upTo === length || (!open && upTo > 0)) return { ...left, member };
-  return { ...left, member: upTo > 0 ? { ...member, lines: () => beginning(lines, upTo) } : undefined };
+  const progress = format.progress?.(lines.bytes, granularity) ?? unknownProgress(length);
+  const end = lengthToImport(progress, length, what);
+  const rest = { open: progress.open && end < length, rests: progress.resting > end, last: end > 0 ? String(end) : undefined };
+  if (end === length || (!progress.open && end > 0)) return { ...rest, member };
+  return { ...rest, member: end > 0 ? { ...member, lines: () => beginning(lines, end) } : undefined };
 }
 
 /** The lines of a conversation before the end of one of them. */

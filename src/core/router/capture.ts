@@ -1,5 +1,5 @@
 import { namedFile } from '../files/index.js';
-import { takeIn } from '../follow/index.js';
+import { importGrowth } from '../follow/index.js';
 import { captureStatus, stopWatching, watchAgents } from '../project/index.js';
 import { chainOf, os } from './procedure.js';
 
@@ -13,13 +13,13 @@ export const captureRouter = {
     const {
       rests: _,
       ended: __,
-      ...taken
-    } = takeIn(chainOf(context), namedFile(input.path), {
+      ...growth
+    } = importGrowth(chainOf(context), namedFile(input.path), {
       what: 'settled',
       granularity: 'turn_boundary',
       ...asked,
       signed: { principal, ticketId, machine, isStrict: true },
     });
-    return { ...taken, skipped: [...taken.skipped] };
+    return { ...growth, skipped: [...growth.skipped] };
   }),
 };

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Chain, entries, tips } from '../../../src/core/chain/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
-import { follow, takeIn } from '../../../src/core/follow/index.js';
+import { follow, importGrowth } from '../../../src/core/follow/index.js';
 import { historyFolders, listSources } from '../../../src/core/import/index.js';
 import { growing } from '../../support/growing.js';
 import { importInto, said } from '../../support/imports.js';
@@ -24,7 +24,7 @@ test.each(rows)('[L1, L2] %s: each step adds exactly the new entries', (_, { pla
   const chain = emptyChain();
   const added: number[] = [];
   const take = (what: 'settled' | 'resting' | 'all'): void => {
-    const taken = takeIn(chain, namedFile(path), { what, granularity: 'turn_boundary' });
+    const taken = importGrowth(chain, namedFile(path), { what, granularity: 'turn_boundary' });
     expect(taken.skipped).toEqual([]);
     added.push(taken.entries);
   };
@@ -76,7 +76,7 @@ test('[L1, L2, F44] histories of every agent are followed while they are written
 test('[F35] a rewind of Copilot, which cuts the file, keeps the branch that was followed', () => {
   const chain = emptyChain();
   const path = join(scratch(), 'events.jsonl');
-  const take = () => takeIn(chain, namedFile(path), { what: 'resting', granularity: 'turn_boundary' });
+  const take = () => importGrowth(chain, namedFile(path), { what: 'resting', granularity: 'turn_boundary' });
   const rewound = session.findIndex(({ data }) => JSON.stringify(data).includes('Overload'));
   const again = [
     { ...session[rewound], id: 'again', data: { content: 'Another way' } },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
-import { follow, type Live, type LiveOptions, type LiveTimes, takeIn } from '../../../src/core/follow/index.js';
+import { follow, importGrowth, type Live, type LiveOptions, type LiveTimes } from '../../../src/core/follow/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce } from '../../../src/core/project/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
@@ -78,7 +78,7 @@ describe('a transcript that grows', () => {
     const { chain, path } = await followed();
     for (const n of [1, 2, 3, 4]) {
       appendFileSync(path, turn(n));
-      takeIn(chain, namedFile(path), { what: 'all', granularity: 'turn_boundary' });
+      importGrowth(chain, namedFile(path), { what: 'all', granularity: 'turn_boundary' });
     }
     await soon(() => expect(textsAtTip(chain)).toHaveLength(8));
     expect(commits(chain)).toHaveLength(4);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Chain, entries, history, tips } from '../../../../src/core/chain/index.js';
 import { namedFile } from '../../../../src/core/files/index.js';
-import { takeIn } from '../../../../src/core/follow/index.js';
+import { importGrowth } from '../../../../src/core/follow/index.js';
 import { answer, prompt } from '../../../support/claude-lines.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -37,7 +37,7 @@ test('[L2] copied answers make the same chain, imported line by line or at once'
   writeFileSync(path, '');
   for (const lines of copies) {
     appendFileSync(path, lines);
-    expect(takeIn(live, namedFile(path), { what: 'settled', granularity: 'turn_boundary' }).commits).toBeGreaterThan(0);
+    expect(importGrowth(live, namedFile(path), { what: 'settled', granularity: 'turn_boundary' }).commits).toBeGreaterThan(0);
   }
   const whole = emptyChain();
   const at = join(scratch(), name);

@@ -8,7 +8,7 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, commitOf, contextEntries, fork, graph, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { namedFile } from '../../../../src/core/files/index.js';
-import { takeIn } from '../../../../src/core/follow/index.js';
+import { importGrowth } from '../../../../src/core/follow/index.js';
 import { formatOf, type ImportableFormat } from '../../../../src/core/formats/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
@@ -362,7 +362,7 @@ test('[F33] sessions are found, named, imported after a run, and exported as doc
   ]);
   importInto(chain, before[0]?.path ?? '');
   expect(listSources(chain)).toMatchObject([{ path: before[0]?.path, bytes: before[0]?.bytes }]);
-  const taken = takeIn(chain, namedFile(path), { what: 'end', granularity: 'turn_boundary' });
+  const taken = importGrowth(chain, namedFile(path), { what: 'end', granularity: 'turn_boundary' });
   expect(taken).toMatchObject({ skipped: [], pending: 0 });
   expect(listSources(chain)).toHaveLength(3);
   const bytes = readFileSync(path);

@@ -6,29 +6,35 @@ import { type Located, statLocated } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
 import { documentOf, type FoundFile, importMember, logOf, mainFileOf, sizeOf } from '../import/index.js';
 import { type Mirror, mirrorOf } from '../store/index.js';
+import type { Growth, GrowthOptions } from './growth.js';
 import { portionOf } from './portion.js';
-import type { Taken, Taking } from './taken.js';
 
 /**
  * A database whose conversations are followed while their agent writes to it. It does not grow at its end. Each conversation has a
  * stamp that tells whether it changed, and the finished turns of changed conversations are imported.
  */
-export interface Held {
+export interface FollowedDatabase {
   readonly file: Located;
   readonly mirror: Mirror;
   /** The last known stamp of each conversation. */
   readonly stamps: Map<string, string>;
   /** The last record of the imported turns of each conversation. */
-  readonly taken: Map<string, string>;
+  readonly imported: Map<string, string>;
   /** Conversations with an unfinished turn: the working directory of their agent, and whether the turn looks finished. */
   readonly open: Map<string, { readonly cwd: string | undefined; readonly rests: boolean }>;
 }
 
 /** Begins to follow a database. Nothing is read yet. */
-export const holdOn = (file: Located): Held => ({ file, mirror: mirrorOf(file), stamps: new Map(), taken: new Map(), open: new Map() });
+export const followDatabase = (file: Located): FollowedDatabase => ({
+  file,
+  mirror: mirrorOf(file),
+  stamps: new Map(),
+  imported: new Map(),
+  open: new Map(),
+});
 
 /** Whether a file of this name may be a database that can be followed. */
-export const mayBeHeld = (path: string): boolean => importableFormats.some(({ database }) => database?.isFollowed?.(basename(path)));
+export const isFollowableDatabase = (path: string): boolean => importableFormats.some(({ database }) => database?.isFollowed?.(basename(path)));
 
 /** The history that a file belongs to: the log of a database, which grows before it does, or a file that is read with another. */
 export const historyOf = (file: Located): string => mainFileOf(file) ?? databaseOf(file.path);
@@ -40,27 +46,32 @@ export const databaseOf = (path: string): string => path.replace(/-wal$/, '');
  * Marks the present content as known, except for conversations that continued since their import.
  * @param importedAt in milliseconds since 1970; undefined for a conversation that was never imported.
  */
-export function markPresentAsKnown(held: Held, importedAt: (id: string) => number | undefined): void {
-  reading(held, (_, members) => {
+export function markPresentAsKnown(database: FollowedDatabase, importedAt: (id: string) => number | undefined): void {
+  reading(database, (_, members) => {
     for (const { id, stamp, modifiedAt = 0 } of members)
-      if (stamp !== undefined && modifiedAt <= (importedAt(id) ?? Number.POSITIVE_INFINITY)) held.stamps.set(id, stamp);
+      if (stamp !== undefined && modifiedAt <= (importedAt(id) ?? Number.POSITIVE_INFINITY)) database.stamps.set(id, stamp);
   });
-  held.mirror.close();
+  database.mirror.close();
 }
 
-/** As {@link takeIn}, of every conversation that changed. @param cwd only those of this directory, and below it. */
-export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }: Omit<Taking, 'seam'>, cwd?: string): Taken {
+/** As {@link importGrowth}, of every conversation that changed. @param cwd only those of this directory, and below it. */
+export function importDatabaseGrowth(
+  chain: Chain,
+  database: FollowedDatabase,
+  { what, granularity, signed }: Omit<GrowthOptions, 'seam'>,
+  cwd?: string,
+): Growth {
   const skipped: Skip[] = [];
   let [commits, entries] = [0, 0];
   let tip: ContextId | undefined;
   const isEnd = what === 'all' || what === 'end';
-  const file: FoundFile = { ...held.file, ...sizeOf(held.file) };
+  const file: FoundFile = { ...database.file, ...sizeOf(database.file) };
   const { bytes: size } = file;
-  const take = (format: ImportableFormat, member: Member): void => {
+  const importConversation = (format: ImportableFormat, member: Member): void => {
     const { member: part, last, open, rests } = portionOf(format, member, { what, granularity });
-    if (open) held.open.set(member.id, { cwd: member.cwd, rests });
-    else held.open.delete(member.id);
-    if (!part || (last !== undefined && held.taken.get(member.id) === last)) return;
+    if (open) database.open.set(member.id, { cwd: member.cwd, rests });
+    else database.open.delete(member.id);
+    if (!part || (last !== undefined && database.imported.get(member.id) === last)) return;
     const document = documentOf(file, part);
     const result = importMember(chain, document, {
       format,
@@ -69,25 +80,25 @@ export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }
       ...(what === 'end' && { last: 'session_end' }),
       signed: { ...signed, machine: signed?.machine ?? chain.machine },
     });
-    if (last !== undefined) held.taken.set(member.id, last);
+    if (last !== undefined) database.imported.set(member.id, last);
     skipped.push(...result.skipped);
     commits += result.commits;
     entries += result.entries;
     tip = result.commits > 0 ? (result.tips.at(-1) ?? tip) : tip;
   };
-  const format = reading(held, (reader, members) => {
+  const format = reading(database, (reader, members) => {
     for (const member of members) {
       if (cwd !== undefined && !(member.cwd !== undefined && isWithin(member.cwd, cwd))) continue;
-      const isNew = member.stamp === undefined || held.stamps.get(member.id) !== member.stamp;
-      const left = held.open.get(member.id);
-      if (!isNew && !(left && (isEnd || (left.rests && what === 'resting')))) continue;
-      take(reader, member);
-      if (member.stamp !== undefined) held.stamps.set(member.id, member.stamp);
+      const isNew = member.stamp === undefined || database.stamps.get(member.id) !== member.stamp;
+      const unfinished = database.open.get(member.id);
+      if (!isNew && !(unfinished && (isEnd || (unfinished.rests && what === 'resting')))) continue;
+      importConversation(reader, member);
+      if (member.stamp !== undefined) database.stamps.set(member.id, member.stamp);
     }
     return reader.id;
   });
-  const open = held.open.size > 0;
-  if (!open) held.mirror.close();
+  const open = database.open.size > 0;
+  if (!open) database.mirror.close();
   return {
     ...(format !== undefined && { format }),
     ...(tip && { tip }),
@@ -97,13 +108,13 @@ export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }
     bytes: size,
     pending: open ? 1 : 0,
     open,
-    rests: [...held.open.values()].some(({ rests }) => rests),
+    rests: [...database.open.values()].some(({ rests }) => rests),
     ended: false,
   };
 }
 
 /** Undefined if the database does not exist yet or holds no conversations that Stemma knows. */
-function reading<T>({ file, mirror }: Held, work: (format: ImportableFormat, members: Iterable<Member>) => T): T | undefined {
+function reading<T>({ file, mirror }: FollowedDatabase, work: (format: ImportableFormat, members: Iterable<Member>) => T): T | undefined {
   if (!statLocated(file)?.size) return undefined;
   try {
     return mirror.read(({ rows }) => {

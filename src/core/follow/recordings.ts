@@ -4,11 +4,11 @@ import { type Chain, commitOf, newestOf } from '../chain/index.js';
 import { absolutePath, FileRefused, fileErrorCode, type Located, statLocated } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, latestSource, readEnds, type Signed } from '../import/index.js';
-import { takeIn } from './grown.js';
-import { isWithin } from './held.js';
+import { isWithin } from './database.js';
+import { importGrowth } from './import-growth.js';
 
 /** A recording of running agents, as every process of the project can read it. */
-interface Followed {
+interface RecordingRow {
   readonly no: number;
   readonly places: string;
   readonly cwd: string | null;
@@ -21,7 +21,7 @@ interface Followed {
 }
 
 /** What a recording is told at its start. */
-export interface Following {
+export interface RecordingOptions {
   readonly places: readonly string[];
   readonly cwd?: string | undefined;
   readonly granularity: PlanContext['granularity'];
@@ -38,9 +38,9 @@ export interface NotedRecording {
 }
 
 /** Notes a recording in the project. A project that cannot be written to is recorded without the note. */
-export function noteRecording(chain: Chain, following: Following): NotedRecording {
-  const { signed = {} } = following;
-  const no = insert(chain, following);
+export function noteRecording(chain: Chain, options: RecordingOptions): NotedRecording {
+  const { signed = {} } = options;
+  const no = insert(chain, options);
   let bound: string | undefined;
   return {
     signedFor: (file) => {
@@ -59,7 +59,7 @@ export function noteRecording(chain: Chain, following: Following): NotedRecordin
 /** A process that was killed leaves its row. Rows as old as this are of no use to anybody. */
 const maxMs = 7 * 86_400_000;
 
-const insert = (chain: Chain, { places, cwd, granularity, signed, since }: Following): number | undefined =>
+const insert = (chain: Chain, { places, cwd, granularity, signed, since }: RecordingOptions): number | undefined =>
   attempt(() =>
     chain.db.transaction(() => {
       chain.db.run('DELETE FROM followed WHERE project = ? AND since < ?', chain.project, since - maxMs);
@@ -96,29 +96,29 @@ const belongsToOther = (chain: Chain, sessionId: string, principal: string): boo
  * files of recordings and of the agents' own history folders. A problem with a file does not stop the writer.
  */
 export function checkpointInProgress(chain: Chain, principal: string, folders: readonly string[]): void {
-  const rows = chain.db.all<Followed>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
+  const rows = chain.db.all<RecordingRow>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
   const mine = rows.filter((row) => row.principal === principal);
   for (const row of mine)
     for (const file of filesOf(row)) {
       const { principal: own, ticketId, machine } = row;
       attempt(() =>
-        takeNow(chain, file, row.granularity, { principal: own ?? undefined, ticketId: ticketId ?? undefined, machine: machine ?? undefined }),
+        importNow(chain, file, row.granularity, { principal: own ?? undefined, ticketId: ticketId ?? undefined, machine: machine ?? undefined }),
       );
     }
   const places = [...folders, ...rows.flatMap((row) => JSON.parse(row.places) as string[])];
-  for (const file of sessionFiles(chain, principal, places)) attempt(() => takeNow(chain, file, 'turn_boundary', {}));
+  for (const file of sessionFiles(chain, principal, places)) attempt(() => importNow(chain, file, 'turn_boundary', {}));
 }
 
-function takeNow(chain: Chain, file: Located, granularity: PlanContext['granularity'], signed: Signed): void {
+function importNow(chain: Chain, file: Located, granularity: PlanContext['granularity'], signed: Signed): void {
   const { path } = file;
-  if (statLocated(file)?.size !== latestSource(chain, path)?.size) takeIn(chain, file, { what: 'now', granularity, signed });
+  if (statLocated(file)?.size !== latestSource(chain, path)?.size) importGrowth(chain, file, { what: 'now', granularity, signed });
 }
 
 /** File systems tell time more coarsely than clocks do. */
 const fileTimeMs = 20;
 
 /** The files of a recording's own session. Without a known session, all files that changed since it began, if they are of one session. */
-function filesOf({ places, cwd, sessionId, since }: Followed): Located[] {
+function filesOf({ places, cwd, sessionId, since }: RecordingRow): Located[] {
   const changed = filesUnder(JSON.parse(places) as string[]).files.filter(({ modifiedAt }) => modifiedAt >= since - fileTimeMs);
   const known = changed.map((file) => ({ file, ...peek(file) }));
   const here = known.filter((each) => each.sessionId !== undefined && (cwd === null || (each.cwd !== undefined && isWithin(each.cwd, cwd))));

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
-import { type Taken, takeIn } from '../../../src/core/follow/index.js';
+import { type Growth, importGrowth } from '../../../src/core/follow/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce } from '../../../src/core/project/index.js';
 import { codexLine, codexTurn } from '../../support/codex-lines.js';
@@ -23,15 +23,15 @@ const contextsOf = (chain: Chain): string[] =>
     .sort();
 
 /** A file as its agent writes it, looked at after each line, as a watcher does; and once more where it rests at the end. */
-function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled'): { chain: Chain; path: string; looks: Taken[] } {
+function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled'): { chain: Chain; path: string; looks: Growth[] } {
   const chain = emptyChain();
   const path = join(scratch(), name);
   writeFileSync(path, '');
-  const looks: Taken[] = [];
-  let seam: Taken['seam'];
+  const looks: Growth[] = [];
+  let seam: Growth['seam'];
   for (const line of text.split(/(?<=\n)/)) {
     appendFileSync(path, line);
-    const taken = takeIn(chain, namedFile(path), { what, granularity: 'turn_boundary', seam });
+    const taken = importGrowth(chain, namedFile(path), { what, granularity: 'turn_boundary', seam });
     seam = taken.seam;
     looks.push(taken);
   }
@@ -74,7 +74,7 @@ describe('a transcript that is looked at after each of its lines', () => {
     '[L1, L2] %s: the same contexts as an import of the whole, and no turn is cut in two',
     (name, path) => {
       const { chain, path: grown } = grow(beginningOf(path), name);
-      takeIn(chain, namedFile(grown), { what: 'all', granularity: 'turn_boundary' });
+      importGrowth(chain, namedFile(grown), { what: 'all', granularity: 'turn_boundary' });
       const imported = whole(grown);
       expect(contextsOf(chain)).toEqual(contextsOf(imported));
       const withEntries = (all: Commit[]): unknown[] =>

@@ -3,7 +3,7 @@ import type { Skip } from '../contract/index.js';
 import type { PlanContext } from '../formats/index.js';
 import type { Signed } from '../import/index.js';
 
-export interface Taking {
+export interface GrowthOptions {
   /**
    * `settled`: the finished turns. `resting`: also a turn that looks finished, if nothing followed for a moment. `all`: everything.
    * `end`: the same, as the end of the session. `compaction`: the agent is about to compact, so that an unfinished turn is imported up
@@ -24,7 +24,7 @@ export interface Seam {
 }
 
 /** What one import of a growing transcript added, and what it left. */
-export interface Taken {
+export interface Growth {
   readonly format?: string;
   readonly commits: number;
   readonly entries: number;

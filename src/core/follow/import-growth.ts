@@ -1,0 +1,156 @@
+import type { Chain } from '../chain/index.js';
+import type { Located } from '../files/index.js';
+import { type FileBytes, type ImportableFormat, importableFormats, type Progress, TooManyLines } from '../formats/index.js';
+import {
+  type FoundFile,
+  folderOf,
+  headOf,
+  importFile,
+  importHolding,
+  ioReason,
+  isDatabaseFile,
+  latestSource,
+  type OpenFile,
+  openFile,
+  readRange,
+  recognized,
+  type SourceRow,
+  sizeOf,
+  Unreadable,
+} from '../import/index.js';
+import { followDatabase, importDatabaseGrowth, isFollowableDatabase } from './database.js';
+import type { Growth, GrowthOptions, Seam } from './growth.js';
+import { lengthToImport, portionOf, unknownProgress } from './portion.js';
+
+const seamLength = 256;
+
+/** The result of an import that added nothing. */
+const nothing = { commits: 0, entries: 0, skipped: [], bytes: 0, pending: 0, open: false, rests: false, ended: false };
+
+/**
+ * Imports the turns that were added to a transcript, which its agent may still write. If no turn is complete, only the new bytes are read.
+ * `skipped` names a file that does not exist or cannot be read.
+ */
+export function importGrowth(chain: Chain, located: Located, options: GrowthOptions): Growth {
+  const { path } = located;
+  let file: OpenFile | undefined;
+  try {
+    const found = { ...located, ...sizeOf(located) };
+    if (isDatabaseFile(located))
+      return isFollowableDatabase(path) ? importDatabaseOnce(chain, located, options) : importClosedDatabase(chain, found, options);
+    file = openFile(located, { held: 0 });
+    const format = documentFormat(located, headOf(file.bytes));
+    return format ? importDocumentGrowth(chain, found, format, options) : importNewLines(chain, found, file, options);
+  } catch (error) {
+    const reason = error instanceof Unreadable || error instanceof TooManyLines ? error.message : ioReason(error, path);
+    return { ...nothing, skipped: [{ path, line: 0, reason }] };
+  } finally {
+    file?.close();
+  }
+}
+
+/** Imports the conversations of a database that Stemma does not follow. It is read at the end only, when its program has closed it. */
+function importClosedDatabase(chain: Chain, found: FoundFile, { what, granularity }: GrowthOptions): Growth {
+  const result = what === 'all' || what === 'end' ? importHolding(chain, found, undefined, granularity) : undefined;
+  return { ...nothing, bytes: found.bytes, pending: result ? 0 : found.bytes, ...added(result) };
+}
+
+/** Imports the lines that follow the last import, up to the end of the last complete turn. */
+function importNewLines(chain: Chain, found: FoundFile, file: OpenFile, { what, granularity, seam, signed }: GrowthOptions): Growth {
+  const { path } = found;
+  const size = file.bytes.length;
+  const before = latestSource(chain, path);
+  const from = before && size >= before.resumeAt && continuesSource(file, before, seam) ? before.resumeAt : 0;
+  const format = importable(before?.format) ?? recognized(headOf(file.bytes), path)?.format;
+  if (!format) return { ...nothing, bytes: size, pending: size };
+  const fresh = bytesAfter(file.bytes, from);
+  const progress = format.progress?.(fresh, granularity) ?? unknownProgress(fresh.length);
+  const length = lengthToImport(progress, fresh.length, what);
+  const rest = {
+    format: format.id,
+    bytes: size,
+    pending: fresh.length - length,
+    open: progress.open && length < fresh.length,
+    rests: progress.resting > length,
+    ended: progress.ended,
+  };
+  if (length === 0) return { ...nothing, ...rest, ...(from > 0 && { seam: seam ?? seamAt(found, from) }) };
+  const end = from + length;
+  const last = lastCheckpoint(what, progress);
+  const result = importFile(chain, { ...found, bytes: end }, format, granularity, {
+    file: file.upTo(end),
+    ...(last && { last }),
+    signed: signedHere(chain, signed),
+  });
+  return { ...nothing, ...rest, ...added(result), seam: seamAt(found, latestSource(chain, path)?.resumeAt ?? 0) };
+}
+
+/** The kind of the last commit of an import, where it differs from that of a complete turn. */
+function lastCheckpoint(what: GrowthOptions['what'], { open, ended }: Progress): 'session_end' | 'compaction' | 'explicit' | undefined {
+  if (what === 'end' || ended) return 'session_end';
+  if (!open) return undefined;
+  if (what === 'compaction') return 'compaction';
+  return what === 'now' ? 'explicit' : undefined;
+}
+
+/** Imports the complete turns of a document. Its agent writes it whole at every change, so it is read once it has not changed for a moment. */
+function importDocumentGrowth(chain: Chain, found: FoundFile, { id }: ImportableFormat, options: GrowthOptions): Growth {
+  const { what, granularity, signed } = options;
+  const { bytes } = found;
+  if (what === 'settled') return { ...nothing, format: id, bytes, pending: bytes, rests: true };
+  let [open, rests] = [false, false];
+  const result = importHolding(chain, found, undefined, granularity, {
+    part: (format, member) => {
+      const portion = portionOf(format, member, options);
+      [open, rests] = [open || portion.open, rests || portion.rests];
+      return portion.member;
+    },
+    ...(what === 'end' && { last: 'session_end' }),
+    signed: signedHere(chain, signed),
+  });
+  return { ...nothing, format: id, bytes, pending: open ? bytes : 0, open, rests, ...added(result) };
+}
+
+/** What an import added, for its result. */
+function added(result: Pick<ReturnType<typeof importFile>, 'commits' | 'entries' | 'skipped' | 'tips'> | undefined): Partial<Growth> {
+  if (!result) return {};
+  const { commits, entries, skipped, tips } = result;
+  const tip = tips.at(-1);
+  return { commits, entries, skipped, ...(tip && { tip }) };
+}
+
+/** The format of a file that holds conversations as one document. */
+function documentFormat(file: Located, head: Uint8Array): ImportableFormat | undefined {
+  const { path, bytes } = folderOf(file) ?? { path: file.path, bytes: head };
+  return recognized(head, file.path) ? undefined : importableFormats.find(({ exports }) => exports?.recognize(bytes, path));
+}
+
+/** The bytes of a file after an offset. They are read a part at a time: an agent may have written much while nobody watched. */
+const bytesAfter = (bytes: FileBytes, from: number): FileBytes => ({
+  length: bytes.length - from,
+  subarray: (start, end) => bytes.subarray(from + start, from + end),
+});
+
+/** A session that is recorded while it is written runs on this machine. */
+const signedHere = ({ machine }: Pick<Chain, 'machine'>, signed: GrowthOptions['signed']): NonNullable<GrowthOptions['signed']> => ({
+  ...signed,
+  machine: signed?.machine ?? machine,
+});
+
+function importDatabaseOnce(chain: Chain, file: Located, options: GrowthOptions): Growth {
+  const database = followDatabase(file);
+  try {
+    return importDatabaseGrowth(chain, database, options);
+  } finally {
+    database.mirror.close();
+  }
+}
+
+function continuesSource(file: OpenFile, { resumeAt, resumeHash }: SourceRow, seam: Seam | undefined): boolean {
+  if (seam?.at === resumeAt) return Buffer.compare(file.bytes.subarray(Math.max(0, resumeAt - seamLength), resumeAt), seam.bytes) === 0;
+  return file.hash(resumeAt).equals(resumeHash);
+}
+
+const seamAt = (file: Located, at: number): Seam => ({ at, bytes: readRange(file, Math.max(0, at - seamLength), at) });
+
+const importable = (id: string | undefined): ImportableFormat | undefined => importableFormats.find((format) => format.id === id);
