@@ -34,12 +34,12 @@ export interface Artifacts {
   put(bytes: Uint8Array, options: PutOptions): Put;
   /**
    * Stores an object that comes in parts, one of them in memory at a time. Call it outside of a transaction.
-   * @throws CORRUPT if the parts are not the object.
+   * @throws CORRUPT if the parts do not match the ref.
    */
   putInParts(ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put;
-  /** Stores bytes that can be made again at any time. They are not synced, and losing them does no harm. */
+  /** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */
   putCache(content: Uint8Array | Cached, contentType: string): Put;
-  /** Writes parts to the caches, so that `putCache` can name them. Others may work between its steps. */
+  /** Writes parts to the caches; pass the result to `putCache`. Other work may run between its steps. */
   writeCache(parts: Iterable<Uint8Array>): Generator<undefined, Cached>;
   /** @throws CORRUPT if the stored bytes do not match the ref, NOT_FOUND for an expired object. */
   read(no: ArtifactNo): Uint8Array;
@@ -47,7 +47,7 @@ export interface Artifacts {
   readAll(nos: readonly ArtifactNo[]): Uint8Array[];
   /** Reads many objects one after the other, and holds a few of them at a time. */
   readInTurn(nos: readonly ArtifactNo[]): Iterable<Uint8Array>;
-  /** Reads one object in parts. Throws at the end if the bytes do not match the ref. A dropped cache is not made again. */
+  /** Reads one object in parts. Throws at the end if the bytes do not match the ref. Does not rebuild a dropped cache. */
   readParts(no: ArtifactNo): Iterable<Uint8Array>;
   /** The bytes from `start` up to `end`. @throws BAD_REQUEST for a range outside of the object. */
   readRange(no: ArtifactNo, start: number, end: number): Uint8Array;
@@ -69,13 +69,13 @@ export interface Artifacts {
   giveUpUnplaced(): void;
   /** Forgets blocks in memory, so that a check reads the disk. */
   forget(): void;
-  /** Reads lost objects again: their place may contain them again. */
+  /** Checks lost objects again, because a person may have put a missing file back. */
   tryAgain(): void;
   /** Removes expired objects. Cheap if there are none. */
   expire(): void;
-  /** Removes objects that nothing names. Others may work between its steps. */
+  /** Removes objects that nothing refers to. Other work may run between its steps. */
   gc(options: GcOptions): Generator<undefined, GcResult>;
-  /** Compresses and deduplicates stored objects. Others may work between its steps. */
+  /** Compresses and deduplicates stored objects. Other work may run between its steps. */
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
   /** Drops every cache and returns their bytes. */
   dropCaches(): number;
@@ -93,11 +93,11 @@ export interface ArtifactsOptions {
   readonly project: number;
   /** The project's `objects` folder. */
   readonly folder: string;
-  /** The folder that holds the objects of a project that is only read: `folder` then belongs to a copy of its database. */
+  /** For a read-only project, its own `objects` folder. `folder` then belongs to the copy of its database. */
   readonly behind?: string | undefined;
   readonly clock: Clock;
   readonly newName: () => string;
-  /** Makes the bytes of a dropped cache again; undefined if it cannot. */
+  /** Rebuilds the bytes of a dropped cache; undefined if it cannot. */
   readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
   /** Called when content is removed, so that others drop their copies of it. */
   readonly onGone?: () => void;

@@ -12,15 +12,15 @@ export interface CacheFile {
   readonly usedAt: number;
 }
 
-/** Bytes that can be made again at any time, one file each, named by their hash. They are not synced, and deleting them loses nothing. */
+/** Bytes that can be rebuilt at any time, one file each, named by their hash. They are not synced, and deleting them loses nothing. */
 export interface Caches {
-  /** The bytes, or undefined if they are not cached or do not match their name. `size` is how many bytes they are. */
+  /** The bytes, or undefined if they are not cached or do not match their name. `size` is their number. */
   read(hash: Buffer, size: number): Uint8Array | undefined;
   /** Keeps the bytes if the disk allows it: everything works without a cache, only slower. */
   write(hash: Buffer, bytes: Uint8Array): void;
   /** The same, one part at a time. @throws at the end if the bytes do not match their name. */
   readParts(hash: Buffer): Generator<Uint8Array>;
-  /** Keeps parts as they come, yields after each megabyte so that others may work, and returns the cached parts. */
+  /** Stores parts as they come. Yields after each megabyte so that other work can run, and returns the cached content. */
   writeParts(parts: Iterable<Uint8Array>): Generator<undefined, { readonly hash: Buffer; readonly size: number }>;
   /** Deletes one of the files that `list` returned. @throws UNAVAILABLE if the folder is a link, or if the disk refuses. */
   drop(name: string): void;
@@ -35,7 +35,7 @@ const cacheName = new RegExp(`^([0-9a-f]{64}(\\.${uuid})?|${uuid}\\.part)$`);
 /**
  * Opens the cache files of a project. Long because all operations share the folder, the place and the way in which refusals of the disk are ignored.
  * @param objects the `objects` folder of a project; the project's folder is the root below which no link is followed.
- * @param behind the `objects` folder of the project that is only read, if `objects` belongs to a copy of it.
+ * @param behind for a read-only project, its own `objects` folder; `objects` then belongs to a copy.
  */
 export function openCaches(objects: string, newName: () => string, place: Place, behind?: string): Caches {
   const root = dirname(objects);
@@ -135,7 +135,7 @@ function readSound(objects: string, hash: Buffer, size: number): Uint8Array | un
 
 const partSize = 1024 * 1024;
 
-/** Joins small parts in one buffer that is reused: each part is valid until the next. */
+/** Joins small parts in one reused buffer: each yielded part is valid until the next. */
 function* gathered(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   const room = Buffer.allocUnsafe(partSize);
   let filled = 0;
@@ -158,7 +158,7 @@ function writeFully(fd: number, bytes: Uint8Array): true {
   return true;
 }
 
-/** Undefined if the file system refuses: a cache that cannot be used is only slower. */
+/** The result of `work`; undefined if the file system refuses. Without the cache, reading is only slower. */
 function orNothing<T>(work: () => T): T | undefined {
   try {
     return work();

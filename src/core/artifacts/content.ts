@@ -14,7 +14,7 @@ export function contentAt(shelf: Shelf, no: ArtifactNo): Content {
 /** The object's verified bytes. @throws CORRUPT if they do not match the hash; NOT_FOUND or UNAVAILABLE if they are gone. */
 export const read = (shelf: Shelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
 
-/** Many objects in the given order. Neighbors in the database are read together, with only the columns that verify them. */
+/** Reads many objects, in the given order. Reads neighboring rows together, with only the columns that verify them. */
 export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] {
   const lowest = nos.reduce<number>((least, no) => Math.min(least, no), Number.POSITIVE_INFINITY);
   const highest = nos.reduce<number>((most, no) => Math.max(most, no), 0);
@@ -32,7 +32,7 @@ export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] 
   });
 }
 
-/** Rows that are read together. Reading and hashing many in a row costs half as much while they are in the processor's cache. */
+/** Rows that are read together. Reading and hashing this many costs half as much, because they fit into the processor's cache. */
 const rowsTogether = 128;
 
 /**
@@ -42,7 +42,7 @@ const rowsTogether = 128;
 function verifiedRows(shelf: Shelf, first: number, last: number): { readonly no: ArtifactNo; readonly data: Buffer }[] {
   const among = 'no BETWEEN ? AND ? AND project = ? AND data IS NOT NULL AND gone IS NULL AND expiresAt IS NULL AND key >= 0 ORDER BY no';
   const rows = shelf.db.all<{ no: ArtifactNo; data: Buffer }>(`SELECT no, data FROM artifact WHERE ${among}`, first, last, shelf.project);
-  // All hashes are one text, because a buffer for each costs as much as reading the content.
+  // Reads all hashes as one text, because a buffer for each costs as much as reading the content.
   const hex = shelf.db.one<{ hex: string | null }>(
     `SELECT group_concat(digits, '') AS hex FROM (SELECT hex(hash) AS digits FROM artifact WHERE ${among})`,
     first,
@@ -91,7 +91,7 @@ function* packedParts(shelf: Shelf, row: Content, pack: number): Generator<Uint8
     yield part;
   }
   if (hasher.hash().equals(row.hash)) return;
-  // Another process may have moved the object meanwhile. Then it is sound, but not what was returned.
+  // Another process may have moved the object meanwhile. Then the object is intact, but the returned bytes are not.
   proved(shelf, contentAt(shelf, row.no));
   throw new StemmaError('UNAVAILABLE', `${refOfHash(row.hash)} was moved while it was read. Try again.`, { id: refOfHash(row.hash) });
 }
@@ -164,9 +164,9 @@ function refuseGone(shelf: Shelf, row: Content): void {
   if (row.gone === null && row.expiresAt === null) return;
   const ref = refOfHash(row.hash);
   if (row.gone === 'expired' || (row.expiresAt !== null && row.expiresAt <= shelf.clock()))
-    throw notFound(ref, `${ref} was stored for a time that is over, and went then`, { reason: 'expired' });
+    throw notFound(ref, `${ref} was stored for a limited time and has expired`, { reason: 'expired' });
   if (row.gone === 'deleted') throw notFound(ref, `${ref} was freed: only deleted sessions contained it`, { reason: 'deleted' });
-  if (row.gone === 'evicted') throw new StemmaError('UNAVAILABLE', `${ref} lies in a backing store only`, { reason: elsewhere, id: ref });
+  if (row.gone === 'evicted') throw new StemmaError('UNAVAILABLE', `${ref} is in a backing store only`, { reason: elsewhere, id: ref });
   if (row.gone === 'lost') throw corrupt(ref, `${ref} was damaged and could not be restored: put the same content again, or import its source`);
 }
 
@@ -208,7 +208,7 @@ function plainBlock(shelf: Shelf, no: number): Uint8Array {
     'SELECT pack, packStart, storedSize, size FROM block WHERE no = ?',
     no,
   );
-  if (!block) throw corrupt(`block ${no}`, `block ${no} is named by an object but not known`);
+  if (!block) throw corrupt(`block ${no}`, `an object refers to block ${no}, which the database does not list`);
   const plain = unpacked(shelf.packs.read({ pack: block.pack, start: block.packStart }, block.storedSize), block.size);
   shelf.blocks.set(no, plain, plain.length);
   return plain;
@@ -243,4 +243,4 @@ function cached(shelf: Shelf, row: Content): Uint8Array {
 }
 
 const dropped = (hash: Buffer): StemmaError =>
-  notFound(refOfHash(hash), `${refOfHash(hash)} was dropped from the cache and cannot be made again`, { reason: 'dropped' });
+  notFound(refOfHash(hash), `${refOfHash(hash)} was dropped from the cache and cannot be rebuilt`, { reason: 'dropped' });

@@ -11,12 +11,12 @@ export interface Held {
   readonly ref: ArtifactRef;
 }
 
-/** How a project that is open without a clone names the hub, as the holder of its objects. No replica can have this name. */
+/** The name of the hub as the holder of objects, in a project that is open without a clone. No replica can have this name. */
 export const theHub = 'the hub';
-/** The row of the `progress` table that says that objects are expected from somewhere else. */
+/** The row of the `progress` table whose presence means that some objects have to be fetched. */
 const expectsName = 'on demand';
 
-/** An object that is somewhere else. */
+/** An object whose content this project has to fetch. */
 export interface Expected {
   readonly ref: ArtifactRef;
   readonly size: number;
@@ -28,7 +28,7 @@ const wantedSql = (takes: Takes): string =>
      AND ${takes === 'all' ? "a.policy <> 'ephemeral'" : "a.policy = 'replicate'"}
      AND NOT EXISTS (SELECT 1 FROM replicaCopy r WHERE r.artifact = a.no AND r.replica = ?)`;
 
-/** Which replicas hold which objects, as the project recorded it. A replica is known here by its name alone. */
+/** The project's record of which replicas hold which objects. Replicas are known by name only. */
 export interface Copies {
   /** Objects that the replica takes and does not hold, with numbers above `after`. */
   waiting(replica: string, takes: Takes, after: ArtifactNo | 0, limit: number): Held[];
@@ -40,18 +40,18 @@ export interface Copies {
   record(replica: string, nos: readonly ArtifactNo[]): void;
   /** Forgets every copy in a replica. */
   forget(replica: string): void;
-  /** Forgets the copies in a replica of objects that the project itself still holds: they are copied again. */
+  /** Forgets the recorded copies of objects that the project itself still holds, so that they are copied again. */
   doubt(replica: string): void;
   holdersOf(no: ArtifactNo): string[];
-  /** Names objects that only a replica holds. Reading one fetches it. Objects that the project knows stay as they are. */
+  /** Adds objects that only a replica holds; reading one fetches it. Does not change objects that the project knows. */
   expect(replica: string, objects: readonly Expected[]): void;
-  /** Names objects whose content was removed elsewhere. Objects that the project knows stay as they are. */
+  /** Adds objects whose content was removed where they come from. Does not change objects that the project knows. */
   expectExpired(objects: readonly Expected[]): void;
-  /** Whether objects were ever expected here. */
+  /** Whether `expect` was ever called for this project. */
   expects(): boolean;
   /**
-   * Evicted objects from this one on, because the neighbors of an object that is read are usually read next. `bytes` limits their size
-   * together. The first one is returned even if it is larger.
+   * This evicted object and those after it, because the neighbors of an object are usually read next. `bytes` limits their total size.
+   * The first one is returned even if it is larger.
    */
   evictedFrom(no: ArtifactNo, limit: number, bytes?: number): Held[];
   /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */

@@ -6,32 +6,32 @@ import { chunkType, isStoredSql, type Shelf, withoutContent } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface GcOptions {
-  /** Reports what would be done, and does nothing. */
+  /** Reports what a run would remove, and changes nothing. */
   readonly dryRun?: boolean | undefined;
-  /** The limit of the store. Caches go first, then the least recently used objects that a replica holds. */
+  /** The maximum size of the store. Caches are dropped first, then the least recently used objects that a replica holds. */
   readonly budgetBytes?: number | undefined;
-  /** The replicas that are set on this machine. Only objects that one of them holds may be evicted. */
+  /** The replicas configured on this machine. Only objects that one of them holds may be evicted. */
   readonly replicas?: readonly string[] | undefined;
   readonly roots: readonly Root[];
-  /** Names the rows that hold nothing any more. Objects that only they hold are freed, and the rows stay. Called inside a transaction. */
+  /** Returns the rows that no longer keep objects. Objects that only they refer to are freed; the rows stay. Called inside a transaction. */
   readonly release?: (() => Released) | undefined;
 }
 
-/** A query for the numbers of objects (`no`) that rows of a table name without a foreign key. It ends with a condition. */
+/** A query for the numbers (`no`) of objects that rows of a table refer to without a foreign key. It ends with a condition. */
 export interface Root {
   readonly table: string;
   readonly query: string;
 }
 
-/** Rows that hold nothing any more. */
+/** Rows that no longer keep their objects, such as those of deleted sessions. */
 export interface Released {
   /** A condition by table, true for these rows. */
   readonly rows: ReadonlyMap<string, string>;
-  /** When the last of them was released. An object that was put again since then is kept as a young one. */
+  /** When the last row was released. An object that was put again since then is kept as young. */
   readonly at: number;
   /** The number of released sessions that lose content, by a condition that is true for the rows of the lost objects. */
   readonly count: (doomed: string) => number;
-  /** Called after the content was freed: removes what was derived from it. */
+  /** Called after the content was freed, to remove data derived from it. */
   readonly onFreed: () => void;
 }
 
@@ -54,8 +54,8 @@ const rowsAtOnce = 20_000;
 const cacheBudget = 512 * 1024 * 1024;
 
 /**
- * Mark and sweep. Each step is a transaction that marks again, so it sees a writer that names an old object between steps. An
- * interrupted run has done complete steps, and the next run does the rest.
+ * Mark and sweep. Each step is a transaction that marks again, so it sees references that a writer added between steps. An
+ * interrupted run has completed whole steps, and the next run does the rest.
  */
 export function* gc(shelf: Shelf, options: GcOptions): Generator<undefined, GcResult> {
   if (options.dryRun) return plan(shelf, options);
@@ -94,12 +94,12 @@ function plan(shelf: Shelf, options: GcOptions): GcResult {
   });
 }
 
-/** True for objects that only released rows hold. */
+/** True for objects that only released rows refer to. */
 const isDoomed = 'no IN (SELECT no FROM temp.released) AND no NOT IN (SELECT no FROM temp.kept)';
 
 /**
- * Frees the content that only released rows hold. The rows of the objects stay, so that reading one says why it is gone. One transaction:
- * a session is freed or can be brought back.
+ * Frees the content that only released rows refer to. The rows of the objects stay, so that reading one says why it is gone. All happens in
+ * one transaction, so that a session is either freed or can still be restored.
  */
 function free(shelf: Shelf, { roots, release }: GcOptions): { objects: number; bytes: number; sessions?: number } {
   const { db, project } = shelf;
@@ -173,7 +173,7 @@ function mark(shelf: Shelf, roots: readonly Root[], released?: Released): void {
   const keep = (why: string, query: string, ...parameters: number[]): void =>
     void db.run(`INSERT OR IGNORE INTO temp.kept SELECT no, '${why}' FROM (${query})`, ...parameters);
   keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'pin'", project);
-  // A requested copy in a replica does not exist yet.
+  // Keeps objects whose requested copy in a replica does not exist yet.
   keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'replicate' AND no NOT IN (SELECT artifact FROM replicaCopy)", project);
   keep('reachable', 'SELECT no FROM artifact WHERE project = ? AND labels IS NOT NULL', project);
   for (const { table, query } of [...references(shelf), ...roots]) {
@@ -182,7 +182,7 @@ function mark(shelf: Shelf, roots: readonly Root[], released?: Released): void {
     if (isReleased !== undefined) db.run(`INSERT OR IGNORE INTO temp.released SELECT no FROM (${query} AND (${isReleased}) IS TRUE)`);
   }
   releaseChunks(shelf);
-  // Their rows are named, and have nothing left to free.
+  // Released rows still refer to these freed objects, so their rows stay.
   keep('reachable', "SELECT no FROM artifact WHERE project = ? AND gone IN ('deleted', 'expired') AND no IN (SELECT no FROM temp.released)", project);
   const ripe = `no IN (SELECT no FROM temp.released) AND (contentType = '${chunkType}' OR IFNULL(touchedAt, createdAt) <= ?)`;
   keep(
@@ -238,7 +238,7 @@ function countKept(shelf: Shelf): Counts {
   const count = (why: string): number => rows.find((row) => row.why === why)?.count ?? 0;
   return {
     examined: rows.reduce((sum, row) => sum + row.count, 0),
-    // An object that is kept as a chunk only was put as an object before, and a larger object names it now.
+    // Counts chunks as reachable: an object kept only as a chunk was put as an object before and is part of a larger one now.
     kept: { reachable: count('reachable') + count('chunk'), pinned: count('pinned'), young: count('young') },
   };
 }

@@ -3,8 +3,8 @@ import { Blake3Hasher, blake3UrlSafeBase64 } from '@napi-rs/blake-hash';
 import type { ArtifactRef } from '../base/index.js';
 
 /**
- * The 32 bytes of the plain BLAKE3 hash of the content. It goes through a text, because a buffer from native code costs more than a
- * short text and a buffer of our own. The package accepts any bytes, although its types name Buffer.
+ * The 32 bytes of the plain BLAKE3 hash of the content. Asks native code for a short text and converts it, because a buffer from native code
+ * costs more than both. The package accepts any bytes, although its types say Buffer.
  */
 export const blake3Of = (bytes: Uint8Array): Buffer => Buffer.from(blake3UrlSafeBase64(bytes as Buffer), 'base64url');
 /** Whether the bytes have the hash at offset `at`. For many objects, short texts are cheaper than a buffer for each. */

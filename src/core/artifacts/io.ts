@@ -10,7 +10,7 @@ const reasons: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** Says what a file system refuses in a code that crosses the doors. @throws UNAVAILABLE with the reason. */
+/** Runs work on the disk and converts a refusal of the file system into an error of the contract. @throws UNAVAILABLE with the reason. */
 export function onDisk<T>(work: () => T): T {
   try {
     return work();

@@ -7,7 +7,7 @@ import { chunkType, type Shelf } from './shelf.js';
 
 /**
  * Stores an object that comes in parts, one of them in memory at a time: its chunks first, each part in a transaction, then the object.
- * @throws CORRUPT if the parts are not the object; UNAVAILABLE if a collection removed chunks meanwhile.
+ * @throws CORRUPT if the parts do not match the ref; UNAVAILABLE if garbage collection removed chunks meanwhile.
  */
 export function putInParts(shelf: Shelf, ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put {
   const hash = hashOfRef(ref);
@@ -17,7 +17,7 @@ export function putInParts(shelf: Shelf, ref: ArtifactRef, parts: Iterable<Uint8
     hasher.add(part);
     shelf.db.transaction(() => chunks.push(...putChunks(shelf, part).chunks));
   }
-  if (!hasher.hash().equals(hash)) throw corrupt(ref, `The parts are not the object ${ref}.`);
+  if (!hasher.hash().equals(hash)) throw corrupt(ref, `The received parts do not match ${ref}.`);
   return shelf.db.transaction(() => {
     requireAll(shelf, chunks, ref);
     const row = known(shelf, hash);
@@ -46,7 +46,7 @@ export function putChunks(shelf: Shelf, bytes: Uint8Array): { readonly chunks: r
   return { chunks, added };
 }
 
-/** Chunks that no object names yet may be collected if their object takes longer to arrive than the collection waits. */
+/** Garbage collection removes chunks of an object that takes longer than the grace time to arrive. @throws UNAVAILABLE if it did. */
 function requireAll(shelf: Shelf, chunks: readonly Chunk[], ref: ArtifactRef): void {
   const nos = new Set(chunks.map(({ no }) => no));
   const here = shelf.db.one<{ count: number }>(

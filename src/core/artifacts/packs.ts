@@ -15,7 +15,7 @@ const broughtAtOnce = 2 * 1024 * 1024;
 /** Packs that are open for reading at a time. */
 const maxReaders = 64;
 
-/** Not made inside `append`: there it would keep the appended bytes in memory until it runs, which is after the import. */
+/** A function created inside `append` would keep the appended bytes in memory until the sync ends, which is after the import. */
 const ignoreResult = (): void => undefined;
 
 export interface PackPlace {
@@ -39,7 +39,7 @@ export interface Packs {
   forget(pack: number): void;
   /** The size of the pack's file; 0 if it is missing. */
   size(pack: number): number;
-  /** Nothing more is appended to this pack by this process. */
+  /** Ends appending to this pack in this process. */
   retire(pack: number): void;
   /** Deletes the row of an empty pack. `sweepFiles` deletes the file after the commit. */
   drop(pack: number): void;
@@ -52,7 +52,7 @@ interface OpenPack {
   readonly no: number;
   readonly file: string;
   readonly fd: number;
-  /** A second handle for syncing in the background. Errors there are ignored, because the sync reports them again. */
+  /** A second handle for syncing in the background. Its errors are ignored, because the final sync reports them again. */
   readonly bringer: number;
   size: number;
   brought: number;
@@ -61,7 +61,7 @@ interface OpenPack {
 /**
  * Opens the packs of a project. Long because appending, reading and sweeping share the open files and the state of the current pack.
  * @param folder the `objects` folder of a project; the project's folder is the root below which no link is followed.
- * @param behind the `objects` folder of the project that is only read, if `folder` belongs to a copy of it.
+ * @param behind for a read-only project, its own `objects` folder; `folder` then belongs to a copy.
  */
 export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number, behind?: string): Packs {
   const root = dirname(folder);
@@ -73,7 +73,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     db.place.require();
     const file = `${newName()}${ending}`;
     const path = join(folderInside(root, folder), file);
-    // Not opened for appending: the next write overwrites one that failed half way.
+    // Opened for writing, not appending, so that the next write overwrites one that failed halfway.
     const fd = openSync(path, 'wx+', 0o600);
     // The name of the new file must be as durable as the rows that refer to it.
     const folderFd = openSync(folder, 'r');
@@ -117,7 +117,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
   /** Files are kept by name: the number of a removed pack may be used for another pack of another process. */
   const reader = (no: number): number => {
     const file = fileOf(no);
-    if (file === undefined) throw corrupt(`pack ${no}`, `pack ${no} is named by an object but not known`);
+    if (file === undefined) throw corrupt(`pack ${no}`, `an object refers to pack ${no}, which the database does not list`);
     const open = readers.get(file);
     if (open !== undefined) return open;
     const oldest = readers.size >= maxReaders ? [...readers.keys()].at(0) : undefined;
@@ -179,7 +179,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     read: (place, length) =>
       onDisk(() => {
         const fd = reader(place.pack);
-        // The length is the database's word: a wrong one must not allocate more than the pack holds.
+        // The length comes from the database. A wrong length must not allocate more memory than the pack has bytes.
         if (place.start + length > fstatSync(fd).size)
           throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
         const bytes = Buffer.allocUnsafe(length);

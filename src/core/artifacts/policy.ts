@@ -8,7 +8,7 @@ import { type Shelf, withoutContent } from './shelf.js';
 const maxTtlSeconds = 3_155_760_000;
 
 /**
- * Sets how long an object stays: `ephemeral` for some seconds from now, `pin` for ever, `replicate` with a copy in every replica.
+ * Sets how long an object stays: `ephemeral` for some seconds from now, `pin` forever, `replicate` with a copy in every replica.
  * @throws BAD_REQUEST if the seconds do not fit the policy, NOT_FOUND for an object that is gone.
  */
 export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSeconds: number | undefined): void {
@@ -26,20 +26,20 @@ export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSecon
   );
 }
 
-/** Makes the content of an object durable before it is named: a cache becomes a stored object. */
+/** Makes the content of an object durable before a commit refers to it: a cache becomes a stored object. */
 export function keep(shelf: Shelf, no: ArtifactNo): void {
   const row = contentAt(shelf, no);
   if (isCache(row) && row.gone === null) restore(shelf, no, read(shelf, no));
 }
 
-/** Drops every cache and returns their bytes. A cache is made again when it is read. */
+/** Drops every cache and returns the freed bytes. Reading a dropped cache rebuilds it. */
 export function dropCaches({ caches }: Shelf): number {
   const files = caches.list();
   for (const { name } of files) caches.drop(name);
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Removes the content of expired objects, and all caches, which are made again if they still can be. Returns the freed bytes. */
+/** Removes the content of expired objects, and all caches, because they may contain it. Returns the freed bytes. */
 export function expire(shelf: Shelf): number {
   const now = shelf.clock();
   const isDue = shelf.db.one('SELECT 1 FROM artifact WHERE expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL LIMIT 1', now) !== undefined;

@@ -9,7 +9,7 @@ export interface PutOptions {
   /** How long an ephemeral object stays; a day by default. */
   readonly ttlSeconds?: number | undefined;
   readonly labels?: readonly string[] | undefined;
-  /** For many objects in one transaction: the packs are synced once, so smaller objects go into them too. */
+  /** Set for many objects in one transaction: they share one sync of the packs, so smaller objects go into packs too. */
   readonly bulk?: boolean;
 }
 
@@ -21,10 +21,10 @@ export interface Put {
   readonly existed: boolean;
 }
 
-/** A single object in a pack costs a second sync, which only large ones are worth. In bulk the sync is shared. */
+/** Larger objects go into packs. A single object in a pack costs a second sync, so only a large one does; in bulk the sync is shared. */
 const inlineLimit = { alone: 256 * 1024, bulk: 8 * 1024 };
 
-/** Younger garbage is kept: a writer may be about to name it. */
+/** Unreferenced objects younger than this are kept, because a writer may be about to refer to them. */
 export const graceMs = 3_600_000;
 const defaultTtlSeconds = 86_400;
 
@@ -57,7 +57,7 @@ export interface Cached {
   readonly size: number;
 }
 
-/** Stores bytes that can be made again at any time. They are not synced, and losing them does no harm. */
+/** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */
 export function putCache(shelf: Shelf, content: Uint8Array | Cached, contentType: string): Put {
   const isWritten = !(content instanceof Uint8Array);
   const { hash, size } = isWritten ? content : { hash: blake3Of(content), size: content.length };

@@ -11,8 +11,8 @@ export interface RepackOptions {
   readonly olderThanMs?: number | undefined;
   readonly limits?: PackLimits;
   /**
-   * Whether the database gives its free pages back to the disk at the end, which rewrites it at once. True by default. Sparse packs are
-   * always rewritten, step by step.
+   * Whether to return the free pages of the database to the disk at the end, which rewrites the whole file at once. True by default. Sparse
+   * packs are always rewritten, step by step.
    */
   readonly shrink?: boolean;
 }
@@ -22,7 +22,7 @@ export interface Loose {
   readonly bytes: number;
 }
 
-/** The objects that were put since the last run. A large import adds more than can be looked at in passing, so at most `limit` are counted. */
+/** The objects that were put since the last run. Counts at most `limit`, because counting all objects of a large import takes long. */
 export function looseOf(shelf: Shelf, limit = Number.MAX_SAFE_INTEGER): Loose {
   const from = progressOf(shelf, 'repack');
   const last = shelf.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM artifact')?.no ?? 0;
@@ -65,8 +65,8 @@ const compression = { [constants.ZSTD_c_compressionLevel]: 3 };
 const worthIt = 0.9;
 
 /**
- * Compresses small neighbors into blocks and cuts large objects into chunks, where it saves space. It runs off the commit path. Each
- * object is examined once. An interrupted run has done complete steps.
+ * Compresses small neighbors into blocks and cuts large objects into chunks, where this saves space. Commits do not wait for it. Each
+ * object is examined once. An interrupted run has completed whole steps.
  */
 export function* repack(shelf: Shelf, { olderThanMs = 0, limits = packLimits, shrink = true }: RepackOptions): Generator<undefined, Repacked> {
   let total: Repacked = { objects: 0, before: 0, after: 0 };
@@ -105,7 +105,7 @@ const smallGroups = (loose: readonly Content[], limits: PackLimits): Content[][]
     limits,
   );
 
-/** The rows of the next step. The block that more rows would fill is left for the step after it. */
+/** The rows of the next step. If more rows would join the last block, its rows are left for the step after it. */
 function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): Content[] {
   const rows: Content[] = [];
   let bytes = 0;
@@ -115,7 +115,7 @@ function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): Content[] 
     progressOf(shelf, 'repack'),
     shelf.project,
   )) {
-    // An earlier step made a chunk of an object that is old enough.
+    // Chunks are new rows of old objects, so their age does not matter.
     if (row.createdAt > until && row.contentType !== chunkType) break;
     hasMore = bytes > bytesAtOnce;
     if (hasMore) break;
@@ -169,7 +169,7 @@ function packGroup(shelf: Shelf, group: readonly Content[]): number {
   ).rowId;
   let start = 0;
   for (const { row } of sound) {
-    // Shares of the block that add up to it.
+    // The object's share of the block's stored bytes. The shares add up exactly.
     const share = Math.round(((start + row.size) * stored.length) / size) - Math.round((start * stored.length) / size);
     db.run(
       'UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = ?, blockStart = ?, storedSize = ? WHERE no = ?',

@@ -16,7 +16,7 @@ export interface Shelf {
   readonly blocks: Recent<number, Uint8Array>;
   /** When each object was last read in this process. Kept only if objects may be evicted. */
   used: Map<ArtifactNo, number> | undefined;
-  /** Makes the bytes of a dropped cache again; undefined if it cannot. */
+  /** Rebuilds the bytes of a dropped cache; undefined if it cannot. */
   readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
   /** Called when content is removed, so that others drop their copies of it. */
   readonly onGone: () => void;
@@ -64,7 +64,7 @@ export const factColumns = `no, hash, size, storedSize, contentType, policy, lab
 /** True for a row with content of its own. Other rows are caches or gone. */
 export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL)';
 
-/** Removes the content of a row. `gone` then says why. */
+/** SQL that removes the content of a row. Set `gone` to the reason with it. */
 export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0';
 
 /** The content type of a chunk of a larger object. */

@@ -9,9 +9,9 @@ const bytesAtOnce = 32 * 1024 * 1024;
 const worthKeeping = 0.6;
 
 interface TidyOptions {
-  /** The database gives free pages back. True by default. */
+  /** Returns free pages of the database to the disk. True by default. */
   readonly shrink?: boolean;
-  /** No removed byte stays on the disk: every block and pack that contains garbage is rewritten, and so is the database. */
+  /** Rewrites the database and every block and pack that contains garbage, so that no removed byte stays on the disk. */
   readonly thorough?: boolean;
 }
 
@@ -37,7 +37,7 @@ function looseBlocks(shelf: Shelf, share: number): boolean {
   });
 }
 
-/** False for a damaged block: it stays, so that a check can name it. */
+/** Returns false for a damaged block: it stays, so that a check can report it. */
 function loosen(shelf: Shelf, block: number): boolean {
   const { db } = shelf;
   const objects = db.all<{ no: ArtifactNo }>('SELECT no FROM artifact WHERE block = ?', block);

@@ -7,13 +7,13 @@ export const systemClock: Clock = () => Date.now();
 
 /** Converts milliseconds since 1970 to ISO 8601. */
 export function timestampOf(ms: number): Timestamp {
-  // A commit writes its time in several places.
+  // A commit writes its time several times in a row.
   if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() as Timestamp };
   return last.text;
 }
 let last = { ms: 0, text: new Date(0).toISOString() as Timestamp };
 
-/** The range of instants with a four-digit year, in milliseconds. Others would sort wrongly as text. */
+/** The range of instants with a four-digit year, in milliseconds. Instants outside it would sort wrongly as text. */
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const spelling = /^\d{4}-(\d\d)-(\d\d)([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;

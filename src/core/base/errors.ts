@@ -7,7 +7,7 @@ export type ErrorData = Readonly<Record<string, unknown>>;
 
 /**
  * The only error that the engine throws on purpose. Its message says what was wrong, with which value, and what would be
- * right; `data` has the same for programs. Any other thrown error is a bug.
+ * right; `data` holds the same facts for programs. Any other thrown error is a bug.
  */
 export class StemmaError extends Error {
   override readonly name = 'StemmaError';

@@ -14,7 +14,7 @@ const lastOfJson = /[}\]"\del]/;
 
 /** Parses JSON; undefined for invalid text. `__proto__` becomes an own key, as in JSON.parse. */
 export function parseJson(text: string): Json | undefined {
-  // A torn text is recognized by its end: an error costs far more, and a damaged file can have a million of them.
+  // The last character shows cheaply that a text was cut off. An exception costs far more, and a damaged file can have a million such lines.
   if (!lastOfJson.test(text.trimEnd().slice(-1))) return undefined;
   try {
     return JSON.parse(text) as Json;

@@ -69,7 +69,7 @@ export function tierAlong(steps: readonly Pick<Step, 'format'>[], target: Format
 }
 
 interface Group {
-  /** `kept` maps bytes to bytes: unchanged, or upgraded from an older version. Without it, entries are translated. */
+  /** `kept` returns the delta's bytes unchanged, or upgraded from an older version. Without it, entries are translated. */
   readonly how: { readonly kept?: (delta: Uint8Array) => Uint8Array };
   readonly steps: Step[];
 }

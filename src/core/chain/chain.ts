@@ -80,7 +80,7 @@ export interface Placed {
   readonly toolNames: ReadonlyMap<string, string>;
 }
 
-/** The last column of `selectContext`. Wider queries replace it with itself and their own columns. */
+/** The last column of `selectContext`. Wider queries insert their own columns after it. */
 export const hashColumn = '(SELECT a.hash FROM artifact a WHERE a.no = c.artifact) AS hash';
 
 /** The columns of the `context` table, in its order. Its checksum covers them. */
@@ -103,8 +103,8 @@ SELECT c.seq, c.id, c.parent, c.run, c.depth, c.type, c.artifact, c.format, c.te
   FROM context c`;
 
 /**
- * Converts a row to the commit of the contract. A row that does not match its checksum gives a commit that says so, without its summary and
- * tags. @throws CORRUPT if the object is missing, or if what identifies the commit has changed.
+ * Converts a row to the commit of the contract. If the row does not match its checksum, the commit says so and has no summary and tags.
+ * @throws CORRUPT if the object is missing, or if a value that the commit's id covers has changed.
  */
 export function toCommit(row: ContextRow): Commit {
   if (!row.intact) requireIdentity(row);
@@ -134,8 +134,8 @@ export function toCommit(row: ContextRow): Commit {
 type Identified = Pick<ContextRow, 'id' | 'parent' | 'parentId' | 'hash' | 'digest' | 'createdAt' | 'template' | 'type' | 'checkpoint' | 'format'>;
 
 /**
- * Requires of a row that does not match its checksum that its parent, content, time and template are those of its id, and that its type and
- * format exist: then its content can be read. @throws CORRUPT otherwise.
+ * Checks whether the content of a row that does not match its checksum can still be read: its id must cover its parent, content, time and
+ * template, and its type and format must exist. @throws CORRUPT otherwise.
  */
 export function requireIdentity(row: Identified): void {
   const { id, parent, parentId } = row;

@@ -105,7 +105,7 @@ function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly
   return { no, ref: chain.artifacts.stat(no).ref };
 }
 
-/** Counts of a commit's content, and its outline if counting made one. A missing outline is made at the first read. */
+/** Counts of a commit's content, and its outline if counting built one. A missing outline is built at the first read. */
 interface Content {
   readonly counts: Counts;
   readonly outline?: string;
@@ -147,7 +147,7 @@ function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, 
     });
 }
 
-/** A commit about to be written. Only the database checks it. */
+/** A commit to write. Callers have checked it; only the database's own constraints still apply. */
 export interface NewCommit extends Provenance {
   readonly parent: Parent | null;
   readonly type: CommitType;

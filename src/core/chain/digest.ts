@@ -21,7 +21,7 @@ export const digestOfRow = ({ hash, createdAt, template }: Covered, parent: Cont
     ? digestOf({ parent, ref: refOfHash(hash), createdAt, template })
     : undefined;
 
-/** Whether the digest that a row stores is that of its values. */
+/** Whether the stored digest of a row matches its values. */
 export const isDigestOfRow = (row: Covered & { readonly digest: Buffer }, parent: ContextId | null): boolean =>
   Buffer.isBuffer(row.digest) && digestOfRow(row, parent)?.equals(row.digest) === true;
 

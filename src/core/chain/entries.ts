@@ -98,8 +98,8 @@ const nearBefore = 20;
 const nearAfter = 100;
 
 /**
- * The entries of a long context around one of its last entries, else around its last prompt. Undefined if the context is short, or if none
- * of its last commits has an entry.
+ * The entries of a long context around one of its last entries, or around its last prompt if no entry is given. Undefined if the context is
+ * short, or if its last commits have no entries.
  */
 export function entriesNear(
   chain: Chain,
@@ -194,7 +194,7 @@ function entryAt(chain: Chain, place: Place, toolNames: ReadonlyMap<string, stri
   };
 }
 
-/** Stores an image as an object at the first view. The delta contains it in any case. */
+/** Caches an image as an object when it is viewed, so that it can be read by its ref. The delta contains the image in any case. */
 function storedMedia(chain: Chain, media: { mediaType: string; bytes: Uint8Array }): ReturnType<typeof refOf> {
   if (chain.db.readonly) return refOf(media.bytes);
   return chain.artifacts.putCache(media.bytes, media.mediaType).ref;

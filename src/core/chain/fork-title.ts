@@ -48,20 +48,20 @@ function nameOf({ kind, toolName, text, arguments: input }: ParsedEntry): string
   return words ? `“${clipped(words)}”` : kind;
 }
 
-/** What an edited text says now that it did not say before; what it no longer says, if nothing was added. */
+/** The words that an edit added to a text, or the words that it removed if it added none. */
 function titleOfText(before: string, after: string): string | undefined {
   const [old, now] = [wordsOf(before), wordsOf(after)];
   if (now.length === 0) return 'Edited: empty';
   if (old.length > maxWords || now.length > maxWords) return `Edited: ${clipped(headlineOf(after) ?? '')}`;
   const { added, removed, same } = changes(old, now);
-  // A text that is new for the most part is its own title.
+  // A mostly new text is its own title.
   if (same * 2 < now.length) return headlineOf(after);
   if (added.length > 0) return `Edited: ${clipped(added.join(' … '))}`;
   return removed.length > 0 ? `Edited: without “${clipped(removed.join(' … '))}”` : undefined;
 }
 
 const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
-/** A word without the punctuation after it: a word that now ends a sentence is the same word. */
+/** A word without its trailing punctuation: a word that now ends a sentence is still the same word. */
 const bare = (word: string): string => word.replace(/[.,;:!?]+$/, '') || word;
 const clipped = (text: string): string => {
   const line = text.replace(/\s+/g, ' ').trim();

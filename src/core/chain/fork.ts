@@ -106,7 +106,7 @@ export function commitEndingAt(chain: Chain, { record, last = record }: StoredRe
   const index = entries.findLastIndex((entry) => recordOf(entry.key) === record);
   const key = entries[index]?.key;
   if (key === undefined || !hasMoreAfter(chain, { commit: holder, index })) return holder;
-  // Entries copied from another commit may follow the record of the same answer.
+  // The entries after the record may all be copies from other commits. Then this commit is the one that ends with the record.
   if (entries.slice(index + 1).every((entry) => entry.hidden || (holderOf(chain, recordOf(entry.key)) ?? held) !== held)) return holder;
   const parent = parentOf(chain, holder);
   const sibling = (parent ? childrenOf(chain, parent) : []).find((child) => endsWith(chain, child, key));
@@ -223,7 +223,7 @@ function recommit(chain: Chain, original: ContextRow, parent: ContextRow | null,
   return store(chain, original, parent, bytes, format, titled);
 }
 
-/** What a fork changes in a commit; undefined where it changes nothing in it. */
+/** The title for the changes that a fork makes to a commit; undefined if it changes nothing there. */
 function titleOf(kept: readonly ParsedEntry[], { keyed, appended }: Change, isCut: boolean): string | undefined {
   const edits = [...kept.flatMap((entry) => keyed.get(entry.key) ?? []), ...appended.map((entry): Edit => ({ op: 'append', entry }))];
   return titleOfEdits(kept, edits) ?? (isCut ? titleOfCut(kept.findLast(({ marks }) => !marks?.includes('hidden'))) : undefined);
@@ -309,7 +309,7 @@ function cutCommit(
   });
 }
 
-/** Longer content is cheaper as a file with its own sync than written twice through the database's log. */
+/** Longer content goes into a pack with its own sync, because the database would write it twice: to its log and to its file. */
 const maxBytesInDatabase = 64 * 1024;
 
 interface Signed {

@@ -20,7 +20,7 @@ interface Row {
   readonly forked: number;
 }
 
-/** Every row of the graph in short, in the order of `graph`: a graph of any length can be folded, drawn as a whole and filtered. */
+/** A short form of every row, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. */
 export function graphMap(chain: Chain, { filter = {}, together = false, text = '' }: GraphMapQuery): GraphMap {
   const layout = layoutOf(chain, filter, together);
   const all = chain.db.all<Row>('SELECT seq, parent, type, contextTokens, errors, forked FROM context WHERE project = ?', chain.project);

@@ -78,7 +78,7 @@ function pictureOf(chain: Chain, { archived, ...filter }: GraphFilter, together:
 
 type StoredNode = Omit<GraphNode, 'current' | 'startedBy'>;
 
-/** The commits of each project, in recorded order. They never change, so only new ones are read, unless a repair has changed them. */
+/** The commits of each project, in recorded order. Commits never change, so only new ones are read. After a repair, all are read again. */
 const stored = new WeakMap<Chain, StoredNode[]>();
 
 /** Forgets the commits of a project, because a repair has changed them. */
@@ -106,8 +106,8 @@ const nodesAfter = (chain: Chain, seq: number): StoredNode[] =>
     .map((row) => ({ ...row, forked: row.forked === 1 }));
 
 /**
- * Every commit of the project, in recorded order. `current` is set for the commits on the way to the end of each imported session: the
- * branch on which its agent continued last.
+ * Every commit of the project, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
+ * which its agent continued last.
  */
 function nodesOf(chain: Chain, count: number): GraphNode[] {
   const nodes = storedNodes(chain, count);
@@ -124,7 +124,7 @@ function nodesOf(chain: Chain, count: number): GraphNode[] {
   });
 }
 
-/** For each commit on the way to the end of an imported session, the time of that end. */
+/** For each commit between a root and the end of an imported session, the time of that end. */
 function currentTimes(chain: Chain, nodes: readonly StoredNode[]): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
   const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
@@ -133,7 +133,7 @@ function currentTimes(chain: Chain, nodes: readonly StoredNode[]): ReadonlyMap<C
     .flatMap(({ tips }) => (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => bySeq.get(seq) ?? []).sort(newestFirst)[0] ?? [])
     .sort(newestFirst);
   const current = new Map<CommitSeq, number>();
-  // Several sessions may share a beginning. It leads to the latest of their ends.
+  // Sessions may share their first commits. These get the latest end.
   for (const end of ends)
     for (let node: StoredNode | undefined = end; node && !current.has(node.seq); node = node.parent === null ? undefined : bySeq.get(node.parent))
       current.set(node.seq, end.createdAt);
@@ -185,8 +185,8 @@ const selectDetail = selectContext.replace(
 );
 
 /**
- * For the commits that end branches: the name given to the branch, and the name of its session, else the title in its file. A session has
- * several files if it has subagents: the file that ends here gives the title, else the main file, which has the shortest path.
+ * Selects, for commits that end branches, the branch's name and its session's name, or the title in the session's file. A session with
+ * subagents has several files: the file that ends with the commit gives the title, otherwise the main file, which has the shortest path.
  */
 const selectTitles = /* sql */ `
 SELECT c.seq, (

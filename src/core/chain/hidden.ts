@@ -11,18 +11,18 @@ type BranchMarkRow = Omit<SessionMarkRow, 'sessionId'> & { readonly context: Com
 const marked = (table: string): string =>
   `(SELECT IFNULL(group_concat(no || ':' || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM ${table} WHERE deletedAt IS NOT NULL OR archivedAt IS NOT NULL)`;
 
-/** An SQL expression whose value changes with every deletion, archive and return. */
+/** An SQL expression whose value changes whenever a session or branch is deleted, archived or restored. */
 export const hidingState = `${marked('sessionMark')} || '/' || ${marked('branchMark')}`;
 
-/** What is left out: what was deleted, and unless `archived` is given also what was archived. `session` is asked for by its id. */
+/** Deleted sessions and branches are always hidden, archived ones unless `archived` is set. The archived session `session` is shown. */
 export interface Hiding {
   readonly archived?: boolean | undefined;
   readonly session?: string | undefined;
 }
 
 /**
- * The commits of deleted and archived sessions and branches. A branch takes those that start from it with it. A commit stays if a
- * commit that stays descends from it.
+ * The hidden commits: those of deleted and archived sessions and branches, and of branches that start from a hidden branch. A commit with a
+ * visible descendant is visible.
  */
 export function hiddenCommits(chain: Chain, { archived = false, session }: Hiding = {}): ReadonlySet<CommitSeq> {
   const isHidden = (mark: Omit<SessionMarkRow, 'sessionId'>): boolean => mark.deletedAt !== null || (mark.archivedAt !== null && !archived);
@@ -35,7 +35,7 @@ export function hiddenCommits(chain: Chain, { archived = false, session }: Hidin
       .filter((mark) => isHidden(mark) && (mark.deletedAt !== null || mark.sessionId !== session))
       .map((mark) => mark.sessionId),
   );
-  // What an agent made of a session after Resume is hidden with it.
+  // A session that an agent continued after Resume is hidden with its original.
   for (const { sessionId, original } of chain.db.all<{ sessionId: string; original: string }>(
     'SELECT r.sessionId, c.sessionId AS original FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? ORDER BY r.no',
     chain.project,

@@ -6,9 +6,9 @@ export interface Node {
   readonly parent: CommitSeq | null;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** Made in Stemma by a fork or an edit: never part of the trunk that it left. */
+  /** Made in Stemma by a fork or an edit. Such a commit is never part of the trunk that it started from. */
   readonly forked: boolean;
-  /** On the way to the end of an imported session: the time of that end; of several sessions, the latest. */
+  /** The time at which the imported session ends that contains this commit; of several sessions, the latest end. */
   readonly current?: number;
   /** The first commit of a subagent, with the commit whose call started it. */
   readonly startedBy?: CommitSeq;
@@ -47,9 +47,9 @@ type Active = (CommitSeq | null)[];
 /**
  * Lays out commits newest first, children before parents. `nodes` must be in recorded order, a parent before its children.
  *
- * Every branch has one lane from its tip to the commit that it left. Trunks get their lanes first, then subagents, then the
- * agent's own side branches, then forks. So a fork never moves a trunk. With `together`, the rows of a session and of what
- * left it are adjacent, and no lane passes another session.
+ * Every branch has one lane from its tip to the commit that it started from. Trunks get their lanes first, then subagents, then
+ * the agent's own side branches, then forks. So a fork never moves a trunk. With `together`, a session, its forks and its
+ * subagents occupy adjacent rows, and no lane passes another session.
  */
 export function layOut(nodes: readonly Node[], options: { readonly together?: boolean } = {}): Lanes {
   const tree = treeOf(nodes);
@@ -111,7 +111,7 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
   };
 }
 
-/** The commits by their place in the list, with the place of each parent, or -1. A parent has a lower place than its child. */
+/** The commits by their position in the list, with the position of each parent, or -1. A parent precedes its children. */
 interface Tree {
   readonly nodes: readonly Node[];
   readonly placeOf: ReadonlyMap<CommitSeq, number>;
@@ -128,16 +128,16 @@ function treeOf(nodes: readonly Node[]): Tree {
   return { nodes, placeOf, parents };
 }
 
-/** A branch: commits of one line, each the main child of the one before. */
+/** A branch: a sequence of commits, each the main child of the one before. */
 interface Branch {
-  /** The place of its first commit. */
+  /** The position of its first commit. */
   readonly first: number;
-  /** The rows that the branch and its edge to the commit that it left take up. */
+  /** The rows that the branch occupies, including its edge to the commit that it started from. */
   from: number;
   to: number;
 }
 
-/** For every commit, its lane and the place of the first commit of its branch. */
+/** For every commit, its lane and the position of the first commit of its branch. */
 function branchesOf(tree: Tree, rowOf: Int32Array): { readonly laneOf: Int32Array; readonly firstOf: Int32Array } {
   const { nodes, parents } = tree;
   const main = mainChildren(tree);
@@ -173,8 +173,8 @@ function rankOf(first: Node): 0 | 1 | 2 | 3 {
 }
 
 /**
- * The place of the child that continues the branch of each commit, or -1. A fork never continues a commit that is not a fork. Of the other
- * children, it is the one that leads to the latest end of an imported session, else the one recorded first.
+ * For each commit, the position of the child that continues its branch, or -1. A fork never continues a commit that is not a fork. Of the
+ * other children, the one that leads to the latest end of an imported session is chosen, or else the one recorded first.
  */
 function mainChildren({ nodes, parents }: Tree): Int32Array {
   const main = new Int32Array(nodes.length).fill(-1);
@@ -218,7 +218,7 @@ function fill(taken: Taken[], branches: readonly Branch[]): [Branch, number][] {
   return lanes;
 }
 
-/** The places by time, the newest first, but never a parent above its child, even if clocks disagree. */
+/** The positions by time, newest first. A parent never comes before its child, even if clocks disagree. */
 function newestFirst({ nodes, parents }: Tree): Int32Array {
   const times = new Float64Array(nodes.length);
   nodes.forEach((node, at) => {
@@ -228,7 +228,7 @@ function newestFirst({ nodes, parents }: Tree): Int32Array {
   return Int32Array.from(nodes, (_, at) => at).sort((a, b) => (times[b] as number) - (times[a] as number) || b - a);
 }
 
-/** Moves the rows of a session, its forks and its subagents together, the session with the newest row first. */
+/** Groups the rows of each session with its forks and subagents. The session with the newest row comes first. */
 function familiesTogether({ nodes, placeOf, parents }: Tree, order: Int32Array): Int32Array {
   const roots = new Int32Array(nodes.length).fill(-1);
   const up = (at: number): number => {
@@ -239,7 +239,7 @@ function familiesTogether({ nodes, placeOf, parents }: Tree, order: Int32Array):
   const rootOf = (from: number): number => {
     const passed = new Set<number>();
     let at = from;
-    // A call and the subagent that it started can name each other in damaged records; the set ends such a circle.
+    // In damaged records, a call and the subagent that it started can refer to each other. The set ends such a loop.
     while ((roots[at] as number) < 0 && up(at) >= 0 && !passed.has(at)) {
       passed.add(at);
       at = up(at);

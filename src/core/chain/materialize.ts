@@ -188,7 +188,7 @@ function* writtenFrom(chain: Chain, way: Walk, format: string, concatParts: NonN
     try {
       return yield* made(oneThen(artifacts.readParts(earlier.artifact), wholeDeltas(earlier.rest)));
     } catch (error) {
-      // The cache dropped it. Try an earlier result, and the whole walk at the end.
+      // The cache dropped this result. Try an earlier one, and finally build the whole walk.
       if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
     }
   return yield* made(wholeDeltas(way.contributing));

@@ -75,12 +75,12 @@ export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string
 const compressedFrom = 2_048;
 /** Outlines shrink to a third. Higher levels take longer and save 1 % more. Small chunks of output leave less garbage. */
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 2_048 };
-/** Limits what damaged bytes can expand to. */
+/** Maximum decompressed size in bytes, so that damaged bytes cannot exhaust memory. */
 const maxOutlineBytes = 256 * 1024 ** 2;
 
 const expanded = (stored: Uint8Array): string => textOf(zstdDecompressSync(stored, { maxOutputLength: maxOutlineBytes }));
 
-/** A checksum in front of the outline, over what it belongs to as well. */
+/** The checksum before the outline also covers the artifact and format that the outline belongs to. */
 const sumLength = 8;
 const sumOf = (artifact: ArtifactNo, format: string, data: string): string =>
   crc32(data, (artifact ^ crc32(format)) >>> 0)

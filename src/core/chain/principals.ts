@@ -15,8 +15,8 @@ export interface Newest {
 }
 
 /**
- * Commits that record the principal's own work (C11): captured, imported or checkpointed. A commit that a fork, a rerun, a message in a
- * thread or the like made in Stemma belongs to its author, but says nothing about what anyone understood.
+ * Commits that record the principal's own work (C11): captured, imported or checkpointed. Commits that Stemma made, such as forks, reruns and
+ * messages in threads, belong to their author but do not show what the principal knew.
  */
 const isOwnWork = 'c.forked = 0';
 
@@ -71,8 +71,8 @@ function list(chain: Chain): void {
 }
 
 /**
- * The session that already works as a principal, when another session claims the same one (C26). A session that continues from a commit of
- * the principal is related and may share it.
+ * Returns the other session that already works as this principal (C26). A session that continues from a commit of the principal is related
+ * and may share it.
  */
 export function otherSessionOf(
   chain: Chain,

@@ -15,7 +15,7 @@ const defaultLimits: RestLimits = { commits: 1_024, tokens: 4 * 1024 * 1024 };
 /** The number of new commits that makes a scan worthwhile. */
 const scanAfter = 64;
 
-/** The row of the `progress` table that says up to which commit the scan got. */
+/** The row of the `progress` table with the last scanned commit. */
 const progress = 'rest';
 
 /** Whether enough commits are new to scan them for results worth caching. */

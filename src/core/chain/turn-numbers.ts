@@ -13,7 +13,7 @@ export interface TurnNumbers {
   of(seq: CommitSeq): number | undefined;
 }
 
-/** Whether a commit is a turn: what follows a prompt, not a compaction or a part of a turn. */
+/** Whether a commit is a whole turn, and not a compaction or a part of a turn. */
 export const isTurn = ({ type, checkpoint }: Pick<Numbered, 'type' | 'checkpoint'>): boolean => type === 'delta' && checkpoint !== 'tool_call';
 
 /**

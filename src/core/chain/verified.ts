@@ -8,8 +8,8 @@ export interface Verified {
 }
 
 /**
- * Remembers which rows this process has verified, because a checksum costs more than reading a row. Each call returns what holds now:
- * after another connection has committed, nothing counts as verified.
+ * Remembers which rows this process has verified, because a checksum costs more than reading a row. Call it for each walk: after another
+ * connection has committed, nothing counts as verified.
  */
 export function openVerified(db: ReadableDb): () => Verified {
   let version = db.version();

@@ -33,7 +33,7 @@ export function walk(chain: Chain, tip: ContextRow, stop: Stop = 'compaction'): 
   return { tip, stop: end.id, contributing: all.filter((row) => row.seq === end.seq || carriesNewContent(row)) };
 }
 
-/** The last commits of a long walk that contribute content, root first. Undefined if the walk has no more commits than these. */
+/** The last contributing commits of a long walk, root first. Undefined if the walk has at most `most` commits. */
 export function lastSteps(chain: Chain, tip: ContextRow, stop: Stop, most: number): readonly Step[] | undefined {
   if (stop !== 'compaction' && stop !== 'root') return undefined;
   const last: Step[] = [];

@@ -1,6 +1,6 @@
 import type { Hunk, Moved } from '../contract/index.js';
 
-/** What alignment compares. Entries with the same key are the same entry; otherwise equal content makes them equal. */
+/** The parts of an entry that alignment compares. Entries with the same key are the same entry; otherwise entries with equal content are. */
 export interface Alignable {
   readonly key: string;
   /** Equal for entries with equal content. */
@@ -17,7 +17,7 @@ interface Span {
   readonly bEnd: number;
 }
 
-/** An entry of each list, which are equal. */
+/** A pair of equal entries, one of each list. */
 interface Match {
   readonly a: number;
   readonly b: number;
@@ -29,7 +29,7 @@ interface Match {
  */
 export const align = (a: readonly Alignable[], b: readonly Alignable[]): Hunk[] => alignment(a, b).hunks;
 
-/** The hunks, and which removed and added entries are one entry that moved. Moved entries are never paired as `changed`. */
+/** The hunks, and the moves: removed and added entries that are the same entry. Moved entries are never paired as `changed`. */
 export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { readonly hunks: Hunk[]; readonly moved: Moved[] } {
   const whole = { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length };
   const byKey = matches(
@@ -43,7 +43,7 @@ export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { r
   return { hunks: hunksOf(a, b, all, moves), moved: runsOf(moves) };
 }
 
-/** Entries without a match in order that have exactly one counterpart on the other side, by key or else by content. In the order of `a`. */
+/** Moved entries: unmatched ones with exactly one counterpart on the other side, by key or else by content. In the order of `a`. */
 function movesOf(a: readonly Alignable[], b: readonly Alignable[], found: readonly Match[]): Match[] {
   const gaps = gapsOf(found, { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length });
   let aLeft = gaps.flatMap(({ gap }) => range(gap.aStart, gap.aEnd));
@@ -74,7 +74,7 @@ function runsOf(moves: readonly Match[]): Moved[] {
   return runs;
 }
 
-/** Common entries of a span in an order valid for both lists: first at the ends, then unique ones, then again between those. */
+/** Matches entries of a span in an order valid for both lists: first at its ends, then unique entries, then recursively between those. */
 function matches(a: readonly string[], b: readonly string[], span: Span): Match[] {
   const found: Match[] = [];
   const open = [span];

@@ -3,8 +3,8 @@ import type { FieldChange } from '../contract/index.js';
 import { align } from './align.js';
 
 /**
- * The differences between two values by structure: members by name, items of lists by content and then by place. Paths are as in
- * JavaScript (`edits[0].text`); the value itself has the empty path. Equal values have no differences.
+ * The structural differences between two values. Members are compared by name, list items by content and then by position. Paths are as
+ * in JavaScript (`edits[0].text`); the value itself has the empty path. Equal values have no differences.
  */
 export function changedFields(a: Json | undefined, b: Json | undefined, path = ''): FieldChange[] {
   if (a === undefined && b === undefined) return [];

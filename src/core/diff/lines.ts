@@ -1,7 +1,7 @@
 import type { DiffLine } from '../contract/index.js';
 import { align } from './align.js';
 
-/** Two texts line by line: the lines that are not `removed` are the second text, those not `added` the first. An absent text has no lines. */
+/** Compares two texts by line. Without the `added` lines, the result is the first text; without `removed`, the second. An absent text has no lines. */
 export function changedLines(a: string | undefined, b: string | undefined): DiffLine[] {
   const [left, right] = [a, b].map((text) => (text === undefined ? [] : text.split('\n'))) as [string[], string[]];
   const alignables = (lines: readonly string[]) => lines.map((line) => ({ key: line, content: line, likeness: '' }));

@@ -13,7 +13,7 @@ export interface SideRow {
  */
 export function alignMany(lists: readonly (readonly Alignable[])[]): SideRow[] {
   const [first = [], ...others] = lists;
-  /** For each list: its entries before each entry of the first list, and the one beside it. */
+  /** For each other list: its additional entries before each entry of the first list, and the entry aligned with it. */
   const placed = others.map((list) => {
     const before = Array.from({ length: first.length + 1 }, (): number[] => []);
     const beside = new Array<number | null>(first.length).fill(null);

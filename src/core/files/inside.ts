@@ -30,7 +30,7 @@ export class FileRefused extends Error {
   }
 }
 
-/** A file that was opened, and what `fstat` said of it then. Close `fd` with `closeSync`. */
+/** An open file and its `fstat` result from when it was opened. Close `fd` with `closeSync`. */
 export interface OpenedFile {
   readonly fd: number;
   readonly stat: Stats;
@@ -40,7 +40,7 @@ export interface OpenedFile {
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const nonBlocking = constants.O_NONBLOCK ?? 0;
 
-/** What each mode asks of the file system. None of them creates a file. */
+/** The flags with which each mode opens a file. None of them creates a file. */
 const modes = { read: constants.O_RDONLY, readWrite: constants.O_RDWR } as const;
 
 export interface OpenInside {
@@ -50,8 +50,8 @@ export interface OpenInside {
 }
 
 /**
- * Opens a regular file that lies below `root`. The root itself may be a link or lie behind one. Nothing below it may be
- * a link, and the file may be no FIFO, device or socket, so that opening it neither leads out nor blocks.
+ * Opens a regular file below `root`. The root itself may be a link or lie behind one. Refuses links below the root, which
+ * could lead out of it, and FIFOs, devices and sockets, which could block.
  * @param path absolute, or relative to the root.
  * @throws FileRefused, and what the file system throws (ENOENT, EACCES ...).
  */
@@ -83,14 +83,14 @@ function openRegular(file: string, before: Stats, flags: number, limit: number |
 }
 
 /**
- * The bytes of a regular file below `root`: as many as the file had when it was opened.
+ * Reads a regular file below `root`, up to the size that it had when it was opened.
  * @throws FileRefused, and what the file system throws.
  */
 export function readInside(root: string, path: string, { limit }: { readonly limit: number }): Buffer {
   return readOpened(openInside(root, path, { limit }));
 }
 
-/** Reads an opened file to the end that it had then, and closes it. */
+/** Reads an open file up to the size that it had when it was opened, and closes it. */
 export function readOpened({ fd, stat }: OpenedFile): Buffer {
   try {
     const bytes = Buffer.allocUnsafe(stat.size);
@@ -117,7 +117,7 @@ export function statInside(root: string, path: string): Stats | undefined {
   return stat;
 }
 
-/** As {@link statInside}, of a path that a person named: it may be a link, or lie behind one. */
+/** As {@link statInside}, for a path that a person named. The path may be a link or lie behind one. */
 export function statNamed(path: string): Stats | undefined {
   const stat = unlessMissing(() => statSync(path));
   if (stat) requireRegular(path, stat);
@@ -187,7 +187,7 @@ function pathInside(root: string, path: string): string {
   return file;
 }
 
-/** What `lstat` says of a path below `root`, after every folder between them proved to be no link. */
+/** The `lstat` result of a path below `root`. First checks that no folder between the two is a link. */
 function entryInside(root: string, file: string): Stats {
   let at = resolve(root);
   const names = relative(at, file).split(sep);

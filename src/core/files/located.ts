@@ -22,8 +22,11 @@ const isRoot = ({ root, path }: Located): boolean => resolve(root) === resolve(p
 export const openLocated = (file: Located, options: Limit = {}): OpenedFile =>
   isRoot(file) ? openNamed(file.path, options) : openInside(file.root, file.path, options);
 
-/** The bytes of a regular file, as many as it had when it was opened. @throws as `openInside`. */
+/** Reads a regular file, up to the size that it had when it was opened. @throws as `openInside`. */
 export const readLocated = (file: Located, { limit }: Required<Limit>): Buffer => readOpened(openLocated(file, { limit }));
 
-/** Facts about a regular file; undefined if nothing exists at the path. @throws FileRefused for a link below the root, and for anything else. */
+/**
+ * Facts about a regular file; undefined if nothing exists at the path.
+ * @throws FileRefused for a link below the root, and for anything but a regular file.
+ */
 export const statLocated = (file: Located): Stats | undefined => (isRoot(file) ? statNamed(file.path) : statInside(file.root, file.path));

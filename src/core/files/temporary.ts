@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileErrorCode } from './reasons.js';
 
-/** What a temporary folder is for; a part of its name. */
+/** The purpose of a temporary folder. It is part of the folder's name. */
 export type TemporaryKind = 'read' | 'follow' | 'repair';
 
 const temporaryName = /^stemma-(?:read|follow|repair)-(\d+-\d+)-\w+$/;
 
-/** The name of this process among all that share a disk: its number and the namespace of the number (a container has its own). */
+/** Names this process uniquely among all that share a disk: its process id and the id's namespace (a container has its own). */
 export const processName = `${process.pid}-${numberSpace()}`;
 
 function numberSpace(): string {
@@ -19,7 +19,7 @@ function numberSpace(): string {
   }
 }
 
-/** Whether the process has ended whose `processName` this name begins with. One of another container cannot be asked, and counts as running. */
+/** Whether the process whose `processName` begins this name has ended. A process of another container counts as running. */
 export function hasEnded(name: string): boolean {
   const [, pid, space] = /^(\d+)-(\d+)/.exec(name) ?? [];
   if (space !== numberSpace()) return false;

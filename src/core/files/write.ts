@@ -111,7 +111,7 @@ export function syncFile(path: string): void {
   }
 }
 
-/** As {@link syncFolder}, without holding up the thread: for folders on other machines. @throws what the disk throws (EIO ...). */
+/** As {@link syncFolder}, without blocking the thread, because a folder may be on another machine. @throws what the disk throws (EIO ...). */
 export async function syncFolderLater(dir: string): Promise<void> {
   let folder: promises.FileHandle | undefined;
   try {
@@ -146,7 +146,7 @@ export function syncFolder(dir: string): void {
  */
 export function makePrivate(path: string): void {
   try {
-    // By name: opening and closing a database file would end SQLite's locks on it in this process.
+    // Changes the mode by path: opening and closing a database file would release SQLite's locks on it in this process.
     const stat = lstatSync(path);
     if (!(stat.isFile() || stat.isDirectory()) || (stat.mode & 0o077) === 0 || stat.uid !== userId()) return;
     chmodSync(path, stat.mode & 0o700);

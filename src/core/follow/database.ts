@@ -10,8 +10,8 @@ import type { Growth, GrowthOptions } from './growth.js';
 import { portionOf } from './portion.js';
 
 /**
- * A database whose conversations are followed while their agent writes to it. It does not grow at its end. Each conversation has a
- * stamp that tells whether it changed, and the finished turns of changed conversations are imported.
+ * A database whose conversations are followed while their agent writes to it. Unlike a transcript, it does not grow at its end. The stamp of
+ * a conversation shows whether it changed. The finished turns of changed conversations are imported.
  */
 export interface FollowedDatabase {
   readonly file: Located;
@@ -36,7 +36,7 @@ export const followDatabase = (file: Located): FollowedDatabase => ({
 /** Whether a file of this name may be a database that can be followed. */
 export const isFollowableDatabase = (path: string): boolean => importableFormats.some(({ database }) => database?.isFollowed?.(basename(path)));
 
-/** The history that a file belongs to: the log of a database, which grows before it does, or a file that is read with another. */
+/** The history file that a changed file belongs to: the database of a log, the main file of a file that is read with it, or the file itself. */
 export const historyOf = (file: Located): string => mainFileOf(file) ?? databaseOf(file.path);
 
 /** The database that a log belongs to. */
@@ -113,7 +113,7 @@ export function importDatabaseGrowth(
   };
 }
 
-/** Undefined if the database does not exist yet or holds no conversations that Stemma knows. */
+/** The result of `work`; undefined if the database does not exist yet or holds no conversations of a known format. */
 function reading<T>({ file, mirror }: FollowedDatabase, work: (format: ImportableFormat, members: Iterable<Member>) => T): T | undefined {
   if (!statLocated(file)?.size) return undefined;
   try {
@@ -122,7 +122,7 @@ function reading<T>({ file, mirror }: FollowedDatabase, work: (format: Importabl
       return format?.database && work(format, format.database.members(rows));
     });
   } catch (error) {
-    // Its program is creating it at this moment. The next change brings it here again.
+    // Its program is creating it right now. The next change of the file triggers another try.
     if (error instanceof StemmaError && error.code === 'CORRUPT' && statLocated(logOf(file))) return undefined;
     throw error;
   }

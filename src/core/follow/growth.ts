@@ -17,13 +17,13 @@ export interface GrowthOptions {
   readonly seam?: Seam | undefined;
 }
 
-/** The last imported bytes, and where they end. While the file still has them there, it has only grown. */
+/** The last imported bytes and the offset of their end. A file that still has them there has only grown. */
 export interface Seam {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
-/** What one import of a growing transcript added, and what it left. */
+/** The commits that one import of a growing transcript added, and facts about the rest. */
 export interface Growth {
   readonly format?: string;
   readonly commits: number;

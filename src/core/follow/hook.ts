@@ -5,11 +5,11 @@ import { FileRefused, type Located, statLocated } from '../files/index.js';
 import { type AgentRoot, historyFolders, readEnds, recognized } from '../import/index.js';
 import type { GrowthOptions } from './growth.js';
 
-/** An event of an agent about one of its transcripts: `root` is the history folder in which that lies. */
+/** An event of an agent about one of its transcripts. `root` is the history folder that contains the transcript. */
 export interface HookEvent extends Located {
   readonly event: string;
   readonly what: GrowthOptions['what'];
-  /** The last line of an answer that the agent has given, and that its file may not contain yet. */
+  /** The last line of the agent's answer. The transcript may not contain it yet. */
   readonly awaited?: string;
 }
 
@@ -28,22 +28,22 @@ const rules: Readonly<Record<string, Rule>> = {
 const anyOther: Rule = { what: 'settled', path: 'transcript_path' };
 
 /**
- * Reads the event that an agent passed to a hook. Undefined if the transcript does not exist, which is normal: helpers of a compaction
- * never write one. A string is the reason why the event is ignored: the path comes from outside, and only a transcript in a history
- * folder of an agent is read. No link may lie between that folder and the transcript.
+ * Reads the event that an agent passed to a hook. Undefined if the transcript does not exist, which is normal: the helper agents of a
+ * compaction never write one. A string is the reason why the event is ignored. Because the path comes from outside, only a transcript in
+ * an agent's history folder is accepted, with no link between that folder and the transcript.
  */
 export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEvent | string | undefined {
   const said = parseJson(json);
   const event = stringAt(said, 'hook_event_name');
-  if (!isObject(said) || event === undefined) return 'it is no event of a hook: an object with hook_event_name is expected';
+  if (!isObject(said) || event === undefined) return 'the input is no event of a hook; expected a JSON object with hook_event_name';
   const rule = Object.hasOwn(rules, event) ? (rules[event] as Rule) : anyOther;
   const path = stringAt(said, rule.path);
   if (path === undefined || path === '') return `the event ${event} names no transcript in ${rule.path}`;
-  if (!isAbsolute(path) || path.includes('\0') || !path.endsWith('.jsonl')) return `the transcript of ${event} is no path of a .jsonl file`;
+  if (!isAbsolute(path) || path.includes('\0') || !path.endsWith('.jsonl')) return `the transcript of ${event} must be the absolute path of a .jsonl file`;
   if (!existsSync(path)) return undefined;
   const folders = roots.flatMap(historyFolders).filter((folder) => existsSync(folder));
   const file = folders.map((folder) => locatedIn(folder, path)).find((located) => located !== undefined);
-  if (!file) return `the transcript of ${event} is not among the histories of an agent: ${folders.join(', ') || 'none is here'}`;
+  if (!file) return `the transcript of ${event} is not among the histories of an agent: ${folders.join(', ') || 'this machine has none'}`;
   try {
     if (!statLocated(file)) return undefined;
   } catch (error) {
@@ -54,7 +54,7 @@ export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEv
   return { event, ...file, what: rule.what, ...(awaited !== '' && { awaited }) };
 }
 
-/** A path in a folder, by the name of the folder or by its real place; undefined if it lies elsewhere. */
+/** Locates a path in a folder, by the folder's name or its real path; undefined if the path is outside of it. */
 function locatedIn(folder: string, path: string): Located | undefined {
   for (const root of [resolve(folder), realpathSync(folder)]) {
     const inside = relative(root, path);

@@ -125,13 +125,13 @@ function documentFormat(file: Located, head: Uint8Array): ImportableFormat | und
   return recognized(head, file.path) ? undefined : importableFormats.find(({ exports }) => exports?.recognize(bytes, path));
 }
 
-/** The bytes of a file after an offset. They are read a part at a time: an agent may have written much while nobody watched. */
+/** The bytes of a file after an offset, read a part at a time: an agent may have written much while nothing was recorded. */
 const bytesAfter = (bytes: FileBytes, from: number): FileBytes => ({
   length: bytes.length - from,
   subarray: (start, end) => bytes.subarray(from + start, from + end),
 });
 
-/** A session that is recorded while it is written runs on this machine. */
+/** A session that is recorded while its agent writes it runs on this machine. */
 const signedHere = ({ machine }: Pick<Chain, 'machine'>, signed: GrowthOptions['signed']): NonNullable<GrowthOptions['signed']> => ({
   ...signed,
   machine: signed?.machine ?? machine,

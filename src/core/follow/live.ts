@@ -23,19 +23,19 @@ import { type NotedRecording, noteRecording, peek } from './recordings.js';
 /** A folder or file that is followed. */
 export interface WatchedPlace {
   readonly path: string;
-  /** Whose folder it is, where it is an agent's own. */
+  /** The agent whose own folder this is, if it is one. */
   readonly agent?: string | undefined;
 }
 
 export interface LiveOptions {
   readonly places: readonly WatchedPlace[];
-  /** `beginning`: the present content is imported first. `now`: only later changes are imported, and what was added to imported files. */
+  /** `beginning`: the present content is imported first. `now`: only later changes are imported, and additions to files imported before. */
   readonly from: 'beginning' | 'now';
-  /** Only sessions of this working directory, and of those below it. */
+  /** Follow only sessions of this working directory and of directories below it. */
   readonly cwd?: string | undefined;
   readonly granularity: PlanContext['granularity'];
   readonly signed?: GrowthOptions['signed'];
-  /** Whether an agent of the format is at work in the directory; undefined where that cannot be known. */
+  /** Whether an agent of the format runs in the directory; undefined if that cannot be known. */
   readonly isRunning?: ((format: string, cwd: string) => boolean | undefined) | undefined;
   readonly times?: LiveTimes;
 }
@@ -47,7 +47,7 @@ export interface LiveTimes {
   readonly maxWait: number;
   /** Idle time after which a turn that looks finished counts as finished. */
   readonly rest: number;
-  /** Idle time after which it checks whether the agent still runs, and how long it assumes so where that cannot be known. */
+  /** Idle time before a check whether the agent still runs, and how long to assume that it does if that cannot be known. */
   readonly quiet: number;
   readonly patience: number;
 }
@@ -64,7 +64,7 @@ export interface Live {
 }
 
 interface Followed extends Located {
-  /** Times of the first change that is not imported yet, and of the last one, in milliseconds since 1970. */
+  /** Times of the first change that is not imported yet (0 if none), and of the last change, in milliseconds since 1970. */
   since: number;
   changedAt: number;
   timer: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ interface Followed extends Located {
   bytes: number;
   pending: number;
   open: boolean;
-  /** The delay before the next check whether its agent runs. */
+  /** The delay before the next check whether its agent runs, in milliseconds. */
   pause: number;
   format: string | undefined;
   cwd: string | undefined;
@@ -84,7 +84,7 @@ interface Followed extends Located {
 
 export type LiveStatus = Omit<CaptureStatus, 'wanted'>;
 
-/** File systems tell time more coarsely than clocks do. */
+/** File systems record times more coarsely than clocks do. */
 const fileTimeMs = 20;
 const listed = 50;
 const problemsKept = 100;
@@ -133,7 +133,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
 
   const changed = (written: string, writtenAt?: number): void => {
     const path = historyOf({ root: placeOf(written), path: written });
-    // A file may claim a time in the future. No timer may wait for it.
+    // A file may have a time in the future, which no timer should wait for.
     const when = Math.min(writtenAt ?? chain.clock(), chain.clock());
     if (closed || !mayBeFollowed(path) || isTooLarge(path)) return;
     const file = files.get(path) ?? newFile(path, when);
@@ -182,7 +182,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     else waitForAgent(file);
   };
 
-  /** A file rests with an unfinished turn: its agent works or waits, or has ended without finishing the turn. */
+  /** Called for an idle file with an unfinished turn: its agent works, waits, or has ended without finishing the turn. */
   const waitForAgent = (file: Followed): void => {
     const now = chain.clock();
     const quietFor = now - file.changedAt;
@@ -194,7 +194,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     const running = isAtWork(file);
     if (running === false || (running === undefined && file.open && quietFor >= times.patience)) {
       const result = importFrom(file, 'end');
-      // An import to the end leaves nothing pending: otherwise it would be repeated for ever.
+      // After an import to the end nothing is pending. Otherwise the import would repeat forever.
       noteGrowth(file, { ...result, pending: 0 });
     } else if (running) {
       at(file, now + file.pause);
@@ -211,7 +211,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     return found.includes(true) ? true : found.includes(undefined) ? undefined : false;
   };
 
-  /** Whether the session is one that is followed. Its working directory is read once, as soon as its file contains it. */
+  /** Whether to follow the session. Its working directory is read once, as soon as its file contains it. */
   const isOurs = (file: Followed): boolean => {
     if (!existsSync(file.path)) {
       forget(file);
@@ -317,12 +317,12 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     },
   };
 
-  /** Whether an agent keeps so much else in a database that copying it at every change takes too long. */
+  /** Whether a database contains so much other data that copying it at every change takes too long. */
   function isTooLarge(path: string): boolean {
     const place = places.find((one) => isWithin(path, one.path));
     const most = place?.agent === undefined || !isFollowableDatabase(path) ? Number.POSITIVE_INFINITY : maxWatchedBytes(place.agent);
     if (most === Number.POSITIVE_INFINITY || (sizeNow({ root: place?.path ?? path, path }) ?? 0) <= most) return false;
-    note(path, `it has more than ${most / 1024 ** 2} MB, so that it is read on import only. Import it, or watch this file by its path.`);
+    note(path, `it has more than ${most / 1024 ** 2} MB, so it is read on import only. Import it, or watch this file by its path.`);
     return true;
   }
 
@@ -365,7 +365,7 @@ const toCaptured = (file: Followed): CapturedFile => ({
   ...(file.capturedAt !== undefined && { capturedAt: file.capturedAt }),
 });
 
-/** Imported files below the places whose size has changed since: they grew while no capture ran. */
+/** Imported files below the places whose size has changed: they grew while nothing was recorded. */
 function grownFiles(chain: Chain, places: readonly WatchedPlace[]): string[] {
   const latest = new Map(
     chain.db

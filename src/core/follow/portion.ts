@@ -1,7 +1,7 @@
 import type { ImportableFormat, Lines, Member, Progress } from '../formats/index.js';
 import type { GrowthOptions } from './growth.js';
 
-/** What is imported now of a conversation in a container, and what is left. */
+/** The part of a conversation to import now, and facts about the rest. */
 export interface Portion {
   /** The conversation up to its last complete turn. Undefined where no turn is complete. */
   readonly member: Member | undefined;
@@ -23,7 +23,7 @@ export function lengthToImport({ settled, resting, open }: Progress, length: num
   return what === 'settled' ? settled : Math.max(settled, resting);
 }
 
-/** The complete turns of a conversation that its agent still writes; all of it where the session is over or a turn is asked for in progress. */
+/** The complete turns of a conversation that its agent still writes. All of it if the session is over or the turn in progress is wanted too. */
 export function portionOf(format: ImportableFormat, member: Member, { what, granularity }: Pick<GrowthOptions, 'what' | 'granularity'>): Portion {
   const isOver = what === 'all' || what === 'end';
   if (isOver) return { member, last: undefined, open: false, rests: false };

@@ -20,7 +20,7 @@ interface RecordingRow {
   readonly since: number;
 }
 
-/** What a recording is told at its start. */
+/** The settings of a recording when it starts. */
 export interface RecordingOptions {
   readonly places: readonly string[];
   readonly cwd?: string | undefined;
@@ -32,12 +32,12 @@ export interface RecordingOptions {
 
 /** A recording that is known to all processes until `close`. */
 export interface NotedRecording {
-  /** Who the commits of a file's session belong to. The first session that appears has the given principal (C26). */
+  /** Returns the owner of the commits of a file's session. The first session that appears gets the given principal (C26). */
   signedFor(file: Located): Signed;
   close(): void;
 }
 
-/** Notes a recording in the project. A project that cannot be written to is recorded without the note. */
+/** Adds a recording to the project's list. If the project cannot be written to, the recording works without its row. */
 export function noteRecording(chain: Chain, options: RecordingOptions): NotedRecording {
   const { signed = {} } = options;
   const no = insert(chain, options);
@@ -56,7 +56,7 @@ export function noteRecording(chain: Chain, options: RecordingOptions): NotedRec
   };
 }
 
-/** A process that was killed leaves its row. Rows as old as this are of no use to anybody. */
+/** A killed process leaves its row in the list. Rows older than this are deleted. */
 const maxMs = 7 * 86_400_000;
 
 const insert = (chain: Chain, { places, cwd, granularity, signed, since }: RecordingOptions): number | undefined =>
@@ -77,7 +77,7 @@ const insert = (chain: Chain, { places, cwd, granularity, signed, since }: Recor
     }),
   );
 
-/** Whether a session belongs to somebody else: to another recording, or by a name under which it was recorded before. */
+/** Whether a session belongs to another principal: that of another recording, or one under which it was recorded before. */
 const belongsToOther = (chain: Chain, sessionId: string, principal: string): boolean =>
   chain.db.one(
     `SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?
@@ -92,8 +92,8 @@ const belongsToOther = (chain: Chain, sessionId: string, principal: string): boo
   ) !== undefined;
 
 /**
- * Commits the turn in progress of an agent that is followed, so that what it writes now carries all that it knows (K4). It reads only
- * files of recordings and of the agents' own history folders. A problem with a file does not stop the writer.
+ * Commits the turn in progress of a followed agent before the agent writes to the project, so that the write refers to everything that the
+ * agent knows (K4). Reads only files of recordings and of the agents' own history folders. A problem with a file does not stop the write.
  */
 export function checkpointInProgress(chain: Chain, principal: string, folders: readonly string[]): void {
   const rows = chain.db.all<RecordingRow>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
@@ -114,10 +114,10 @@ function importNow(chain: Chain, file: Located, granularity: PlanContext['granul
   if (statLocated(file)?.size !== latestSource(chain, path)?.size) importGrowth(chain, file, { what: 'now', granularity, signed });
 }
 
-/** File systems tell time more coarsely than clocks do. */
+/** File systems record times more coarsely than clocks do. */
 const fileTimeMs = 20;
 
-/** The files of a recording's own session. Without a known session, all files that changed since it began, if they are of one session. */
+/** The files of a recording's session. If the session is unknown, all files that changed since the recording began, if they have one session. */
 function filesOf({ places, cwd, sessionId, since }: RecordingRow): Located[] {
   const changed = filesUnder(JSON.parse(places) as string[]).files.filter(({ modifiedAt }) => modifiedAt >= since - fileTimeMs);
   const known = changed.map((file) => ({ file, ...peek(file) }));
@@ -127,7 +127,7 @@ function filesOf({ places, cwd, sessionId, since }: RecordingRow): Located[] {
   return here.filter((each) => each.sessionId === only).map(({ file }) => file);
 }
 
-/** The files of the session in which a principal works: those that were imported, else those that are named after the session. */
+/** The files of a principal's session: the imported files, or else the files named after the session. */
 function sessionFiles(chain: Chain, principal: string, places: readonly string[]): Located[] {
   const named = principal.includes('#') ? principal.slice(principal.lastIndexOf('#') + 1) : undefined;
   const last = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
@@ -154,7 +154,7 @@ export function peek(file: Located): { readonly sessionId?: string; readonly cwd
   return { ...(sessionId !== undefined && { sessionId }), ...(cwd !== undefined && { cwd }) };
 }
 
-/** Undefined if a file cannot be read, or if the project is busy or only read. */
+/** The result of `work`; undefined if a file cannot be read, or if the project is busy or read-only. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -4,7 +4,7 @@ import { fileErrorCode, type Located, listInside, readInside, statInside } from 
 import { agentIn } from '../formats/index.js';
 import { eventFile, eventFolder, limits, readWhole } from './files.js';
 
-/** The content of the file beside a subagent's transcript that names its call. Undefined if it is missing, refused or broken. */
+/** The content of the `.meta.json` file beside a subagent's transcript, which names its call. Undefined if it is missing, refused or invalid. */
 export function metaBeside(path: string): unknown {
   const beside = path.replace(/\.jsonl$/, '.meta.json');
   if (beside === path) return undefined;
@@ -17,7 +17,7 @@ export function metaBeside(path: string): unknown {
   }
 }
 
-/** Older versions write no such file: the session that started the subagent says which call it was. */
+/** For older versions, which write no such file, takes the call from the session that started the subagent. */
 function metaInSession(path: string): unknown {
   const [, session, agentId] = /^(.+)[/\\]subagents[/\\]agent-([^/\\]+)\.jsonl$/.exec(path) ?? [];
   if (session === undefined || agentId === undefined) return undefined;
@@ -25,10 +25,10 @@ function metaInSession(path: string): unknown {
   return statInside(file.root, file.path) && agentIn(readWhole(file), agentId);
 }
 
-/** The name of the state that OpenHands keeps beside the events of a conversation. */
+/** The name of the state file that OpenHands keeps beside the events of a conversation. */
 const stateName = 'base_state.json';
 
-/** The state of the conversation that a file of an event belongs to. */
+/** The path of the state file for an event file. */
 export const stateOf = (path: string): string | undefined =>
   basename(dirname(path)) === eventFolder && eventFile.test(basename(path)) ? join(dirname(dirname(path)), stateName) : undefined;
 
@@ -39,7 +39,7 @@ export interface Folder {
   readonly files: () => readonly { readonly path: string; readonly bytes: Uint8Array }[];
 }
 
-/** The conversation whose state this file is, where its events are files beside it. @throws FileRefused, and what the file system throws. */
+/** The conversation of a state file, if its events are files beside it. @throws FileRefused, and the error of the file system. */
 export function folderOf(file: Located): Folder | undefined {
   if (basename(file.path) !== stateName) return undefined;
   const folder = dirname(file.path);

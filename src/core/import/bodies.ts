@@ -17,7 +17,7 @@ export function splitBodies(files: readonly FoundFile[]): { readonly bodies: rea
   return folders.size === 0 ? { bodies: [], others: files } : { bodies: files.filter(isOurs), others: files.filter((file) => !isOurs(file)) };
 }
 
-/** Stores the calls in raw bodies. Call it after the transcripts were imported, because these supply what the bodies lack. */
+/** Stores the calls in raw bodies. Call it after importing the transcripts, because they contain data that the bodies lack. */
 export function importBodies(
   chain: Chain,
   files: readonly FoundFile[],
@@ -40,7 +40,7 @@ export function importBodies(
       const told = indexOf(file).get(basename(file.path));
       try {
         const request = textBeside(file, basename(file.path));
-        // A name in the index is data: only a file of the same folder is read.
+        // A name in the index is untrusted, so only a file of the same folder is read.
         const reply = told?.reply === undefined || !bodyName.test(told.reply) ? undefined : textBeside(file, told.reply);
         if (request !== undefined) yield { id, at: told?.at ?? file.modifiedAt, request, reply, querySource: told?.querySource };
       } catch (error) {
@@ -63,7 +63,7 @@ export function importBodies(
   };
 }
 
-/** The text of a file in the folder of another; undefined where it does not exist. */
+/** The text of a file in the same folder as another; undefined if it does not exist. */
 function textBeside({ root, path }: FoundFile, name: string): string | undefined {
   const file = join(dirname(path), name);
   try {

@@ -12,7 +12,7 @@ export interface Detected {
   readonly confidence: number;
 }
 
-/** What each file at and under the paths is, as far as its beginning tells; files of no known format are left out. */
+/** Detects the format of each file at and under the paths by its first bytes. Leaves out files of unknown formats. */
 export function detect(paths: readonly string[]): Detected[] {
   return filesUnder(paths, mayHold).files.flatMap((file) => {
     const { path, bytes } = file;

@@ -7,7 +7,7 @@ import { type FoundFile, ioReason, readEnds } from './files.js';
 import { documentOf, isDatabaseFile, withHolding } from './members.js';
 import { type AgentRoot, formatOfAgent, historyFolders, sessionFiles, sortsByProject } from './places.js';
 
-/** How much of each end of a transcript is read to name it in a list. */
+/** Bytes read from each end of a transcript to find its title for a list. */
 const lookLength = 64 * 1024;
 
 /** The history folders of agents that exist on this machine, with the number and size of their sessions. */
@@ -24,7 +24,7 @@ export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
     };
     try {
       const files = sessionFiles(place);
-      // Editors have folders on every machine; those of their chats tell whether there is a history.
+      // An editor's folder exists without a history too. Only chats in it show that the agent was used.
       if (files.length === 0 && !isRuntime(agent)) return [];
       const folders = new Set(files.map((file) => dirname(file.path)));
       return [
@@ -43,7 +43,7 @@ export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
 
 const isRuntime = (agent: string): boolean => runtimes.some((one) => one === agent);
 
-/** Each session under an agent's folder, newest first, named from its ends. `imported` says whether a file is known in this size. */
+/** Each session under an agent's folder, newest first, titled from its first and last bytes. `imported` says whether a file was imported in this size. */
 export function* foundSessions(place: AgentRoot, imported: (path: string, bytes: number) => boolean): Generator<FoundSession> {
   const format = formatOfAgent(place.agent);
   for (const file of sessionFiles(place).sort((a, b) => b.modifiedAt - a.modifiedAt)) {
@@ -66,7 +66,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
         imported: imported(file.path, file.bytes),
       };
     } catch (error) {
-      // It was deleted, or cannot be read. An import names it.
+      // The file was deleted or cannot be read. An import reports it.
       ioReason(error);
     }
   }
@@ -80,7 +80,7 @@ function sessionsHeld(file: Located): number | undefined {
 /** A document up to this size is read for its title. */
 const maxReadBytes = 4 * 1024 * 1024;
 
-/** The session in a document; undefined for one that holds several, or is large. */
+/** The session in a document; undefined if the document is large or holds several sessions. */
 function documentIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
   if (file.bytes > maxReadBytes) return undefined;
   const [session, other] = sessionsIn(file, imported) ?? [];
@@ -105,7 +105,7 @@ function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => 
   return found?.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1));
 }
 
-/** Undefined for a file that is damaged or in use: an import names it, and the list continues without it. */
+/** The result of `read`; undefined for a file that is damaged or in use. The list continues without it, and an import reports it. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -115,7 +115,7 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Claude Code and Cline keep a session's subagents beside it; the others say in their lines which session started them. */
+/** Counts the subagents beside a session, as Claude Code and Cline keep them. Subagents of other agents name their session inside their files. */
 function subagentsOf({ root, path }: Located): number {
   const isCline = path.endsWith('.messages.json');
   const [folder, own] = isCline ? [dirname(path), /^agent_.*\.messages\.json$/] : [join(path.replace(/\.jsonl$/, ''), 'subagents'), /\.jsonl$/];

@@ -22,20 +22,20 @@ export const limits = {
   transcript: 4 * 1024 ** 3,
   /** A file that is read into memory at once: a document of several conversations, or a transcript of some formats. */
   whole: 256 * 1024 ** 2,
-  /** A document that is read as one value, which takes about eleven times its size in memory. Large ones of most formats are not. */
+  /** A document that is parsed as one value, which takes about eleven times its size in memory. Most formats read large documents in parts. */
   document: 128 * 1024 ** 2,
   /** A copy of a database of another program. */
   database: 1024 ** 3,
-  /** A part of a transcript that is read at once: a line, or the lines of a turn. */
+  /** The largest part of a transcript that is read at once: a line, or the lines of a turn. */
   part: 128 * 1024 ** 2,
   /** A file beside a transcript that describes it. */
   side: 1024 ** 2,
 } as const;
 
 const transcriptEndings = new Set(['.jsonl', '.json']);
-/** Whether a file that nobody named may be a transcript, by its name. */
+/** Whether the name of a file found in a folder is that of a transcript. */
 export const mayBeTranscript = (path: string): boolean => transcriptEndings.has(extname(path)) && !isSideFile(path);
-/** Side files: they describe a transcript beside them, and are read with it. */
+/** Whether a file only describes a transcript beside it. Such files are read together with the transcript. */
 const isSideFile = (path: string): boolean =>
   path.endsWith('.meta.json') ||
   sideFolders.has(basename(dirname(path))) ||
@@ -48,17 +48,17 @@ const deepestFolder = 32;
 /** Limits of one walk. No history of an agent comes near them. */
 const maxEntries = 1_000_000;
 const maxSkipped = 1_000;
-/** Whether a format reads files of this ending that are no databases, such as archives. */
+/** Whether a format reads documents with this ending, such as archives. */
 export const hasDocumentEnding = (path: string): boolean =>
   importableFormats.some(({ exports }) => exports?.endings?.some((ending) => path.endsWith(ending)));
-/** A link or special file of this name is named as skipped: it may stand for a transcript, or for a folder of them. Others are ignored. */
+/** Whether to report a skipped link or special file, because by its name it could be a transcript or a folder. Others are ignored. */
 const mayBeMissed = (path: string): boolean =>
   extname(path) === '' || mayBeTranscript(path) || databaseEndings.has(extname(path)) || hasDocumentEnding(path);
 
 /**
  * The transcript files at and under the paths, each once, oldest first, so that origins come before their forks.
- * Folders are read without following links; a path that a person named is taken whatever its ending. `mayHold` says which files of other
- * endings are taken where a folder is walked.
+ * Folders are read without following links. A path that a person named is accepted with any ending. `mayHold` accepts files of other endings
+ * in folders.
  */
 export function filesUnder(
   paths: readonly string[],
@@ -94,7 +94,7 @@ export function filesUnder(
   return { files: [...files.values()].sort((a, b) => a.modifiedAt - b.modifiedAt || (a.path < b.path ? -1 : 1)), skipped };
 }
 
-/** SQLite writes to the log beside a database first. */
+/** The time of a file's last change. SQLite writes to the log beside a database first, so the log's time counts too. */
 function lastWritten(file: Located, own: number): number {
   const log = databaseEndings.has(extname(file.path)) ? statLocated(logOf(file)) : undefined;
   return Math.floor(Math.max(own, log?.size ? log.mtimeMs : 0));
@@ -109,22 +109,22 @@ export function sizeOf(file: Located): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
 /** The bytes of a file that is read at once. @throws FileRefused, and what the file system throws. */
 export const readWhole = (file: Located, limit: number = limits.whole): Uint8Array => readLocated(file, { limit });
 
-/** Why a file cannot be imported. Other files can. */
+/** An error that prevents the import of one file, but not of the others. */
 export class Unreadable extends Error {}
 
 /** A file, or its first `upTo` bytes, as it was when it was opened. Bytes that are appended later are ignored. */
 export interface OpenFile {
   /** When it was last written, in milliseconds since 1970, with fractions; 0 for bytes in memory. */
   readonly modifiedAt: number;
-  /** In memory if the file is small; else they are read a part at a time. */
+  /** In memory if the file is small, otherwise read a part at a time. */
   readonly bytes: FileBytes;
   /** All bytes in memory, for formats that cannot read parts. */
   whole(): Uint8Array;
-  /** BLAKE3 of the bytes before `end`. If shorter beginnings are asked for first, each byte is read and hashed once. */
+  /** BLAKE3 of the bytes before `end`. If calls have ascending values of `end`, each byte is read and hashed once. */
   hash(end?: number): Buffer;
   /** The first `end` bytes, as a file that closes with this one. */
   upTo(end: number): OpenFile;
-  /** Whether the file was changed while it was read. `hash` is that of its first state. */
+  /** Whether the file was changed while it was read. `hash` is the hash of its first state. */
   hasChanged(hash: Buffer): boolean;
   close(): void;
 }
@@ -133,7 +133,7 @@ export interface OpenFile {
 export const logOf = ({ root, path }: Located): Located => ({ root: root === path ? `${root}-wal` : root, path: `${path}-wal` });
 
 const usuallyHeld = 12 * 1024 * 1024;
-/** The least that is read at once: callers usually ask for the following bytes next. */
+/** Minimum number of bytes to read at once, because callers usually need the following bytes next. */
 const readAhead = 1024 * 1024;
 const hashedAtOnce = readAhead;
 
@@ -145,7 +145,7 @@ export interface OpenOptions {
   readonly hash?: Buffer;
 }
 
-/** @throws Unreadable, here and where its bytes are asked for. */
+/** Opens a file for import. @throws Unreadable, also when its bytes are read later. */
 export function openFile(located: Located, { upTo, held = usuallyHeld, hash }: OpenOptions = {}): OpenFile {
   const { fd, stat } = readable(() => openLocated(located, { limit: limits.transcript }), located.path);
   try {
@@ -198,8 +198,8 @@ export function fileOf(bytes: FileBytes): OpenFile {
 }
 
 /**
- * Hashes of a file's beginnings. Bytes that a caller reads from the beginning on are hashed on the way. Of the rest, only the bytes after
- * the last hash are read.
+ * Hashes the first bytes of a file, up to any offset. Bytes that a caller reads in order are hashed on the way. For the rest, only the bytes
+ * after the last hash are read.
  */
 function beginnings(size: number, whole: Buffer | undefined) {
   const known = new Map<number, Buffer>(whole && [[size, whole]]);
@@ -234,8 +234,8 @@ function* partsOf(bytes: FileBytes, end: number, start = 0): Generator<Uint8Arra
 }
 
 /**
- * Bytes of an open file, in a buffer that is used again. Small ranges in a row cost few reads of the disk. `pass` receives the bytes that
- * were read and their offset.
+ * Bytes of an open file, in a reused buffer. It reads ahead, so that many small ranges cost few reads. `pass` receives the bytes that were
+ * read and their offset.
  */
 function inParts(fd: number, length: number, pass: (part: Uint8Array, start: number) => void = () => undefined): FileParts {
   let room = roomFor(Math.min(readAhead, length));

@@ -26,7 +26,7 @@ import { latestSource, latestUnder, type SourceRow, saveSource } from './sources
 import { type FileResult, replaceStored, store } from './storing.js';
 import { attachWaiting } from './waiting.js';
 
-/** What becomes a commit: a turn, or a round of tool calls. */
+/** The unit of a commit: a turn, or a round of tool calls. */
 type Granularity = PlanContext['granularity'];
 
 export interface ImportInput {
@@ -101,14 +101,14 @@ function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
   return { files: [...files, ...holding], skipped };
 }
 
-/** How the conversations of a file are imported that is still written. */
+/** How to import the conversations of a file that its agent may still write. */
 export interface HeldPortion extends Pick<Portion, 'last' | 'signed'> {
-  /** The part of a conversation to import; undefined for none of it. The file itself is kept once all of each is imported. */
+  /** Returns the part of a conversation to import, or undefined. The file itself is stored once all conversations are imported completely. */
   readonly part?: (format: ImportableFormat, member: Member) => Member | undefined;
 }
 
 /**
- * Imports each conversation of a database or document like a file of its own, and keeps the file itself if its format allows that.
+ * Imports each conversation of a database or document like a file of its own, and stores the file itself if its format allows that.
  * Undefined for a file that holds no conversations.
  */
 export function importHolding(
@@ -122,7 +122,7 @@ export function importHolding(
   const located = { root, path };
   try {
     const main = mainDocumentOf(located);
-    if (main !== undefined) return path === root ? refused(path, `it is read together with ${main}: import that file`) : nothing;
+    if (main !== undefined) return path === root ? refused(path, `it is a part of ${main}: import that file`) : nothing;
     const work = (holding: Holding): FileResult => {
       const results: FileResult[] = [];
       let isWhole = !members;
@@ -134,7 +134,7 @@ export function importHolding(
         if (now) results.push(importMember(chain, documentOf(found, now), { format: holding.format, granularity, behind: [], ...portion }));
       }
       for (const id of missing) results.push(refused(memberPath(path, id), `${path} holds no conversation ${inWords(id)}`));
-      if (results.length === 0 && asked?.id === mappedFormat) return refused(path, 'the mapping makes no entry of it');
+      if (results.length === 0 && asked?.id === mappedFormat) return refused(path, 'the mapping finds no entries in it');
       const whole = isWhole ? keepWhole(chain, found, holding) : [];
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),
@@ -164,7 +164,7 @@ function unchanged(chain: Chain, file: Located, beside: readonly string[]): File
   return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
 }
 
-/** Whether a file is the same as at its last import. False if it cannot be read: the import then says why. */
+/** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
 function isStill(located: Located, { size, hash }: SourceRow): boolean {
   let file: OpenFile | undefined;
   try {
@@ -219,7 +219,7 @@ export interface Portion {
   readonly upTo?: number;
   /** The same, if the caller has opened the file already. The caller closes it. */
   readonly file?: OpenFile;
-  /** The checkpoint of the last commit, if the agent has ended, is about to compact, or asked for it in the middle of a turn. */
+  /** The checkpoint of the last commit, if the agent has ended, is about to compact, or requested a commit in the middle of a turn. */
   readonly last?: 'session_end' | 'compaction' | 'explicit';
   readonly signed?: Signed | undefined;
 }
@@ -251,7 +251,7 @@ interface Ask extends Portion {
 
 const refused = (path: string, reason: string): FileResult => ({ ...nothing, skipped: [{ path, line: 0, reason }] });
 
-/** Undefined if another process imported the file meanwhile: the caller tries again, so that nothing is stored twice or left out. */
+/** Returns undefined if another process imported the file meanwhile. Then the caller tries again, so nothing is stored twice or left out. */
 function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | undefined {
   let file: OpenFile | undefined;
   try {
@@ -270,7 +270,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   const { bytes } = file;
   const format = asked.format ?? recognized(headOf(bytes), path)?.format;
   if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
-  // Its content is in the chain already, as the work of the job.
+  // The job has stored its work in the chain already.
   if (isOfJob(chain, () => format.peek(headOf(bytes), new Uint8Array()).sessionId))
     return { ...nothing, notes: [{ path, line: 0, reason: 'a job of Stemma writes this session, and its work is in the chain already' }] };
   const before = latestSource(chain, path);
@@ -279,7 +279,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   const isLost = before !== undefined && isSame && hasLost(chain, before);
   if (before && isSame && !isLost) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
   const hasGrown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash);
-  // A source that lost a part is imported from its beginning.
+  // A source with lost commits or objects is imported from its beginning.
   const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
   const version = chain.db.version();
   const { known, isStillTrue } = askedRecords(chain);
@@ -298,7 +298,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
     const first = planned();
     const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
     const plan = origin ? planned() : first;
-    // Other writers wait during the transaction, so everything that can be read before it is.
+    // Reads as much as possible before the transaction, because other writers wait during it.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
     return chain.artifacts.transaction(() => {
       const now = latestSource(chain, path);
@@ -314,7 +314,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   }
 }
 
-/** Whether a command-line agent writes the session for a job of this project. */
+/** Whether the session belongs to a command-line agent that works on a job of this project. */
 function isOfJob(chain: Chain, sessionId: () => string | undefined): boolean {
   if (!chain.db.one('SELECT 1 FROM jobSession WHERE project = ? LIMIT 1', chain.project)) return false;
   return chain.db.one('SELECT 1 FROM jobSession WHERE project = ? AND sessionId = ?', chain.project, sessionId() ?? '') !== undefined;
@@ -356,7 +356,7 @@ const recordsOfOthers = (chain: Chain, { sessionId }: SourceRow): KnownRecords =
     ) !== undefined,
 });
 
-/** The records that the project contains, and whether those that it did not contain when a plan asked are still unknown. */
+/** The records that the project contains. `isStillTrue` tells whether the records that a plan found missing are still missing. */
 function askedRecords(chain: Chain): { readonly known: KnownRecords; readonly isStillTrue: () => boolean } {
   const { has } = knownRecords(chain);
   const unknown: string[] = [];

@@ -4,7 +4,7 @@ import { namedFile } from '../files/index.js';
 import { type ImportableFormat, mappedBy } from '../formats/index.js';
 import { ioReason, readWhole } from './files.js';
 
-/** The format of everything that was read by a mapping. */
+/** The format of all content that was read by a mapping. */
 export const mappedFormat = 'mapped-v1';
 
 /** The format that reads files by a mapping. @throws BAD_REQUEST naming a path that is no JSONPath. */
@@ -19,7 +19,7 @@ export function byMapping(mapping: Mapping): ImportableFormat {
 /** The number of entries that a preview shows. */
 const maxShown = 200;
 
-/** What a mapping makes of a file, without importing it. @throws BAD_REQUEST for a path that is no JSONPath. */
+/** The entries that a mapping finds in a file, without importing it. @throws BAD_REQUEST for a path that is no JSONPath. */
 export function previewMapping(path: string, mapping: Mapping): MappingPreview {
   const format = byMapping(mapping);
   const nothing = { sessions: [], entries: [], unread: 0 };
@@ -30,12 +30,12 @@ export function previewMapping(path: string, mapping: Mapping): MappingPreview {
     return { ...nothing, problem: ioReason(error, path) };
   }
   const members = format.exports?.members(bytes, path) ?? [];
-  if (members.length === 0) return { ...nothing, problem: 'the mapping makes no entry of this file' };
+  if (members.length === 0) return { ...nothing, problem: 'the mapping finds no entries in this file' };
   const read = members.map((member) => {
     const { bytes } = member.lines();
     const lines = bytes.subarray(0, bytes.length);
     const { entries } = format.parse(lines);
-    // Each line but the first is a record.
+    // The first line is no record, and the text ends with a line break.
     const records = Math.max(0, Buffer.from(lines).toString().split('\n').length - 2);
     return { member, entries, records, made: new Set(entries.map(({ messageId }) => messageId)).size };
   });

@@ -21,12 +21,12 @@ const magic = Buffer.from('SQLite format 3\0');
 /** The number of first bytes by which a document of several conversations is recognized. */
 const documentHead = 16 * 1024;
 
-/** Between the path of a file and the id of a conversation in it. */
+/** Separates the path of a file from the id of a conversation in it. */
 const seam = '#';
 
 /** The path of a conversation in a file. */
 export const memberPath = (file: string, id: string): string => `${file}${seam}${encodeURIComponent(id)}`;
-/** How the paths of all conversations of a file begin. */
+/** The beginning of the paths of all conversations in a file. */
 export const membersOf = (file: string): string => `${file}${seam}`;
 
 /** Splits the path of a conversation into its file and id. Undefined for the path of a file. */
@@ -40,7 +40,7 @@ function memberIn(path: string): { readonly file: string; readonly id: string } 
   }
 }
 
-/** Divides paths: conversations, grouped by their file, and files and folders. */
+/** Divides paths into conversations, grouped by their file, and all others: files and folders. */
 export function membersNamed(paths: readonly string[]): { readonly files: FoundFile[]; readonly others: string[] } {
   const named = new Map<string, Set<string>>();
   const others: string[] = [];
@@ -66,7 +66,7 @@ function regularFile(path: string): ReturnType<typeof statNamed> {
   }
 }
 
-/** The conversations of a database or document. They are readable while `work` runs. */
+/** The conversations of a database or document. They are readable only while `work` runs. */
 export interface Holding {
   readonly format: ImportableFormat;
   readonly keeps: true | { readonly not: string };
@@ -75,7 +75,7 @@ export interface Holding {
   readonly files: () => readonly { readonly path: string; readonly bytes: FileBytes }[];
 }
 
-/** Whether the name and beginning of a file allow that it holds several conversations. */
+/** Whether a file may hold several conversations, by its name and first bytes. */
 export function mayHold(file: Located): boolean {
   const { path } = file;
   if (hasDocumentEnding(path)) return true;
@@ -89,9 +89,9 @@ export const isDatabaseFile = (file: Located): boolean => databaseEndings.has(ex
 const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
 
 /**
- * Runs `work` on the conversations of a database or document. Undefined for any other file. `known` gets the paths of the documents that are
- * read with this one; if it returns a result, nothing is read.
- * @throws CORRUPT, UNAVAILABLE, and what the file system says.
+ * Runs `work` on the conversations of a database or document. Undefined for any other file. `known` receives the paths of the documents that
+ * are read with this one. If it returns a result, nothing is read.
+ * @throws CORRUPT, UNAVAILABLE, and the error of the file system.
  */
 export function withHolding<T>(
   file: Located,
@@ -126,8 +126,8 @@ export function withHolding<T>(
 }
 
 /**
- * Runs `work` on the conversations of a document that does not fit into memory. Undefined for a smaller one, and where its format, or this
- * form of it, is read as one value. @throws Unreadable
+ * Runs `work` on the conversations of a document that does not fit into memory. Undefined for a smaller document, and for one that its
+ * format can only parse as a whole. @throws Unreadable
  */
 function inLargeDocument<T>(
   file: Located,
@@ -146,7 +146,7 @@ function inLargeDocument<T>(
   }
 }
 
-/** The main document that this one belongs to, if it lies beside it. */
+/** The main document that a document belongs to, if it is in the same folder. */
 export function mainDocumentOf({ path }: Located): string | undefined {
   for (const { exports } of importableFormats) {
     const main = exports?.together?.(path)?.main;
@@ -156,7 +156,7 @@ export function mainDocumentOf({ path }: Located): string | undefined {
   return undefined;
 }
 
-/** The file that is read for a change of this one, where it lies beside it. A file that cannot be read belongs to no other. */
+/** The file to read when this one changes, if it is another file nearby. A file that cannot be read belongs to no other. */
 export function mainFileOf(file: Located): string | undefined {
   try {
     return stateOf(file.path) ?? mainDocumentOf(file);
@@ -190,7 +190,7 @@ export interface Document extends FoundFile {
   readonly lines: Lines;
 }
 
-/** A member as a file of its own. One without a time of its own is as old as its file. */
+/** A conversation as a file of its own. A conversation without a time gets that of its file. */
 export function documentOf(file: FoundFile, member: Member): Document {
   const lines = member.lines();
   return {

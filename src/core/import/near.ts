@@ -10,8 +10,8 @@ const deepest = 3;
 const endings = ['.jsonl', '.jsonl.zst'];
 
 /**
- * The transcript of the session that this one continues: beside it or in the folder of another day, with a name that ends in `part`.
- * The part comes from a transcript, so it is only compared with existing names and never used as a path.
+ * Finds the transcript of the session that this one continues: beside it or in the folder of another day, with a name that ends in `part`.
+ * `part` comes from a transcript, so it is only compared with existing names and never used as a path.
  */
 export function fileNear(path: string, part: string): Located | undefined {
   if (!/^[\w-]{8,64}$/.test(part)) return undefined;

@@ -3,10 +3,10 @@ import { ioReason, openFile } from './files.js';
 import { isDatabaseFile } from './members.js';
 import { type AgentRoot, type SessionFile, sessionFiles } from './places.js';
 
-/** Bytes that are searched at once. Other calls of the engine run between two parts. */
+/** Bytes that are searched in one step. Other calls of the engine run between two steps. */
 const part = 2 * 1024 * 1024;
 const maxHits = 200;
-/** Limits of one search, which begins with the latest histories. */
+/** Limits of one search. It begins with the latest histories. */
 const maxBytes = 2 * 1024 * 1024 * 1024;
 const before = 40;
 const after = 120;
@@ -20,8 +20,8 @@ export interface OutsideResult {
 }
 
 /**
- * Searches histories on this machine that are not imported for a text, ignoring case. Transcripts are read as bytes and never parsed. Each
- * step reads a part of a file.
+ * Searches the histories on this machine that are not imported, ignoring case. Transcripts are read as bytes and never parsed. Each step
+ * reads a part of a file.
  */
 export function* searchOutside(
   places: readonly AgentRoot[],
@@ -45,7 +45,7 @@ export function* searchOutside(
       if (snippet !== undefined) hits.push({ path: file.path, snippet });
       searched++;
     } catch (error) {
-      // It was deleted, or cannot be read. An import names it.
+      // The file was deleted or cannot be read. An import reports it.
       ioReason(error);
     }
   }

@@ -9,7 +9,7 @@ export interface PlacedPiece extends Piece {
   readonly at: number;
 }
 
-/** Side data of a file becomes one object, or several if it is too large for memory. */
+/** Stores the side data of a file as one object, or as several if it is too large for memory. */
 export function storeSide(chain: Chain, bytes: FileBytes, side: readonly ByteRange[]): PlacedPiece[] {
   return sideObjects(side).flatMap((ranges) => {
     const { no } = chain.artifacts.put(joined(bytes, ranges), { contentType: 'application/octet-stream', bulk: true });
@@ -37,7 +37,7 @@ export function sideObjects(side: readonly ByteRange[]): ByteRange[][] {
   return objects;
 }
 
-/** Divides side data: model calls contain some of it already. */
+/** Divides side data into the pieces that stored model calls contain already, and the other ranges. */
 export function splitSide(side: readonly ByteRange[], stored: readonly StoredRange[]): { own: PlacedPiece[]; others: ByteRange[] } {
   const own: PlacedPiece[] = [];
   const others: ByteRange[] = [];
@@ -56,7 +56,7 @@ export function splitSide(side: readonly ByteRange[], stored: readonly StoredRan
   return { own, others };
 }
 
-/** The same ranges, with those that follow each other without a gap as one. */
+/** Merges ranges that follow each other without a gap. */
 export function contiguous(ranges: readonly ByteRange[]): ByteRange[] {
   const result: { start: number; end: number }[] = [];
   for (const { start, end } of ranges) {
@@ -67,7 +67,7 @@ export function contiguous(ranges: readonly ByteRange[]): ByteRange[] {
   return result;
 }
 
-/** The ranges' bytes, one after the other. They may be valid only until the file's next bytes are read. */
+/** Joins the bytes of the ranges. The result may be valid only until the file's next bytes are read. */
 export function joined(bytes: FileBytes, ranges: readonly ByteRange[]): Uint8Array {
   const [first, ...others] = ranges;
   if (!first) return new Uint8Array();
@@ -92,8 +92,8 @@ export function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): Pl
 }
 
 /**
- * The pieces in file order, each byte once. Bytes that the plan left out are kept as side data and reported, because that is a bug of the
- * planner.
+ * The pieces in file order, with each byte once. Bytes that the plan left out are stored as side data and reported, because omitting them is
+ * a bug of the planner.
  */
 export function layOut(
   chain: Chain,

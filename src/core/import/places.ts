@@ -12,10 +12,10 @@ export interface AgentRoot {
   readonly holdsSessions?: true;
 }
 
-/** Where under its own folder an agent keeps histories, and in which format. */
+/** The location of an agent's histories below its own folder, and their format. */
 interface Place {
   readonly format: string;
-  /** Or the files, for an agent that keeps all sessions in one file. The path within is then empty. */
+  /** Folders of sessions, or files that hold all sessions. For such a file, `session` matches the empty path. */
   readonly folders: readonly string[];
   /** Matches the path of a session within such a folder. Other files there are ignored. */
   readonly session: RegExp;
@@ -23,16 +23,16 @@ interface Place {
   readonly depth: number;
   /** Whether each folder of sessions belongs to one project. */
   readonly byProject: boolean;
-  /** What is watched within such a folder, for editors that keep much else there. Without it, everything. */
+  /** The paths to watch within such a folder, for editors that keep much other data there. Without it, all paths. */
   readonly watched?: RegExp;
-  /** The size up to which a database there is watched. It is copied at changes. */
+  /** The size up to which a database there is watched, because it is copied at every change. */
   readonly maxWatchedBytes?: number;
 }
 
 const taskFolders: Place = {
   format: 'cline-v1',
   folders: ['data/sessions', 'sessions', 'data/tasks', 'tasks'],
-  // A session has other documents beside its messages, and those of its subagents.
+  // The folder of a session also has other documents, and the messages of its subagents.
   session: /^[^/]+\/(?:(?!agent_)[^/]+\.messages|api_conversation_history)\.json$/,
   depth: 1,
   byProject: false,
@@ -48,9 +48,9 @@ const places: Readonly<Record<SourceAgent, Place>> = {
     byProject: false,
   },
   gemini: { format: 'gemini-v1', folders: ['tmp'], session: /^[^/]+\/chats\/session-[^/]+\.jsonl?$/, depth: 2, byProject: true },
-  // One database holds all of its sessions; what lies beside it are clones, tools and logs.
+  // One database holds all sessions. Clones, tools and logs beside it are ignored.
   opencode: { format: 'opencode-v1', folders: ['opencode.db'], session: /^$/, depth: 0, byProject: false },
-  // Each session has a folder, with snapshots of files and a database of its workflows beside its events.
+  // Each session has a folder. Snapshots of files and a database of workflows beside its events are ignored.
   copilot: { format: 'copilot-cli-v1', folders: ['session-state'], session: /^[^/]+(\/events)?\.jsonl$/, depth: 1, byProject: false },
   qwen: { format: 'qwen-code-v1', folders: ['projects'], session: /^[^/]+\/chats\/[^/]+\.jsonl$/, depth: 2, byProject: true },
   cline: taskFolders,
@@ -58,7 +58,7 @@ const places: Readonly<Record<SourceAgent, Place>> = {
   // The older extension has task folders, as Cline has.
   kilo: { format: 'kilo-v1', folders: ['kilo.db', 'tasks'], session: /^[^/]+\/api_conversation_history\.json$/, depth: 1, byProject: false },
   openclaw: { format: 'openclaw-v1', folders: ['agents'], session: /^[^/]+\/agent\/openclaw-agent\.sqlite$/, depth: 2, byProject: false },
-  // The editor's database of all chats, and in the home folder the sessions of its command line.
+  // The editor's database of all chats, and the sessions of its command line in the home folder.
   cursor: {
     format: 'cursor-v1',
     folders: ['globalStorage/state.vscdb', 'chats', 'projects'],
@@ -92,7 +92,7 @@ const places: Readonly<Record<SourceAgent, Place>> = {
   pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
 };
 
-/** The folders under an agent's own that hold its histories: what to import, and what to watch. */
+/** The folders to import and watch: those below an agent's own folder that hold its histories. */
 export const historyFolders = ({ agent, root, holdsSessions }: AgentRoot): string[] =>
   holdsSessions ? [root] : places[agent].folders.map((folder) => join(root, folder));
 

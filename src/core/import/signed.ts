@@ -2,12 +2,12 @@ import { type Chain, commitAt, commitEndingAt, otherSessionOf, principalTaken } 
 import type { ImportPlan, PlannedCommit } from '../formats/index.js';
 import type { SourceRow } from './sources.js';
 
-/** What the recorder of a session knows of its commits. It counts more than what the file says. */
+/** Facts that the recorder of a session knows about its commits. They override those in the file. */
 export interface Signed {
   readonly principal?: string | undefined;
   readonly ticketId?: string | undefined;
   readonly machine?: string | undefined;
-  /** Refuse a principal that another session has. Otherwise the session is recorded under its own, and the refusal is a problem. */
+  /** Refuse a principal that another session has. Otherwise the session is recorded under its own principal, and the refusal is reported. */
   readonly isStrict?: boolean | undefined;
 }
 
@@ -29,8 +29,8 @@ export function signedName(principal: string, { template }: Pick<Named, 'templat
 }
 
 /**
- * Who a file's new commits belong to (C26): a session that was signed before stays with its principal. A principal that an unrelated session
- * has is refused, or left out with the problem. @throws CONFLICT if `isStrict`.
+ * The owner of a file's new commits (C26). A session that was signed before keeps its principal. A principal that an unrelated session has
+ * is left out, with the reason in `problem`. @throws CONFLICT instead if `isStrict`.
  */
 export function signedFor(
   chain: Chain,
@@ -53,7 +53,7 @@ export function signedFor(
   return { ...others, problem: refusal.message };
 }
 
-/** The name under which the earlier part of a session was recorded, if somebody chose it. */
+/** The principal under which the earlier part of a session was recorded, if a person chose its name. */
 function ownerOf(chain: Chain, first: Named | undefined, grown: SourceRow | undefined): string | undefined {
   const tip = grown?.tips.at(-1);
   if (first === undefined || tip === undefined) return undefined;

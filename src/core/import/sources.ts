@@ -117,7 +117,7 @@ export function importedFiles({ db, project }: Chain): (path: string, bytes: num
   return (path, bytes) => known.has(`${bytes} ${path}`);
 }
 
-/** The imported files of sessions that are not deleted, latest first. Their lists of pieces are not read: they are the largest part of a row. */
+/** The imported files of sessions that are not deleted, latest first. Does not read their lists of pieces, the largest part of a row. */
 export function listSources(chain: Chain): Source[] {
   const rows = chain.db.all<ListedRow>(
     `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? AND format NOT IN (?, ?)
@@ -147,7 +147,7 @@ export function listSources(chain: Chain): Source[] {
   });
 }
 
-/** Undefined if the commit is lost: a repair names it. */
+/** The id of a commit; undefined if the commit is lost. A repair reports it. */
 const idAt = (chain: Chain, seq: CommitSeq): ContextId | undefined =>
   chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE seq = ? AND project = ?', seq, chain.project)?.id;
 
@@ -199,7 +199,7 @@ export function getSource(
 /** Checks that the file can be restored exactly. @throws CORRUPT if not. */
 export const proveSource = (chain: Chain, sourceId: string): void => prove(chain, sourceOf(chain, sourceId));
 
-/** An imported file from the store alone, to import it again. @throws NOT_FOUND; CORRUPT if the bytes do not have the file's hash. */
+/** The stored bytes of an imported file, to import it again. @throws NOT_FOUND; CORRUPT if they do not match the file's hash. */
 export const sourceContent = (chain: Chain, sourceId: string): Uint8Array => sourceBytes(chain, sourceOf(chain, sourceId));
 
 /** The whole file from the store. @throws CORRUPT */
@@ -219,7 +219,7 @@ function sourceOf(chain: Chain, sourceId: string): SourceRow {
   return fromStored(stored);
 }
 
-/** Memory for the objects that a file consists of. Neighboring pieces mostly belong to the same objects. */
+/** Size of the cache for the objects of a file, in bytes. Neighboring pieces mostly belong to the same objects. */
 const heldAtOnce = 32 * 1024 * 1024;
 
 /** The file's bytes, one piece at a time. */

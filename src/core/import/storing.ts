@@ -27,9 +27,9 @@ interface Storing {
   readonly hash: Buffer;
   readonly plan: ImportPlan;
   readonly grown: SourceRow | undefined;
-  /** The request records of a new file, where it has any. */
+  /** The request records of a new file, if it has any. */
   readonly calls: ReadCalls | undefined;
-  /** The checkpoint of the commit that the agent would resume, if this file brings it. */
+  /** The checkpoint of the commit that the agent would resume, if this file contains it. */
   readonly last: Checkpoint | undefined;
 }
 
@@ -104,7 +104,7 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
   };
 }
 
-/** The commits of a plan that are stored, by their numbers in the plan. Only the last row is in memory, because a file can have many. */
+/** The stored commits of a plan, by their numbers in the plan. Holds only the last row in memory, because a file can have many. */
 class MadeCommits {
   readonly seqs: CommitSeq[] = [];
   #last: ContextRow | undefined;
@@ -121,7 +121,7 @@ class MadeCommits {
 
   at(number: number): ContextRow {
     const seq = this.seqs[number];
-    if (seq === undefined) throw new Error(`the plan names commit ${number} before it is made`);
+    if (seq === undefined) throw new Error(`the plan refers to commit ${number} before it is stored`);
     return this.#last?.seq === seq ? this.#last : commitAt(this.#chain, seq);
   }
 }
@@ -129,7 +129,7 @@ class MadeCommits {
 const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, made: MadeCommits): ContextRow[] =>
   plan.tips.flatMap((tip) => ('plan' in tip ? made.at(tip.plan) : commitEndingAt(chain, tip)) ?? []);
 
-/** Stores the commits of a new plan for a file that is stored already. Their records lead to the new commits from now on. */
+/** Stores the commits of a new plan for a file that is stored already. From now on, their records belong to the new commits. */
 export const replaceStored =
   (chain: Chain): Store =>
   ({ path, importedAt }, bytes, plan) => {

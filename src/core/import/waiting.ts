@@ -5,7 +5,7 @@ import type { Skip } from '../contract/index.js';
 import { type ImportPlan, importableFormats, type KnownRecords } from '../formats/index.js';
 import { allSources, type SourceRow, sourceBytes } from './sources.js';
 
-/** The prefix of the record of a commit whose session continues another one that is not imported yet. The other's name follows. */
+/** The prefix of a record for a commit whose session continues a session that is not imported yet. The name of that session follows. */
 const waits = 'waits for ';
 
 /** Records that a commit waits for the session of this name. */
@@ -17,12 +17,12 @@ interface Waiting {
   readonly context: CommitSeq;
 }
 
-/** Stores a session again, now after the one that it continues, and returns its tips. */
+/** Stores a session again, now as the continuation of another one, and returns its tips. */
 export type Store = (source: SourceRow, bytes: Uint8Array, plan: ImportPlan) => readonly CommitSeq[];
 
 /**
- * Imports the sessions that wait for the file at the path again from the store, now after it. From then on, their records belong to the new
- * commits. The earlier commits stay, since commits never change; their tips get the tag superseded.
+ * Imports the sessions that wait for the file at the path again, from their stored bytes, now as its continuation. From then on, their
+ * records belong to the new commits. The earlier commits stay, because commits never change; their tips get the tag `superseded`.
  */
 export function attachWaiting(chain: Chain, path: string, store: Store): Skip[] {
   const name = basename(path);
@@ -53,7 +53,7 @@ function attach(chain: Chain, { record, context }: Waiting, store: Store): Skip[
     const { id, tags } = commitAt(chain, seq);
     update(chain, id, { tags: [...new Set([...(tags === null ? [] : (JSON.parse(tags) as string[])), 'superseded'])] });
   }
-  return [{ path: source.path, line: 0, reason: 'the session that it continues is imported now, so it was imported again after it' }];
+  return [{ path: source.path, line: 0, reason: 'the session that it continues was imported, so this file was imported again as its continuation' }];
 }
 
 /** The commit and all its descendants. */

@@ -14,8 +14,8 @@ export interface Scratch {
 }
 
 /**
- * Imports every source of the project into the scratch project: from the file on disk, or, if that is gone or shorter, from what the
- * project stores of it.
+ * Imports every source of the project into the scratch project: from the file on disk, or from the project's stored copy if the file is
+ * gone or shorter.
  */
 export function* importAgain(chain: Chain, scratch: Scratch): Generator<undefined, void> {
   const paths: string[] = [];
@@ -52,8 +52,8 @@ const plainColumns = [
 ] as const; // biome-ignore format: one list
 
 /**
- * Brings commits from the scratch project that the project has lost, under their former row numbers where these are known, and gives the
- * commits in `unverified` the values that they were imported with. Returns the row numbers of both. Call it inside a transaction.
+ * Copies lost commits from the scratch project, under their former row numbers where these are known. Gives the commits in `unverified` the
+ * values of their import. Returns the row numbers of both. Call it inside a transaction.
  */
 export function bringCommits(
   chain: Chain,
@@ -66,7 +66,7 @@ export function bringCommits(
   const own = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>('SELECT seq, id, digest FROM context WHERE project = ?', chain.project);
   for (const { seq, id, digest } of own) byDigest.set(digest.toString('hex'), seq) && byId.set(id, seq);
   const isLost = (id: ContextId): boolean => lostCommits.has(id) || (lostRows && lostCommits.size === 0);
-  /** Row numbers of the project by those of the scratch project. */
+  /** Row numbers in the project, by row number in the scratch project. */
   const numbers = new Map<CommitSeq, CommitSeq>();
   const brought = new Set<CommitSeq>();
   for (const row of again.db.all<ContextValues>('SELECT * FROM context ORDER BY seq')) {
@@ -90,7 +90,7 @@ export function bringCommits(
   return brought;
 }
 
-/** The former row number of a commit, if a changed row has it: its id has changed as well. */
+/** The former row number of a lost commit, if an unverified row has that number: then that row is the commit, with a changed id. */
 const changedUnder = (former: number | undefined, unverified: ReadonlySet<CommitSeq>): CommitSeq | undefined =>
   former !== undefined && unverified.has(former as CommitSeq) ? (former as CommitSeq) : undefined;
 
@@ -114,7 +114,7 @@ export interface LostCommits extends Pick<Rebuilt, 'lostCommits'> {
   readonly lostRows: boolean;
 }
 
-/** The object's number in the project, which gets the content if it has none. */
+/** Returns the object's number in the project. Copies its content there if the project cannot read it. */
 function bringObject(chain: Chain, again: Chain, no: ArtifactNo): ArtifactNo {
   const { ref, contentType } = again.artifacts.stat(no);
   const known = orUndefined(() => chain.artifacts.find(ref));
@@ -122,7 +122,7 @@ function bringObject(chain: Chain, again: Chain, no: ArtifactNo): ArtifactNo {
   return chain.artifacts.put(again.artifacts.read(no), { contentType, bulk: true }).no;
 }
 
-/** The records by which later imports find the commit. */
+/** Copies the records by which later imports find the commit. */
 function rememberAgain(chain: Chain, again: Chain, from: CommitSeq, to: CommitSeq): void {
   for (const { record } of again.db.all<{ record: string }>('SELECT record FROM record WHERE context = ?', from))
     chain.db.run('INSERT OR IGNORE INTO record (project, record, context) VALUES (?, ?, ?)', chain.project, record, to);

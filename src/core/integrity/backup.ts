@@ -76,10 +76,10 @@ export function listBackups(dir: string): Backup[] {
 
 const offName = 'off';
 
-/** Whether backups are made by themselves. They are, unless the backup folder has a file named "off". */
+/** Whether Stemma makes backups by itself. It does, unless the backup folder has a file named "off". */
 export const areBackupsOn = (dir: string): boolean => statInside(dir, join(dir, folderName, offName)) === undefined;
 
-/** Turns backups on or off. Those that exist stay. */
+/** Turns backups on or off. Existing backups stay. */
 export function turnBackups(dir: string, on: boolean): void {
   if (on === areBackupsOn(dir)) return;
   const folder = makeFolderInside(dir, join(dir, folderName));
@@ -92,13 +92,13 @@ export interface BackUpInput {
   readonly db: OpenDatabase;
   readonly at: number;
   readonly newName: () => string;
-  /** Does work in steps and lets other calls through between them. */
+  /** Runs work in steps, with other calls between them. */
   readonly inSteps: <T>(steps: Generator<unknown, T>) => Promise<T>;
 }
 
 /**
- * Copies the database while others keep working, verifies the copy, and only then removes older backups. Returns undefined, or why the copy
- * was not kept: then all older backups stay. @throws what the disk refuses.
+ * Copies the database while other work continues, verifies the copy, and only then removes older backups. Returns undefined, or why the copy
+ * was discarded; then all older backups stay. @throws the error of the file system.
  */
 export async function backUp({ dir, db, at, newName, inSteps }: BackUpInput): Promise<string | undefined> {
   const folder = makeFolderInside(dir, join(dir, folderName));
@@ -125,7 +125,7 @@ function rotate(dir: string): void {
   for (const backup of all) if (!kept.has(backup)) removeInside(dir, backup.path);
 }
 
-/** Removes unfinished copies: those of ended processes, or the one that has just failed. */
+/** Removes unfinished copies for which `isDone` returns true: those of ended processes, or the copy that has just failed. */
 function removeParts(dir: string, isDone: (owner: string | undefined, name: string) => boolean): void {
   const folder = join(dir, folderName);
   for (const { name } of listInside(dir, folder)) {
@@ -138,7 +138,7 @@ function removeParts(dir: string, isDone: (owner: string | undefined, name: stri
 export const lastTry = (dir: string): number =>
   Math.max(listBackups(dir)[0]?.at ?? 0, statSync(join(dir, folderName), { throwIfNoEntry: false })?.mtimeMs ?? 0);
 
-/** Notes that a backup is tried now. */
+/** Records the time of an attempt to make a backup. */
 export function noteTry(dir: string, at: number): void {
   utimesSync(makeFolderInside(dir, join(dir, folderName)), at / 1000, at / 1000);
 }

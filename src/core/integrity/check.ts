@@ -11,8 +11,8 @@ import type { CheckedStore, CheckResult, Problem, ProblemKind } from './store.js
 const checkedAtOnce = 200;
 
 /**
- * Verifies everything that is stored and changes nothing: the pages and indexes of the database, every row against its checksum, every object
- * against its hash, every commit against its parent, digest and content, and every imported file against its hash.
+ * Verifies all stored data and changes nothing: pages and indexes of the database, rows against their checksums, objects against their
+ * hashes, commits against their parents, digests and content, and imported files against their hashes.
  */
 export function* checkProject(store: CheckedStore): Generator<undefined, CheckResult> {
   const { chain } = store;
@@ -24,7 +24,7 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
       return yield* work;
     } catch (error) {
       if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
-      // A table that cannot be read to its end does not keep the others from being checked.
+      // The other tables are still checked.
       problems.push({ kind: 'database', id: 'stemma.db', message: error.message });
       return undefined;
     }
@@ -42,13 +42,13 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
   };
 }
 
-/** What SQLite finds wrong with pages and indexes, and tables and indexes that are not ours any more. */
+/** Damage that SQLite finds in pages and indexes, and tables and indexes that are missing or defined differently. */
 export const databaseDamage = ({ db }: CheckedStore): Problem[] => [
   ...orCorrupt(() => db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
   ...orCorrupt(() => db.changedDefinitions().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
 ];
 
-/** What SQLite finds, and rows that refer to missing rows. Missing parents and objects of commits are reported with the commit. */
+/** Damage that SQLite finds, and rows that refer to missing rows. Missing parents and objects of commits are reported with the commit. */
 const databaseProblems = (store: CheckedStore): Problem[] => [
   ...databaseDamage(store),
   ...orCorrupt(() =>
@@ -63,7 +63,7 @@ const databaseProblems = (store: CheckedStore): Problem[] => [
   ),
 ];
 
-/** Whether a row is known not to match its checksum. It is reported as that, and its values are not looked into. */
+/** Whether a row is known not to match its checksum. It is reported as such, and its values are not checked further. */
 type IsChanged = (table: string, row: number) => boolean;
 const nothingChanged: IsChanged = () => false;
 
@@ -106,7 +106,7 @@ export interface DamagedArtifact {
   readonly message: string;
 }
 
-/** Every object whose content does not have its hash. An object that has expired, or that only a replica holds, is not damaged. */
+/** Every object whose content does not match its hash. An object that has expired, or that only a replica holds, is not damaged. */
 export function* damagedArtifacts(chain: Chain, isChanged = nothingChanged): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
   const rows = chain.db.all<{ no: ArtifactNo; hash: Buffer }>(
     `SELECT no, hash FROM artifact WHERE project = ? AND key >= 0 AND (gone IS NULL OR gone = 'lost')
@@ -189,7 +189,7 @@ function identityProblems(row: CommitRow): Problem[] {
   return [];
 }
 
-/** Counts and outline against the content. Damaged content is reported with its object. */
+/** Compares counts and outline with the content. Damaged content is reported with its object. */
 function contentProblems(chain: Chain, row: CommitRow): Problem[] {
   const format = findFormat(row.format);
   const content = format && orUndefined(() => chain.artifacts.read(row.artifact));
@@ -214,7 +214,7 @@ function contentProblems(chain: Chain, row: CommitRow): Problem[] {
   return problems;
 }
 
-/** True as well if no outline is stored: it is made when it is needed. */
+/** Whether the stored outline is correct. True also if none is stored, because a missing outline is built when it is needed. */
 function isStoredOutline(chain: Chain, row: CommitRow, outline: string): boolean {
   try {
     const stored = storedOutline(chain, row.artifact, row.format);
@@ -239,7 +239,7 @@ function refusals(read: () => unknown): StemmaError[] {
   }
 }
 
-/** The result, or undefined if it cannot be read: the object is reported by itself. */
+/** The result of `read`; undefined if the object is damaged, because that is reported separately. */
 export function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,4 +1,4 @@
-// integrity: what is damaged (check), verified copies of the database (backup), and how damage is undone (repair).
+// integrity: finds damage (check), makes verified copies of the database (backup), and undoes damage (repair).
 // Detection is separate from repair: nothing here guesses bytes.
 // A repair takes rows from backups, and content and commits from imported files, replicas and backups; each is verified by its hash.
 export { areBackupsOn, type Backup, backUp, backupsToKeep, lastTry, listBackups, noteTry, turnBackups } from './backup.js';

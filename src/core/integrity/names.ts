@@ -17,8 +17,8 @@ SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, a.hash, c.createdAt, c
   FROM context c JOIN artifact a ON a.no = c.artifact LEFT JOIN context p ON p.seq = c.parent WHERE c.project = ?`;
 
 /**
- * Writes the id of a commit again from its digest, or the digest from what it covers: each proves the other. Only for commits whose row does
- * not match its checksum.
+ * Restores the id of a commit from its digest, or the digest from the values that it covers: each proves the other. Call it only for
+ * commits whose row does not match its checksum.
  */
 export function restoreNames(chain: Chain, unverified: ReadonlySet<CommitSeq>): void {
   for (const seq of unverified) {
@@ -35,7 +35,7 @@ export function restoreNames(chain: Chain, unverified: ReadonlySet<CommitSeq>): 
 /** More pairs of commits than this are not compared. */
 const maxPairs = 20_000_000;
 
-/** Links commits whose parent is missing to the commit whose id their digest covers: it was imported again under another row number. */
+/** Finds missing parents by the id that the child's digest covers, and links them. Such a parent was imported again under another row number. */
 export function relinkOrphans(chain: Chain): void {
   const orphans = chain.db.all<Named>(`${selectNamed} AND c.parent IS NOT NULL AND p.seq IS NULL`, chain.project);
   if (orphans.length === 0) return;

@@ -4,7 +4,7 @@ import type { Chain } from '../chain/index.js';
 import { openDatabase } from '../store/index.js';
 import { type DamagedArtifact, orUndefined } from './check.js';
 
-/** Restores damaged objects from backups, and from a project that imported the same files. Content counts only if its hash is the wanted one. */
+/** Restores damaged objects from backups, and from a project that imported the same files. Accepts content only if its hash matches. */
 export function* restoreObjects(
   chain: Chain,
   damaged: readonly DamagedArtifact[],
@@ -22,7 +22,7 @@ export function* restoreObjects(
   return restored;
 }
 
-/** Gives lost objects their rows back, under the numbers that other rows refer to: an index knows the beginning of their hash. */
+/** Restores lost rows of objects under the numbers that other rows refer to. An index still has the beginning of each hash. */
 export function* restoreObjectRows(chain: Chain, lost: ReadonlyMap<number, number>, again: Chain | undefined): Generator<undefined, void> {
   const numbers = new Map([...lost].map(([no, key]) => [key, no]));
   const rows = again?.db.all<{ no: ArtifactNo; key: number; hash: Buffer; contentType: string; createdAt: number }>(
@@ -40,7 +40,7 @@ export function* restoreObjectRows(chain: Chain, lost: ReadonlyMap<number, numbe
   }
 }
 
-/** Small objects are in the database, so that a backup has them; larger ones are in packs, which backups share with the project. */
+/** Reads a small object from the first backup that has it. Large objects are in packs, which backups do not contain. */
 function contentIn(backups: readonly string[], ref: string): Uint8Array | undefined {
   for (const path of backups)
     try {
@@ -57,7 +57,7 @@ function contentIn(backups: readonly string[], ref: string): Uint8Array | undefi
         backup.close();
       }
     } catch (error) {
-      // A backup of another format version, or a damaged one, has nothing to give.
+      // The backup is damaged or has another format version.
       if (!(error instanceof StemmaError)) throw error;
     }
   return undefined;

@@ -15,7 +15,7 @@ interface Place extends Linked {
   readonly depth: number;
 }
 
-/** The run and depth of every commit: the first child continues its parent's run. A commit whose parent is missing begins a run. Parents come first. */
+/** The run and depth of every commit. The first child continues its parent's run. A commit without its parent begins a run. Parents come first. */
 export function placesOf(commits: readonly Linked[]): Place[] {
   const known = new Set(commits.map(({ seq }) => seq));
   const children = new Map<CommitSeq | null, Linked[]>();
@@ -33,7 +33,7 @@ export function placesOf(commits: readonly Linked[]): Place[] {
   return places;
 }
 
-/** Writes the runs and depths of all commits anew if one of them is wrong. */
+/** Rewrites the runs and depths of all commits if one of them is wrong. */
 export function restorePlaces(chain: Chain): void {
   const wrong = chain.db.one(
     `SELECT 1 FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
@@ -56,7 +56,7 @@ export function restorePlaces(chain: Chain): void {
   chain.db.run('DELETE FROM firstParentRun WHERE project = ? AND no NOT IN (SELECT run FROM context)', chain.project);
 }
 
-/** Drops outlines of these commits, and the list by principal: both are made again when they are needed. */
+/** Drops the outlines of these commits and the list by principal. Both are rebuilt when they are needed. */
 export function dropDerived(chain: Chain, ids: readonly ContextId[]): void {
   for (const id of ids)
     chain.db.run('DELETE FROM outline WHERE artifact = (SELECT artifact FROM context WHERE project = ? AND id = ?)', chain.project, id);
@@ -71,7 +71,7 @@ interface Counted extends Linked {
   readonly tokenCount: number;
 }
 
-/** Counts the messages of these commits again, and the tokens of every context whose ancestors are all known. */
+/** Recounts the messages of these commits, and the tokens of every context whose ancestors are all known. */
 export function restoreCounts(chain: Chain, ids: readonly ContextId[]): void {
   const wrong = new Set(ids);
   if (wrong.size === 0) return;

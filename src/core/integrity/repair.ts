@@ -15,15 +15,15 @@ export type { Scratch } from './again.js';
 export interface RepairOptions {
   /** Paths of backups of the database, newest first. */
   readonly backups: readonly string[];
-  /** What was rebuilt to open the project. */
+  /** The rows that were rebuilt and lost when the project was opened. */
   readonly rebuilt?: Rebuilt | undefined;
   readonly scratch: () => Scratch;
 }
 
 /**
  * Restores what it can and changes nothing that is intact. Rows come from the newest backup that has them, objects and commits from imported
- * files, and objects from replicas and backups. A row that matches no checksum and comes from nowhere stays as it reads and stays reported.
- * What is lost is named, together with what it takes with it.
+ * files, and objects from replicas and backups. A changed row that none of them has stays as it is and stays reported. The result names each
+ * lost object with the commits and files that need it.
  */
 export function* repairProject(store: CheckedStore, { backups, rebuilt: before, scratch }: RepairOptions): Generator<undefined, CheckResult> {
   const found = yield* checkProject(store);
@@ -33,7 +33,7 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
   const rebuilt = isUnreadable || (!before && canRestoreRows(backups, changedRowsOf(store))) ? db.rebuild(backups) : before;
   if (rebuilt) forget(chain);
   yield;
-  // An object that was given up may be intact again: somebody put a pack back.
+  // A lost object may be intact again because a person put its pack back.
   chain.artifacts.tryAgain();
   db.unenforced(() => chain.artifacts.giveUpUnplaced());
   const { damaged } = yield* damagedArtifacts(chain);
@@ -45,7 +45,7 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
   yield;
   db.unenforced(() => {
     for (const { no } of lost) chain.artifacts.giveUp(no);
-    // A kept result that is lost is made again from its chain.
+    // A lost cached result can be rebuilt from its chain.
     db.run("DELETE FROM materialized WHERE artifact IN (SELECT no FROM artifact WHERE gone = 'lost')");
     restoreNames(chain, commits);
     if (unverified.some(({ table }) => table === 'searchEntry')) dropSearchIndex(chain);
@@ -98,7 +98,7 @@ interface Restored {
   readonly commits: ReadonlySet<CommitSeq>;
 }
 
-/** Brings objects and commits back from where they came from. Returns what is intact again. */
+/** Restores objects and commits from their sources. Returns what is intact again. */
 function* restoreContent({ chain, db }: CheckedStore, { damaged, commits, rebuilt, backups, scratch }: Damage): Generator<undefined, Restored> {
   const lostCommits = rebuilt?.lostCommits ?? new Map<string, number>();
   const lostRows = rebuilt?.unread.includes('context') || hasOrphans(chain);
@@ -123,7 +123,7 @@ interface KeptSum extends ChangedRow {
   readonly sum: number | null;
 }
 
-/** The checksums of rows that do not match them. */
+/** The stored checksums of changed rows. */
 const sumsOf = (chain: Chain, rows: readonly ChangedRow[]): KeptSum[] =>
   rows.flatMap((row) => {
     const stored = /^-?\d+$/.test(row.row)
@@ -132,7 +132,7 @@ const sumsOf = (chain: Chain, rows: readonly ChangedRow[]): KeptSum[] =>
     return stored ? [{ ...row, sum: stored.sum }] : [];
   });
 
-/** Whether a row of the table is proved by something other than its checksum. */
+/** For each table, whether something other than the checksum proves that a row is right. */
 const provedBy: Readonly<Record<string, (store: CheckedStore, no: number) => boolean>> = {
   // Runs and depths were verified against the parents.
   firstParentRun: () => true,
@@ -148,8 +148,8 @@ const provedBy: Readonly<Record<string, (store: CheckedStore, no: number) => boo
 };
 
 /**
- * Gives rows that are proved a new checksum, and the others their former one, which they may match again if this repair restored the changed
- * column. A statement that sets any other column makes the checksum anew; one that sets it alone does not.
+ * Gives proved rows a new checksum. The others get their former checksum back, which they match again if this repair restored the changed
+ * column. A statement that sets any other column recomputes the checksum; one that sets only the checksum does not.
  */
 function settleSums(store: CheckedStore, sums: readonly KeptSum[]): void {
   const { db } = store;
@@ -161,7 +161,7 @@ function settleSums(store: CheckedStore, sums: readonly KeptSum[]): void {
   });
 }
 
-/** Tables whose rows are made again when they are needed, or when a file is imported again. */
+/** Tables whose rows are rebuilt when they are needed, or when a file is imported again. */
 const isDerived = /^(outline|record|started|materialized|principalCommit|search.*|usage.*)$/;
 
 /** Deletes rows that refer to lost rows; commits stay. */
@@ -194,7 +194,7 @@ function dropDangling(store: CheckedStore): Problem[] {
     }));
 }
 
-/** What was lost and what came from backups when the database was rebuilt. */
+/** Reports the losses when the database was rebuilt, and the rows that came from backups. */
 function rebuiltProblems(chain: Chain, { unread, lost, fromBackups, lostCommits, path }: Rebuilt): Problem[] {
   const kept = `the damaged database is kept at ${path}`;
   const isLost = ([id]: readonly [string, number]): boolean => !chain.db.one('SELECT 1 FROM context WHERE project = ? AND id = ?', chain.project, id);
@@ -218,18 +218,18 @@ function repairedProblems(before: CheckResult, after: CheckResult): Problem[] {
     .map((problem) => ({ ...problem, message: `${problem.message}; it is intact again`, repaired: true }));
 }
 
-/** A problem that this repair could not solve, with what it means and what to do. */
+/** Adds to an unsolved problem its consequences and what a person can do. */
 function withAdvice(chain: Chain, problem: Problem, lost: readonly DamagedArtifact[]): Problem {
   if (problem.kind === 'row')
     return {
       ...problem,
-      message: `${problem.message}. No backup and no imported file has it; it stays as it reads and is reported until it is written again${lostWith(chain, problem.id)}`,
+      message: `${problem.message}. No backup and no imported file has it. It stays as it is and is reported until it is written again${lostWith(chain, problem.id)}`,
     };
   const artifact = problem.kind === 'artifact' ? lost.find(({ ref }) => ref === problem.id) : undefined;
   return artifact ? { ...problem, message: `it is lost, and with it ${whatNeeds(chain, artifact.no)}` } : problem;
 }
 
-/** What cannot be read because the row of an object has changed. `row` is the name of any row. */
+/** The content that is lost if the changed row is that of an object. `row` is the name of any row. */
 function lostWith(chain: Chain, row: string): string {
   const [, no] = /^artifact (\d+)$/.exec(row) ?? [];
   if (no === undefined || orUndefined(() => chain.artifacts.read(Number(no) as ArtifactNo)) !== undefined) return '';

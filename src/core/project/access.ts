@@ -4,25 +4,25 @@ import { StemmaError } from '../base/index.js';
 import type { ReadOnlyReason } from '../contract/index.js';
 import { fileErrorCode } from '../files/index.js';
 
-/** A project that is open for reading only, and the sentence that tells a person why. */
+/** The access of a read-only project, with the reason as a sentence for a person. */
 export interface ReadOnly {
   readonly mode: 'read-only';
   readonly reason: ReadOnlyReason;
   readonly message: string;
 }
 
-/** What may be done with an open project. */
+/** The access to an open project. */
 export type Access = { readonly mode: 'read-write' } | ReadOnly;
 
 export const readWrite: Access = { mode: 'read-write' };
 
-/** The access of a project that may be read only. `message` says why, and ends without a period. */
+/** Creates read-only access. `message` is the reason, without a period at its end. */
 export const readOnly = (reason: ReadOnlyReason, message: string): ReadOnly => ({ mode: 'read-only', reason, message });
 
 /** Whether a project is read-only because it is not trusted on this machine. */
 export const isUntrusted = (access: Access): boolean => access.mode === 'read-only' && access.reason === 'restricted';
 
-/** Refuses a write. @throws UNAUTHORIZED for a restricted project; UNAVAILABLE if the disk or its rights do not allow it. */
+/** Checks that a project may be written to. @throws UNAUTHORIZED for a restricted project; UNAVAILABLE if the disk or its permissions forbid it. */
 export function requireWrite(access: Access): void {
   if (access.mode === 'read-only') throw refusalOf(access);
 }
@@ -31,10 +31,10 @@ function refusalOf({ reason, message }: ReadOnly): StemmaError {
   return new StemmaError(reason === 'restricted' ? 'UNAUTHORIZED' : 'UNAVAILABLE', sentenceOf(message), { reason });
 }
 
-/** The error message for a write. */
+/** The error message for a refused write. */
 export const sentenceOf = (message: string): string => `This project is open for reading only: ${message}.`;
 
-/** Why this user cannot write to a project's folder or database. Undefined if the file system allows it, or does not say. */
+/** The reason why this user cannot write to a project's folder or database. Undefined if the file system reports no obstacle. */
 export function deniedWrite(dir: string, paths: readonly string[]): ReadOnly | undefined {
   for (const path of [dir, ...paths.map((name) => join(dir, name))].filter(existsSync))
     try {
@@ -47,21 +47,21 @@ export function deniedWrite(dir: string, paths: readonly string[]): ReadOnly | u
   return undefined;
 }
 
-/** Enough to open a project with a short log, in bytes. */
+/** Free bytes that suffice to open a project with a short log. */
 const enoughRoom = 1024 * 1024;
 
-/** Whether the disk of a project that was full has some room again. */
+/** Whether the disk of a project has free space, for a project whose disk was full. */
 export function hasRoom(dir: string): boolean {
   const { bavail, bsize } = statfsSync(dir);
   return bavail * bsize > enoughRoom;
 }
 
-/** The access that remains when opening a database for writing was refused. Undefined if the refusal is not the disk's. */
+/** The read-only access to use after opening a database for writing failed. Undefined if the disk was not the cause. */
 export function accessAfter(error: unknown, dir: string): ReadOnly | undefined {
   if (!(error instanceof StemmaError) || error.code !== 'UNAVAILABLE') return undefined;
   const reason = String(error.data.reason);
   if (!/^(disk full|ENOSPC|read-only|SQLITE_(CANTOPEN|IOERR_SHM).*)$/.test(reason)) return undefined;
-  // SQLite does not say why it cannot create the index of its log.
+  // SQLite gives no reason why it cannot create the index of its log, so the free space decides.
   if (!hasRoom(dir)) return readOnly('disk-full', `the disk of ${dir} is full. Free some space and open it again`);
   return readOnly('permissions', `cannot write to ${dir} (${error.message})`);
 }

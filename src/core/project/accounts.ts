@@ -10,7 +10,7 @@ export interface NewAccount {
   readonly key?: string | undefined;
 }
 
-/** The providers of model calls and their keys. The implementation is outside of core, in the process that has the keys. */
+/** The providers of model calls and their keys. It is implemented outside of core, in the process that has the keys. */
 export interface Accounts {
   list(): Promise<ProviderAccounts>;
   set(account: NewAccount): Promise<void>;

@@ -39,7 +39,7 @@ const dayMs = 86_400_000;
 
 /**
  * Claims the daily backup of a project that is only used by short commands, which have no idle time. Returns true at most once a day, if
- * backups are on and the project has changed: whoever gets it makes the backup. It costs two looks at the disk otherwise.
+ * backups are on and the project has changed. The caller that receives true must make the backup.
  */
 export function claimBackup({ dir, createdAt }: Pick<ProjectFolder, 'dir' | 'createdAt'>, clock: Clock): boolean {
   const last = Math.max(createdAt, lastTry(dir));

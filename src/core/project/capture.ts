@@ -12,7 +12,7 @@ import { historyFolders } from '../import/index.js';
 export interface Capture {
   watch(options: LiveOptions): Promise<void>;
   status(): LiveStatus;
-  /** With `end`, the rest of all changed files is captured as the end of their sessions. */
+  /** With `end`, imports all changed files to their ends, as the ends of their sessions. */
   stop(end: boolean): Promise<void>;
   close(): void;
 }
@@ -44,7 +44,7 @@ export function openCapture(chain: Chain): Capture {
   };
 }
 
-/** What live capture needs of an engine. */
+/** The parts of an engine that live capture needs. */
 interface CaptureEngine {
   readonly options: { readonly agentRoots: readonly AgentRoot[]; readonly isRunning?: LiveOptions['isRunning'] };
   readonly captured: Wanted;
@@ -61,7 +61,7 @@ export interface WatchInput {
   readonly cwd?: string | undefined;
   readonly granularity?: 'turn_boundary' | 'tool_call' | undefined;
   readonly remember?: boolean | undefined;
-  /** Who works, on which ticket and machine: recorded with every commit. */
+  /** The agent, ticket and machine to record with every commit. */
   readonly principal?: string | undefined;
   readonly ticketId?: string | undefined;
   readonly machine?: string | undefined;
@@ -70,7 +70,7 @@ export interface WatchInput {
 /** Follows the given paths, else the histories of the given agents, else those of all known agents. */
 export async function watchAgents(engine: CaptureEngine, project: CapturedProject, input: WatchInput): Promise<CaptureStatus> {
   const { agentRoots, isRunning } = engine.options;
-  // An agent may be installed later.
+  // Folders that do not exist yet are watched too: an agent may be installed later.
   const own = agentRoots.filter(({ agent }) => input.agents?.some((one) => one === agent) ?? true);
   await project.capture.watch({
     places: input.paths?.map((path) => ({ path })) ?? own.flatMap((place) => historyFolders(place).map((path) => ({ path, agent: place.agent }))),

@@ -5,7 +5,7 @@ import { type Area, areas, type ProjectChange } from '../contract/index.js';
 const lookMs = 300;
 const maxAtOnce = 200;
 
-/** A number per area that changes with each new row and, for turns and jobs, with each change of their state. */
+/** SQL for a number per area that changes with each new row and, for turns and jobs, with each change of their state. */
 const latest: Readonly<Record<Area, string>> = {
   commits: 'SELECT seq AS no FROM context WHERE +project = :project ORDER BY seq DESC LIMIT 1',
   tickets: `SELECT COALESCE((SELECT no FROM ticketVersion WHERE project = :project ORDER BY no DESC LIMIT 1), 0)

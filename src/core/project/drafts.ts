@@ -3,7 +3,7 @@ import { type Clock, isObject, timestampOf } from '../base/index.js';
 import type { SavedDraft } from '../contract/index.js';
 import { fileErrorCode, readInside, replaceFile } from '../files/index.js';
 
-/** What a person typed and has not used yet, such as an edited prompt. Kept on this machine, outside of projects. */
+/** Text that a person typed and has not used yet, such as an edited prompt. It is kept on this machine, outside of projects. */
 export interface Drafts {
   list(): SavedDraft[];
   /** Saves a draft; null removes it. */

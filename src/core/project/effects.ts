@@ -2,9 +2,9 @@ import type { Contract } from '../contract/index.js';
 import { type Access, isUntrusted } from './access.js';
 
 /**
- * The effect of a procedure. `machine`: it works on this machine and not on the open project. `reads`: it changes no record of the project,
- * but may fill caches or write a file that the caller names. `acts`: it changes no record, but lets a model or an agent act on the content
- * of the project. `writes`: it changes records.
+ * The effect of a procedure. `machine`: it concerns this machine and not the open project. `reads`: it changes no record of the project,
+ * but may fill caches or write a file that the caller names. `acts`: it changes no record, but starts a model or an agent on the project's
+ * content. `writes`: it changes records.
  */
 export type Effect = 'machine' | 'reads' | 'acts' | 'writes';
 

@@ -21,9 +21,9 @@ import { openPolicies, type Policies } from './policies.js';
 import { createProject, type ForProjects, openProject, type Project } from './project.js';
 import { openSummarizerSettings } from './summaries.js';
 
-/** The machine as the engine sees it. The process that starts the engine reads the environment. */
+/** The parts of the machine that the engine uses. The process that starts the engine reads the environment. */
 export interface EngineOptions {
-  /** Stemma's data folder: the list of recent projects, the default project for imports. */
+  /** Stemma's data folder. It holds the settings of this machine, the list of recent projects and the default project for imports. */
   readonly dataDir: string;
   /** The agents' own folders, such as `~/.claude`: sources of histories, and targets for resumed contexts. */
   readonly agentRoots: readonly AgentRoot[];
@@ -39,9 +39,9 @@ export interface EngineOptions {
   readonly providers?: readonly ModelProvider[];
   /** Command-line agents that can carry out work. */
   readonly agents?: readonly AgentProgram[];
-  /** Makes folders for tries, and runs the checks of a person. */
+  /** Creates work folders for tries, and runs the checks that a person defined. */
   readonly workshop?: Workshop;
-  /** Does what is due and starts what policies allow, while projects are open. Only the app and `stemma serve` do. */
+  /** Whether this engine does due work and starts the jobs that policies allow, while projects are open. Set by the app and `stemma serve` only. */
   readonly performs?: boolean;
   /** Settings of the providers. */
   readonly accounts?: Accounts;
@@ -53,14 +53,14 @@ export interface EngineOptions {
   readonly openTerminal?: (cwd: string, command: string) => Promise<string | undefined>;
   /** Sends a document of spans to a collector. @throws UNAVAILABLE if it does not answer or refuses. */
   readonly sendSpans?: (address: string, spans: string) => Promise<void>;
-  /** Reaches a hub of a team. Without it, the engine knows none. */
+  /** Connects to a hub of a team. Without it, the engine knows no hubs. */
   readonly reachHub?: (address: HubAddress) => ManagedHub;
   /** Begins to sign this machine in at a hub. */
   readonly signIn?: (hub: string) => Promise<SignIn>;
   readonly clock?: Clock;
 }
 
-/** The open projects of one process, each opened once however many sessions use it. */
+/** The open projects of one process. Each is opened once, and all sessions share it. */
 export interface Engine {
   readonly options: EngineOptions;
   readonly clock: Clock;
@@ -70,15 +70,15 @@ export interface Engine {
   readonly questions: Questions;
   /** The jobs that this process carries out. */
   readonly jobs: LiveJobs;
-  /** What may start by itself in each project. */
+  /** The jobs that may start by themselves in each project. */
   readonly policies: Policies;
-  /** The files that windows may write. */
+  /** The files that windows are allowed to write. */
   readonly outputs: AllowedOutputs;
-  /** What people typed and have not used yet. */
+  /** Text that people typed and have not used yet. */
   readonly drafts: Drafts;
   /** The hubs of this machine's projects. */
   readonly hubs: MachineHubs;
-  /** Opens a project. With `repair`, also one whose database does not open. */
+  /** Opens a project. With `repair`, also rebuilds a database that does not open. */
   open(dir: string, options?: { readonly repair?: boolean }): Project;
   create(input: NewProject): Project;
   /** The open project of a folder, which may have been reopened. */
@@ -92,12 +92,12 @@ export interface Engine {
   home(): string;
   /** The folder of the sample project, imported on first use. */
   sample(): string;
-  /** What starts jobs of a project. */
+  /** The parts that start jobs of a project. */
   runner(project: Project): RunnerParts;
   close(): void;
 }
 
-/** The other end of a connection: a window that shows hostile transcripts, or a person's script. */
+/** The client of a connection: a window, which shows transcripts that may be hostile, or a person's script. */
 export type Caller = 'window' | 'script';
 
 /** One connection. It works in the project that it opened last. */
@@ -144,7 +144,7 @@ export function createEngine(options: EngineOptions): Engine {
     return project;
   };
   const find = (dir: string): Project | undefined => open.get(absolutePath(dir)) ?? open.get(`${absolutePath(dir)}.stemma`);
-  /** The open project of a folder. One that must be opened again is closed. */
+  /** The open project of a folder. Closes a project that must be reopened and returns undefined. */
   const current = (dir: string): Project | undefined => {
     const project = find(dir);
     if (!project?.isStale()) return project;
@@ -168,7 +168,7 @@ export function createEngine(options: EngineOptions): Engine {
     trust: (dir) => {
       const project = findProjectIn(dir);
       trusted.add(project.projectId, project.dir);
-      // Sessions that have it open continue with the writable project.
+      // Reopens the project, so that sessions that have it open continue with a writable one.
       if (find(project.dir)) engine.open(project.dir);
       return project;
     },
@@ -203,10 +203,10 @@ const runnerOf = ({ options, jobs }: Engine, { chain, dir }: Project): RunnerPar
   agentRoots: options.agentRoots,
 });
 
-/** How often the engine looks for what is due. */
+/** The interval between two checks for due work, in milliseconds. */
 const pulseMs = 1_000;
 
-/** Does what is due in the open projects, and starts what their policies allow. */
+/** Starts the timer that does due work in the open projects and starts the jobs that their policies allow. */
 const pulseProjects = (engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout =>
   setInterval(() => {
     for (const project of open.values())
@@ -218,7 +218,7 @@ const pulseProjects = (engine: Engine, open: ReadonlyMap<string, Project>): Node
         });
   }, pulseMs);
 
-/** A pulse never ends the engine: another process may be writing, or the project may be damaged, which the calls of a window report. */
+/** Ignores errors, so that a pulse never ends the engine. Another process may be writing; damage is reported by the calls of a window. */
 function unlessBusy(work: () => void): void {
   try {
     work();
@@ -269,7 +269,7 @@ function readRecent(file: string): Omit<RecentProject, 'missing'>[] {
 
 const recentProjects = (file: string): RecentProject[] => readRecent(file).map((project) => ({ ...project, missing: !isProject(project.dir) }));
 
-/** Does not write an unchanged list again, because every command and hook gets here. */
+/** An unchanged list is not written again within this time, because every command and hook opens a project. */
 const recentFor = 3_600_000;
 
 function noteRecent(file: string, project: Project, clock: Clock): void {

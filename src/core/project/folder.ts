@@ -31,7 +31,7 @@ export interface ProjectFolder extends Manifest {
   readonly chain: Chain;
   /** Whether the project is writable. If not, `db` is a private copy for caches and indexes only. */
   readonly access: Access;
-  /** Set if its database had to be rebuilt: the losses. */
+  /** The losses, if its database had to be rebuilt. */
   readonly rebuilt?: Rebuilt;
   /** Whether it must be reopened: its folder was replaced, its access changed, or another process wrote to a read-only project. */
   isStale(): boolean;
@@ -52,7 +52,7 @@ export interface NewProject {
   readonly projectId?: string | undefined;
 }
 
-const isThere = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir} exists already; open it, or choose another name`, { dir });
+const alreadyExists = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir} exists already; open it, or choose another name`, { dir });
 
 /**
  * Creates and trusts a project folder, and returns its path. A name without `.stemma` gets it.
@@ -60,7 +60,7 @@ const isThere = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir
  */
 export function makeFolder(input: NewProject, clock: Clock, trusted?: TrustedProjects): string {
   const dir = projectDir(input.dir);
-  if (existsSync(dir) && readdirSync(dir).length > 0) throw isThere(dir);
+  if (existsSync(dir) && readdirSync(dir).length > 0) throw alreadyExists(dir);
   const projectId = input.projectId ?? randomUUID();
   const name = input.name ?? basename(dir, ending);
   const createdAt = clock();
@@ -75,7 +75,7 @@ export function makeFolder(input: NewProject, clock: Clock, trusted?: TrustedPro
     renameDurably(beside, dir);
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });
-    if (existsSync(join(dir, manifest))) throw isThere(dir);
+    if (existsSync(join(dir, manifest))) throw alreadyExists(dir);
     throw badRequest('dir', `cannot create a project at ${dir}: ${(error as Error).message}`);
   }
   return dir;
@@ -88,7 +88,7 @@ export interface OpenFolderOptions {
   readonly repair?: boolean | undefined;
   /** Returns why a project is read-only, or undefined if it is writable. */
   readonly restrict?: ((project: { readonly dir: string; readonly projectId: string }) => ReadOnly | undefined) | undefined;
-  /** Where copies of databases that may only be read stay for the next use. Without it, each use makes one and removes it. */
+  /** The folder that keeps copies of read-only databases for the next use. Without it, each use makes a copy and removes it. */
   readonly copies?: string | undefined;
   /** The name of this machine. */
   readonly machine?: string | undefined;
@@ -145,7 +145,7 @@ export function openFolder(path: string, clock: Clock, { busyMs, repair = false,
   };
 }
 
-/** Restricts every project that nobody trusts here. */
+/** Restricts every project that no person trusts on this machine. */
 export const restrictUntrusted =
   (trusted: TrustedProjects | undefined): OpenFolderOptions['restrict'] =>
   ({ projectId, dir }) =>
@@ -154,10 +154,10 @@ export const restrictUntrusted =
 interface OpenPlace {
   readonly db: OpenDatabase;
   readonly access: Access;
-  /** Where new objects go. */
+  /** The folder for new objects. */
   readonly objects: string;
   readonly rebuilt?: Rebuilt | undefined;
-  /** For a copy: its original, and the reason. */
+  /** For a copy, the state of its original and the reason for reading only. */
   readonly stamp: string | undefined;
   /** Ends the use of the private copy, if there is one. */
   remove(): void;
@@ -214,7 +214,7 @@ function openCopy(dir: string, access: ReadOnly, denied: ReadOnly | undefined, c
   }
 }
 
-/** Neither the database nor the folder of objects may lead out of the project. @throws BAD_REQUEST */
+/** Refuses links in place of the database and the folder of objects, because they may lead out of the project. @throws BAD_REQUEST */
 function refuseLinks(dir: string, mayWrite: boolean): void {
   ownFiles(() => {
     if (mayWrite) makeFolderInside(dir, objects);

@@ -45,7 +45,7 @@ export function findProjectIn(path: string): FoundProject {
 }
 
 /**
- * Reads `project.json`. Undefined if it is missing, empty or no manifest: a power cut, or a program that wrote over it, may leave that.
+ * Reads `project.json`. Undefined if it is missing, empty or no manifest, for instance after a power cut or if another program changed it.
  * @throws NOT_FOUND if the folder is no project; BAD_REQUEST if the file is a link or no regular file.
  */
 function readManifest(dir: string): Manifest | undefined {
@@ -76,7 +76,7 @@ function readIfExists(dir: string): Buffer | undefined {
   }
 }
 
-/** Takes the manifest from a copy of the project's database. @throws CORRUPT if the database names no project. */
+/** Restores the manifest from a copy of the project's database. @throws CORRUPT if the database names no project. */
 function recoverManifest(dir: string): Manifest {
   requireRegularDatabase(dir);
   const copy = copyForReading(join(dir, database));
@@ -95,23 +95,23 @@ function recoverManifest(dir: string): Manifest {
   throw corrupt(file, `${file} is missing or damaged, and the database does not name the project either. Put ${manifest} back from a copy.`);
 }
 
-/** Writes the manifest of a project whose folder is being made. */
+/** Writes the manifest of a project whose folder is being created. */
 export const writeManifest = (dir: string, content: Manifest): void => writeNew(join(dir, manifest), textOf(content));
 
-/** Puts a recovered manifest in the place of a damaged one. */
+/** Replaces a damaged manifest by a recovered one. */
 export const repairManifest = (dir: string, content: Manifest): void => replaceFile(join(dir, manifest), textOf(content));
 
 const textOf = ({ projectId, name, createdAt, tokenizer }: Manifest): string =>
   `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer }, null, 2)}\n`;
 
-/** SQLite follows links and waits for pipes: the database and its log must be regular files in the folder. @throws BAD_REQUEST */
+/** Requires regular files for the database and its log, because SQLite follows links and waits for pipes. @throws BAD_REQUEST */
 export function requireRegularDatabase(dir: string): void {
   ownFiles(() => {
     for (const ending of ['', '-wal', '-shm', '-journal']) statInside(dir, `${database}${ending}`);
   });
 }
 
-/** Turns a refused link or special file of the project's folder into an error that names it. @throws BAD_REQUEST */
+/** Runs work in the project's folder and converts a refused link or special file into an error that names it. @throws BAD_REQUEST */
 export function ownFiles<T>(work: () => T): T {
   try {
     return work();

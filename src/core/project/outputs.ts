@@ -10,11 +10,11 @@ export interface OutputPath {
 }
 
 /**
- * The files that a person allowed windows to write while this engine runs. A window shows hostile transcripts, so a person
- * must see and confirm the path first.
+ * The files that a person allowed windows to write while this engine runs. A window shows transcripts that may be hostile, so a
+ * person must see and confirm each path first.
  */
 export interface AllowedOutputs {
-  /** Allows the file, and others directly in its folder. Hidden files are allowed one by one: they may change what programs do. */
+  /** Allows the file, and others directly in its folder. Hidden files are allowed one by one, because they may change how programs behave. */
   allow(path: string): OutputPath;
   /** @throws UNAUTHORIZED with `data.path` and `data.folder` unless the file is allowed. */
   check(path: string): void;

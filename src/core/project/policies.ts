@@ -5,7 +5,7 @@ import { parseJson } from '../base/index.js';
 import { type RunPolicy, runnerContract } from '../contract/index.js';
 import { makeFolders, readInside, replaceFile } from '../files/index.js';
 
-/** What may start by itself, for each project in its folder. It belongs to this machine: a project brings no policy along. */
+/** The jobs that may start by themselves, for each project in its folder. Policies belong to this machine: a project brings none along. */
 export interface Policies {
   get(projectId: string, dir: string): RunPolicy;
   set(projectId: string, dir: string, policy: RunPolicy): RunPolicy;

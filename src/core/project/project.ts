@@ -23,18 +23,18 @@ export interface Project extends ProjectFolder {
   wake(): void;
   readonly capture: Capture;
   readonly summarizer: Summarizer;
-  /** Where a thread can count tokens. Without it, the caller does. */
+  /** The thread that counts tokens. Without it, the caller counts them. */
   readonly usageThread: UsageThread | undefined;
   /** The text of a person's file of prices, limits and budgets. */
   readonly usageSettings: () => string | undefined;
 }
 
-/** Data of this machine about its projects, outside of them. */
+/** This machine's data about its projects, which is stored outside of them. */
 export interface ForProjects {
   /** The name of this machine. */
   readonly name?: string | undefined;
   readonly replicas: MachineReplicas;
-  /** The projects that a person trusts here; without it, every project is trusted. Others are restricted. */
+  /** The projects that a person trusts on this machine; others are restricted. Without it, every project is trusted. */
   readonly trusted?: TrustedProjects;
   /** As in `EngineOptions`. */
   readonly worker?: string | undefined;
@@ -44,12 +44,12 @@ export interface ForProjects {
   /** The summarizers that a person turned on, by the folder of the project. */
   readonly summaries?: (dir: string) => SummarizerSettings;
   readonly providers?: () => readonly ModelProvider[];
-  /** Where copies of databases stay that may only be read. */
+  /** The folder that keeps copies of read-only databases. */
   readonly copies?: string;
 }
 const nothing: ForProjects = { replicas: noReplicas };
 
-/** Settings that last as long as the process. */
+/** Summarizer settings that are kept in memory only. The summarizer is off at first. */
 function off(): SummarizerSettings {
   let plan: ReturnType<SummarizerSettings['get']>;
   const set = (next: typeof plan): void => {
@@ -58,15 +58,15 @@ function off(): SummarizerSettings {
   return { get: () => plan, set };
 }
 
-/** Makes a project folder, trusts it and opens it. @throws what `makeFolder` does. */
+/** Creates a project folder, trusts it and opens it. @throws the errors of `makeFolder`. */
 export const createProject = (input: NewProject, clock: Clock, machine?: ForProjects): Project =>
   openProject(makeFolder(input, clock, machine?.trusted), clock, machine);
 
-/** Opens a project. `repair`: as `openFolder` does it. @throws what `openFolder` does. */
+/** Opens a project. `repair` works as in `openFolder`. @throws the errors of `openFolder`. */
 export function openProject(path: string, clock: Clock, machine: ForProjects = nothing, { repair = false } = {}): Project {
   const folder = openFolder(path, clock, { repair, restrict: restrictUntrusted(machine.trusted), copies: machine.copies, machine: machine.name });
   const { access, chain, projectId } = folder;
-  // A restricted project may have the id of another project that has replicas here.
+  // A restricted project gets no replicas: it may have copied the id of a project that has replicas here.
   const isRestricted = isUntrusted(access);
   const replicas = openReplicas({ chain, projectId, machine: isRestricted ? noReplicas : machine.replicas, vault: machine.vault });
   const { worker, usageSettings } = machine;

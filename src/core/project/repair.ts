@@ -5,7 +5,7 @@ import * as integrity from '../integrity/index.js';
 import { backupPaths, makeFolder, openFolder } from './folder.js';
 import type { Project } from './project.js';
 
-/** Checks an open project. One that is read from a kept copy of its database is checked by a new one: the original may be damaged since. */
+/** Checks an open project. For a kept copy of the database, checks a new copy: the original may have been damaged since. */
 export function* checkProject(project: Project): Generator<undefined, integrity.CheckResult> {
   const { access, dir, chain } = project;
   if (access.mode === 'read-write') return yield* integrity.checkProject(project);

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/index.js';
 import type { ProjectSettings } from '../contract/index.js';
 
-/** The settings of a project, which hold for all who work on it. */
+/** The settings of a project, which apply to everyone who works on it. */
 export function settingsOf({ db, project }: Pick<Chain, 'db' | 'project'>): ProjectSettings {
   const row = db.one<{ value: string }>("SELECT value FROM setting WHERE project = ? AND name = 'enableShareContext'", project);
   return { enableShareContext: row === undefined || row.value === 'true' };

@@ -26,8 +26,8 @@ export const storedBytes = ({ dir, db }: Pick<ProjectFolder, 'dir' | 'db'>): num
     .reduce((sum, { bytes }) => sum + bytes, databaseBytes(db));
 
 /**
- * What uses the space of a project: bytes on disk by purpose, which add up to `storedBytes` without the journal, and objects
- * by policy. Measuring reads the whole database, so it runs table by table with other calls in between.
+ * The space that a project uses: bytes on disk by purpose, which add up to `storedBytes` without the journal, and objects by
+ * policy. Measuring reads the whole database, so it yields after each table to let other calls run.
  */
 export function* storageOf({ dir, db, chain }: Pick<ProjectFolder, 'dir' | 'db' | 'chain'>): Generator<undefined, StorageReport> {
   const weights = new Map<DiskArea, number>();

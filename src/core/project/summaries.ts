@@ -4,7 +4,7 @@ import type { SummarizerPlan, SummarizerSettings } from '../assist/index.js';
 import { isObject, parseJson } from '../base/index.js';
 import { replaceFile } from '../files/index.js';
 
-/** The summarizers that a person turned on, by the folder of the project: a file in Stemma's data folder, so that no project turns on its own. */
+/** The summarizers that a person turned on, by project folder. They are stored in Stemma's data folder, so no project can turn on its own. */
 export function openSummarizerSettings(dataDir: string, dir: string): SummarizerSettings {
   const file = join(dataDir, 'summaries.json');
   const read = (): Record<string, SummarizerPlan> => {

@@ -40,7 +40,7 @@ async function connected(engine: Engine, project: Project): Promise<Connected> {
   return { address, hub: reach(engine, address) };
 }
 
-/** A restricted project may have the id of another project that has a hub here. */
+/** A restricted project has no hub here: it may have copied the id of a project that has one. */
 const addressOf = async ({ hubs }: Engine, { access, projectId }: Project): Promise<HubAddress | undefined> =>
   isUntrusted(access) ? undefined : hubs.of(projectId);
 
@@ -70,7 +70,7 @@ export async function connectTeam(
   return teamStatus(engine, project);
 }
 
-/** Signs this machine in at a hub: yields what the person has to do, and ends when it is done. @throws what `SignIn` does. */
+/** Signs this machine in at a hub. Yields instructions for the person, and ends when the person has followed them. @throws the errors of `SignIn`. */
 export async function* signInTeam({ options }: Engine, hub: string, signal?: AbortSignal): AsyncGenerator<Omit<SignIn, 'entered'>> {
   if (!options.signIn) throw badRequest('hub', 'This engine was started without hubs.');
   const { entered, ...code } = await options.signIn(hub);
@@ -82,8 +82,8 @@ export async function* signInTeam({ options }: Engine, hub: string, signal?: Abo
 const opened = 'hub projects';
 
 /**
- * Opens a project of a hub without a clone: its records are here, and an object is fetched when it is read first. What one token opens is
- * kept apart from what another one opens. @throws UNAVAILABLE, UNAUTHORIZED, NOT_FOUND as the hub answers.
+ * Opens a project of a hub without a clone: its records are stored here, and an object is fetched when it is first read. Projects opened with
+ * different tokens have different folders. @throws UNAVAILABLE, UNAUTHORIZED, NOT_FOUND as the hub answers.
  */
 export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | 'project'> & Partial<HubAddress>): Promise<Project> {
   const address = { token: undefined, ...given, onDemand: true };
@@ -101,7 +101,7 @@ export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | '
 }
 
 /**
- * Fetches the object that a read was refused for, if the hub of the project holds it. False for other refusals.
+ * Fetches the object whose read failed with this error, if the hub of the project holds it. Returns false for other errors.
  * @throws UNAVAILABLE if the project has no hub now, or the hub does not answer.
  */
 export async function fetchForRead(engine: Engine, project: Project, refusal: unknown): Promise<boolean> {
@@ -124,7 +124,7 @@ export async function disconnectTeam(engine: Engine, project: Project): Promise<
 
 const troubleOf = ({ code, message }: StemmaError) => ({ problem: message, refused: code === 'UNAUTHORIZED' });
 
-/** What a push would send and a pull would read. A hub that does not answer is a problem in the answer, not an error. */
+/** Counts the items that a push would send and a pull would read. If the hub does not answer, the result says so; this is no error. */
 export async function teamStatus(engine: Engine, project: Project): Promise<TeamStatus> {
   const address = await addressOf(engine, project);
   if (!address) return { hub: null, project: null, role: null, name: null, retention: null, toPush: {}, toPull: null };
@@ -139,7 +139,7 @@ export async function teamStatus(engine: Engine, project: Project): Promise<Team
   }
 }
 
-/** What is new on the hub of the project, and who else is there. A hub that does not answer is a problem in the answer, not an error. */
+/** Counts new items on the project's hub and lists the people there. If the hub does not answer, the result says so; this is no error. */
 export async function teamNews(engine: Engine, project: Project) {
   const address = await addressOf(engine, project);
   if (!address) return { hub: null, onDemand: false, toPull: null, me: null, people: [] };
@@ -153,21 +153,21 @@ export async function teamNews(engine: Engine, project: Project) {
   }
 }
 
-/** What a person chose to push. */
+/** A person's choice of what to push. */
 export interface PushChoice {
   readonly select?: Selection | undefined;
   readonly sources?: boolean | undefined;
   readonly preview?: boolean | undefined;
-  /** Send copies of commits without secrets of known patterns, and nothing but commits. */
+  /** Send only commits, as copies in which secrets of known patterns are replaced. */
   readonly redact?: boolean | undefined;
 }
 
-/** What a push sent, and what was replaced before. */
+/** The result of a push, with the replacements that redaction made. */
 export interface TeamPushed extends Pushed {
   readonly redactions?: readonly Redaction[];
 }
 
-/** Sends to the hub of the project, or counts what would leave. @throws as `connected` and `push`. */
+/** Pushes to the hub of the project, or only counts the items. @throws as `connected` and `push`. */
 export async function pushTeam(engine: Engine, project: Project, { select, sources = false, preview, redact }: PushChoice): Promise<TeamPushed> {
   const { chain } = project;
   if (redact && sources) throw badRequest('sources', 'Imported files cannot be redacted. Push without sources, or without redaction.');
@@ -178,13 +178,13 @@ export async function pushTeam(engine: Engine, project: Project, { select, sourc
   return { ...pushed, ...(copies && { redactions: copies.redactions }) };
 }
 
-/** Imported files leave only when a person asks for that. */
+/** The filter of a push. Imported files are sent only when a person asks for that. */
 const leavesWith =
   (own: ReturnType<typeof selected>, sources: boolean): NonNullable<ReturnType<typeof selected>> =>
   (item) =>
     item.kind === 'source' ? sources && own === undefined : own === undefined || own(item);
 
-/** Takes over what the hub of the project has. @throws as `connected` and `pull`. */
+/** Pulls new items from the hub of the project. @throws as `connected` and `pull`. */
 export async function pullTeam(engine: Engine, project: Project): Promise<Pulled> {
   const { hub, address } = await connected(engine, project);
   return pull(project.chain, hub, { onDemand: address.onDemand });
@@ -201,7 +201,7 @@ export interface ShareChoice {
   readonly expiresAt?: Timestamp | undefined;
 }
 
-/** Makes a link. The hub gets the commits first, with what comes before them. @throws as `connected`, `push` and the hub. */
+/** Makes a link. First pushes the commits and their ancestors to the hub. @throws as `connected`, `push` and the hub. */
 export async function shareCommit(engine: Engine, project: Project, { commit, against, role, expiresAt }: ShareChoice) {
   const { hub, address } = await connected(engine, project);
   const row = commitOf(project.chain, commit, 'commit');

@@ -22,7 +22,7 @@ const worthIt = { objects: 256, bytes: 4_000_000 };
 /** Minimum age of objects, because a running turn gets more neighbors soon. */
 const settledMs = 10_000;
 
-/** The work itself, in steps. `shrink`: the database also gives free pages back to the disk, which takes long at once. */
+/** Does the work in steps. With `shrink`, also returns free pages of the database to the disk, in one step that takes long. */
 export function* tidyUp(chain: Chain, { shrink }: { readonly shrink: boolean }): Generator<undefined, void> {
   if (isWorthIt(chain)) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink });
   yield* keepRestPoints(chain);
@@ -39,7 +39,7 @@ function isWorthIt(chain: Chain): boolean {
 
 /**
  * Creates the upkeep of a project. Nothing runs before `wake`.
- * @param inThread does the work of `tidyUp` in another thread. Without it, this thread does it, step by step.
+ * @param inThread runs `tidyUp` in another thread. Without it, this thread runs it step by step.
  */
 export function openUpkeep(chain: Chain, times: UpkeepTimes = defaultTimes, inThread?: (signal: AbortSignal) => Promise<unknown>): Upkeep {
   const closing = new AbortController();

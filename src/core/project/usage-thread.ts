@@ -3,14 +3,14 @@ import { type ContextId, StemmaError } from '../base/index.js';
 import type { Question, WorkMessage, WorkOrder } from './work.js';
 import { WorkerFailed } from './worker.js';
 
-/** Answers questions about a context's tokens in a thread of its own, because counting the tokens of its text takes long. */
+/** Answers questions about a context's tokens in a thread of its own, because counting them takes long. */
 export interface UsageThread {
   /** @throws StemmaError as the question does; WorkerFailed if the thread does not start or ends. */
   ask<Result>(about: Question['about'], id: ContextId, settings: string | undefined): Promise<Result>;
   close(): void;
 }
 
-/** The thread ends after this time without a question, and with it the memory of its tokenizer. */
+/** The thread ends after this time without a question, to free the memory of its tokenizer. */
 const idleMs = 60_000;
 
 interface Running {

@@ -6,7 +6,7 @@ import { type ReadOnly, requireWrite } from './access.js';
 import { openFolder, type ProjectFolder } from './folder.js';
 import { tidyUp } from './upkeep.js';
 
-/** Work in a project that takes long, done by a thread of its own. */
+/** Long work in a project, done by a thread of its own. */
 export type Work =
   | { readonly kind: 'import'; readonly input: ImportInput }
   | { readonly kind: 'upkeep' }
@@ -24,16 +24,16 @@ export interface Question {
 
 export interface WorkOrder {
   readonly dir: string;
-  /** Another project may lie in the folder by the time that the thread opens it. */
+  /** The expected project: another one may be in the folder when the thread opens it. */
   readonly projectId: string;
   readonly work: Work;
-  /** Why the project is only read. The thread then reads a copy of its database, too. */
+  /** The reason if the project is read-only. The thread then reads a copy of its database, too. */
   readonly readOnly?: ReadOnly | undefined;
   /** The folder of such copies. */
   readonly copies?: string | undefined;
 }
 
-/** The answer to a question, or why it is refused. */
+/** The answer to a question, or the error that refused it. */
 export type Answer = { readonly result: unknown } | { readonly refused: Refusal };
 
 type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
@@ -90,7 +90,7 @@ export async function doWork(
 const stepsOf = ({ chain }: ProjectFolder, work: Exclude<Work, { readonly kind: 'usage' }>): Generator<unknown, unknown> =>
   work.kind === 'import' ? importPaths(chain, work.input) : tidyUp(chain, { shrink: true });
 
-/** What a refused call leaves with. @throws any error that is a bug. */
+/** Converts an error into a message. @throws any error that is a bug. */
 function refusalIn(error: unknown): Refusal {
   if (!(error instanceof StemmaError)) throw error;
   const { code, message, data } = error;

@@ -3,7 +3,7 @@ import { StemmaError } from '../base/index.js';
 import type { WritableDb } from '../store/index.js';
 import type { WorkMessage, WorkOrder } from './work.js';
 
-/** The thread did not start or ended by itself. What it had stored by then is complete. */
+/** The thread did not start or ended by itself. Every transaction that it committed is stored. */
 export class WorkerFailed extends Error {
   constructor(
     /** Whether it may have stored something. */
@@ -14,15 +14,15 @@ export class WorkerFailed extends Error {
   }
 }
 
-/** An import keeps little of what it reads. Without a limit, V8 collects new objects only after 128 MB of them. */
+/** Imports discard most objects soon. Without this limit, V8 frees new objects only after 128 MB of them. */
 const resourceLimits = { maxYoungGenerationSizeMb: 16 };
 
 /**
- * Has a thread do work in a project, so that this one never waits for it. Yields its events and returns its result. If the signal aborts or
- * the caller stops early, the thread ends after its current step.
+ * Runs work of a project in another thread, so that this one never waits for it. Yields its events and returns its result. If the signal
+ * aborts or the caller stops early, the thread ends after its current step.
  * @param script the built `main/engine/work.ts`.
  * @param db the connection of this thread to the project. While the other thread works, it does not copy the log into the database.
- * @throws StemmaError as the work does; WorkerFailed; what the signal was aborted with.
+ * @throws StemmaError as the work does; WorkerFailed; the reason of the aborted signal.
  */
 export async function* runInWorker<Event, Result>(
   script: string,
@@ -77,7 +77,7 @@ export async function* runInWorker<Event, Result>(
   }
 }
 
-/** The result of work whose events nobody needs. */
+/** Waits for the result of work and ignores its events. */
 export async function atEnd<Result>(work: AsyncGenerator<unknown, Result>): Promise<Result> {
   for (;;) {
     const step = await work.next();

@@ -3,7 +3,7 @@ import { StemmaError } from '../base/index.js';
 import { type StoredCredentials, unsealKeys, type Vault } from './credentials.js';
 import { type BackingStore, type BucketPlace, keyOf } from './store.js';
 
-/** Milliseconds to wait for a connection, and for an answer, before a server counts as unreachable. */
+/** Milliseconds to wait for a connection, and for a response, before a server counts as unreachable. */
 const connectMs = 5_000;
 const answerMs = 60_000;
 
@@ -72,11 +72,11 @@ async function connect(name: string, place: BucketPlace, credentials: StoredCred
     region,
     credentials: identity,
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-    // An address in the environment must not redirect what a person set here.
+    // An address in the environment must not redirect a replica that a person configured here.
     ignoreConfiguredEndpointUrls: true,
     maxAttempts: 3,
     requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs },
-    // Not every server knows the newer checksums, and the object's name proves its content anyway.
+    // Not every server supports the newer checksums, and the object's name proves its content anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });

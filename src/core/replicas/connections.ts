@@ -4,7 +4,7 @@ import { openStore } from './open.js';
 import type { ReplicaSettings } from './settings.js';
 import type { BackingStore } from './store.js';
 
-/** The backing stores in use, and which of them failed lately. */
+/** The backing stores in use, and their recent failures. */
 export interface Connections {
   /** The backing store behind a replica, opened at its first use and again when its settings change. */
   reach(name: string, settings: ReplicaSettings): BackingStore;
@@ -13,7 +13,7 @@ export interface Connections {
   succeeded(name: string): void;
   /** Why a replica did not answer when it was last tried. */
   problem(name: string): string | undefined;
-  /** Whether a replica is to be tried now: after a failure, it is left alone for a while. */
+  /** Whether to try a replica now. After a failure it is not tried for a while. */
   isDue(name: string): boolean;
   /** Milliseconds until the next replica that failed is due. Undefined if none failed. */
   msUntilRetry(): number | undefined;

@@ -15,7 +15,7 @@ export interface Copied {
   readonly damaged: string[];
 }
 
-/** Copies every object that a replica takes and does not hold yet. @throws UNAVAILABLE if the store does not answer; what was copied stays recorded. */
+/** Copies every object that a replica takes and does not hold yet. @throws UNAVAILABLE if the store does not answer; finished copies stay recorded. */
 export async function copyWaiting(
   { artifacts }: Pick<Chain, 'artifacts'>,
   name: string,

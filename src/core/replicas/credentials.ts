@@ -13,13 +13,13 @@ export interface AccessKeys {
   readonly sessionToken?: string | undefined;
 }
 
-/** Credentials that this machine holds already. They are used only if a person chooses one of them by name. */
+/** Credentials that exist on this machine already. They are used only if a person chooses one of them by name. */
 export type AmbientCredentials =
   | { readonly from: 'environment' }
   | { readonly from: 'profile'; readonly profile?: string | undefined }
   | { readonly from: 'instance' };
 
-/** What a person gives for an S3 replica. */
+/** The credentials that a person enters for an S3 replica. */
 export type GivenCredentials = AccessKeys | AmbientCredentials;
 
 /** Credentials as Stemma's own folder holds them: keys are sealed if the operating system can do that, else readable by this person only. */

@@ -6,7 +6,7 @@ import { inParallel } from './parallel.js';
 import type { ReplicasByName } from './settings.js';
 
 const atOnce = 8;
-/** Numbers after a fetched object that are searched for other evicted objects. Neighbors are usually read next. */
+/** The range of object numbers after a fetched object in which other evicted objects are fetched too. Neighbors are usually read next. */
 const neighborhood = 512;
 
 /** Objects that no replica returned intact, and the replicas that did not answer. */
@@ -17,7 +17,7 @@ export interface Unfetched {
 
 /**
  * Looks for objects in every replica, whether or not the project recorded a copy there. `onFound` gets each object once, and only
- * bytes whose hash is the ref. A replica that does not answer is named in the result and asked no further.
+ * bytes whose hash matches the ref. A replica that does not answer is named in the result and not tried again.
  */
 export async function fetchObjects(
   replicas: ReplicasByName,
@@ -43,8 +43,8 @@ export async function fetchObjects(
 }
 
 /**
- * Brings back the evicted object that a read was refused for, and its evicted neighbors.
- * @returns false if the refusal was about something else.
+ * Fetches the evicted object whose read failed with this error, and its evicted neighbors.
+ * @returns false if the error has another cause.
  * @throws UNAVAILABLE if the replicas that hold it do not answer or are not set on this machine; CORRUPT if none of them has it intact.
  */
 export async function fetchEvicted(
@@ -57,11 +57,11 @@ export async function fetchEvicted(
   const ref = refusal.data.id as ArtifactRef;
   const no = artifacts.find(ref);
   const [own, ...neighbors] = artifacts.copies.evictedFrom(no, neighborhood);
-  // Another call has fetched it meanwhile.
+  // Another call has already fetched it.
   if (own?.no !== no) return true;
   const get = (object: ArtifactNo, name: ArtifactRef) => fetchOne(artifacts.copies.holdersOf(object), replicas, connections, name);
   const fetched = new Map([[no, await get(no, ref)]]);
-  // Neighbors are a bonus: a missing one is reported when it is read.
+  // Errors with neighbors are ignored here: a missing neighbor is reported when it is read.
   await inParallel(neighbors, atOnce, async (near) => {
     const bytes = await get(near.no, near.ref).catch(() => undefined);
     if (bytes) fetched.set(near.no, bytes);

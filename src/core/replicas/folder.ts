@@ -18,7 +18,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
   };
   const root = dir;
   const durable = new Set([root]);
-  /** Syncs the names of a folder and of those above it, once: another upload, or a process that was killed, may have made them. */
+  /** Syncs a folder and those above it, once per folder: another upload, or a killed process, may have created them without a sync. */
   const makeDurable = async (folder: string): Promise<void> => {
     if (durable.has(folder)) return;
     await makeDurable(dirname(folder));
@@ -42,7 +42,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
         }
         await rename(beside, file);
         if (!isDurable) return;
-        // The replica may be the only copy later: the names must be as durable as the bytes.
+        // The replica may hold the only copy later, so the name must be as durable as the bytes.
         await syncFolderLater(dirname(file));
         await makeDurable(dirname(file));
       } catch (error) {
@@ -58,7 +58,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
         try {
           return await readObject(dir, keyOf(hash));
         } catch (error) {
-          // If the folder itself is missing (unmounted), nothing can be said about one object.
+          // If the folder itself is missing (unmounted), it is unknown whether it holds the object.
           if (fileErrorCode(error) === 'ENOENT' && (await folderExists(dir))) return undefined;
           throw error;
         }
@@ -68,7 +68,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
   };
 }
 
-/** No object of ours has more bytes. */
+/** Stemma stores no larger object. */
 const maxObjectBytes = 2 * 1024 ** 3 - 1;
 const readSafely = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 

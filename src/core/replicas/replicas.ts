@@ -10,7 +10,7 @@ import { fetchEvicted, fetchObjects, type Unfetched } from './fetch.js';
 import type { MachineReplicas, ReplicaSettings } from './settings.js';
 import type { ReplicaPlace } from './store.js';
 
-/** A replica as a person sets it. */
+/** A replica as a person configures it. */
 export interface NewReplica {
   readonly place: ReplicaPlace;
   readonly takes: Takes;
@@ -21,7 +21,7 @@ export interface NewReplica {
 /** A replica of a project, as this machine sees it. */
 export interface ReplicaState {
   readonly name: string;
-  /** Null if the project names the replica, but it is not set on this machine. */
+  /** Null if the project names the replica, but it is not configured on this machine. */
   readonly place: ReplicaPlace | null;
   readonly takes: Takes;
   /** For S3: where the credentials come from. */
@@ -43,24 +43,24 @@ export interface Replicated {
 /** The replicas of a project: objects are copied to them in the background, and evicted objects are fetched from them when they are read. */
 export interface Replicas {
   list(): ReplicaState[];
-  /** The names of the replicas that are set on this machine. */
+  /** The names of the replicas configured on this machine. */
   names(): string[];
-  /** @throws BAD_REQUEST for a folder that cannot be made; CONFLICT if the replica's former place has the only copy of an object. */
+  /** @throws BAD_REQUEST for a folder that cannot be created; CONFLICT if the replica's former place has the only copy of an object. */
   set(name: string, replica: NewReplica): Promise<void>;
   /** @throws NOT_FOUND; CONFLICT if it has the only copy of an object. */
   remove(name: string): void;
-  /** Copies what waits to every replica that answers. */
+  /** Copies waiting objects to every replica that answers. */
   replicate(): Promise<Replicated>;
-  /** Fetches the evicted object that a read was refused for, as `fetchEvicted` does. */
+  /** Fetches the evicted object whose read failed with this error, as `fetchEvicted` does. */
   fetchFor(refusal: unknown): Promise<boolean>;
   /** Looks for objects in every replica of this machine, as `fetchObjects` does: for repair. */
   fetch(refs: readonly ArtifactRef[], onFound: (ref: ArtifactRef, bytes: Uint8Array) => void): Promise<Unfetched>;
-  /** Something may wait to be copied: a run starts soon, in the background. */
+  /** Call it after new objects were stored: a run starts soon, in the background. */
   wake(): void;
   close(): void;
 }
 
-/** What the replicas of a project work with. */
+/** The parts that the replicas of a project need. */
 export interface ReplicaOptions {
   readonly chain: Chain;
   readonly projectId: string;
@@ -118,7 +118,7 @@ export function openReplicas({ chain, projectId, machine, vault }: ReplicaOption
   };
 }
 
-/** Copies to replicas, one run at a time, and again after a while for those that failed. */
+/** Copies to replicas, one run at a time. Retries failed replicas after a while. */
 interface Runner {
   run(isDue: (name: string) => boolean): Promise<Replicated>;
   plan(ms: number): void;
@@ -148,7 +148,7 @@ function openRunner(chain: Chain, settings: () => ReturnType<MachineReplicas['of
     }
     return { copied, bytes, problems };
   };
-  /** A second call waits for the first, and then copies what came meanwhile. */
+  /** A second call waits for the first, and then copies objects stored meanwhile. */
   const run = async (isDue: (name: string) => boolean): Promise<Replicated> => {
     await running?.catch(() => {});
     running = replicate(isDue);
@@ -199,11 +199,11 @@ function listReplicas(chain: Chain, settings: ReturnType<MachineReplicas['of']>,
   });
 }
 
-/** Notes the replica's name in the project, and forgets recorded copies that need not be in its place. */
+/** Records the replica's name in the project, and forgets recorded copies that its place may not have. */
 function nameReplica(chain: Chain, name: string, before: ReplicaSettings | undefined, next: ReplicaSettings): void {
   const { artifacts, db, project } = chain;
   db.transaction(() => {
-    // What this machine did not record itself is no reason to evict an object. Evicted ones may still be fetched: their hash proves them.
+    // Copies that another machine recorded must not let objects be evicted here. Evicted objects may still be fetched: their hash proves them.
     if (!before) artifacts.copies.doubt(name);
     else if (JSON.stringify(before.place) !== JSON.stringify(next.place)) {
       refuseLoss(chain, name);
@@ -213,7 +213,7 @@ function nameReplica(chain: Chain, name: string, before: ReplicaSettings | undef
   });
 }
 
-/** Keys are kept for the bucket that they were given for, and never sent to another. */
+/** The former credentials, if the bucket is the same. Keys are never sent to another bucket. */
 function keptCredentials(before: ReplicaSettings | undefined, place: ReplicaPlace): StoredCredentials | undefined {
   if (before?.place.kind !== 's3' || place.kind !== 's3') return undefined;
   return before.place.endpoint === place.endpoint && before.place.bucket === place.bucket ? before.credentials : undefined;
@@ -228,7 +228,7 @@ function refuseLoss({ artifacts }: Chain, name: string): void {
     });
 }
 
-/** The folder is made when the replica is set, and never later: a folder that is missing then is unmounted. */
+/** Creates the folder when the replica is configured, and never later: a folder that is missing later is unmounted. */
 function makeFolder(dir: string): void {
   try {
     makeFolders(dir);

@@ -7,7 +7,7 @@ import { makeFolders, replaceFile } from '../files/index.js';
 import { readCredentials, type StoredCredentials } from './credentials.js';
 import type { ReplicaPlace } from './store.js';
 
-/** A replica as this machine sets it up. */
+/** The settings of a replica on this machine. */
 export interface ReplicaSettings {
   readonly place: ReplicaPlace;
   readonly takes: Takes;
@@ -17,7 +17,7 @@ export interface ReplicaSettings {
 /** Replicas by their names. */
 export type ReplicasByName = ReadonlyMap<string, ReplicaSettings>;
 
-/** The replicas of this machine's projects. They are stored in Stemma's own folder, so that a project that travels brings none along. */
+/** The replicas of this machine's projects. They are stored in Stemma's own folder, so a project from elsewhere brings none. */
 export interface MachineReplicas {
   of(projectId: string): ReplicasByName;
   /** Sets a replica, or removes it if `settings` is undefined. */
@@ -26,7 +26,7 @@ export interface MachineReplicas {
 
 const nothing: ReplicasByName = new Map();
 
-/** For work on a project without a machine around it, such as a hook: there are no replicas, and none can be set. */
+/** For work without the machine's settings, such as a hook: there are no replicas, and none can be configured. */
 export const noReplicas: MachineReplicas = {
   of: () => nothing,
   set: () => {

@@ -1,12 +1,12 @@
-/** A place that holds copies of objects. A copy is the plain content, so its name proves it there as well. */
+/** A place that holds copies of objects. A copy is the plain content, so its name proves it. */
 export interface BackingStore {
   /** Stores a copy under its hash (hexadecimal). It is durable when this resolves. @throws UNAVAILABLE if the place does not answer or refuses. */
   put(hash: string, bytes: Uint8Array): Promise<void>;
   /** Reads a copy without checking its hash. Undefined if the place does not hold it. @throws UNAVAILABLE if the place does not answer. */
   get(hash: string): Promise<Uint8Array | undefined>;
-  /** Removes a copy by its hash. One that does not exist is no error. @throws UNAVAILABLE. */
+  /** Removes a copy by its hash, if it exists. @throws UNAVAILABLE. */
   remove(hash: string): Promise<void>;
-  /** Replaces a file that can be made again by its name, such as `facts/calls/part.parquet`. A folder does not sync it. @throws UNAVAILABLE. */
+  /** Replaces a file that can be rebuilt, by its name, such as `facts/calls/part.parquet`. A folder store does not sync it. @throws UNAVAILABLE. */
   putFile(name: string, bytes: Uint8Array): Promise<void>;
   close(): void;
 }

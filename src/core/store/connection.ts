@@ -10,13 +10,13 @@ import { registerSums, type SummedInsert, summedInsert, type Value, watchRows } 
 
 export interface OpenOptions {
   readonly readonly?: boolean;
-  /** The path of the copy that is made of an older database before it is migrated. */
+  /** Returns the path for a copy of an older database, made before it is migrated. `from` is the old format version. */
   readonly backupPath?: (from: number) => string;
   /** Milliseconds to wait for another process's transaction. The default is a minute: an import holds one transaction per file. */
   readonly busyMs?: number;
   /** Why nothing may be recorded. With it, only tables of caches and indexes accept writes. */
   readonly derivedOnly?: string;
-  /** Files and folders, beside the database itself, that must not be replaced while it is open. */
+  /** Further files and folders that must not be replaced while the database is open. */
   readonly beside?: readonly string[];
 }
 
@@ -140,7 +140,7 @@ function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'in
   const insert: Connection['insert'] = (table, row) => {
     const known = inserts.get(table) ?? { ...summedInsert(raw, table), highest: undefined };
     inserts.set(table, known);
-    // The checksum covers the row number. SQLite gives the next number, unless another connection has inserted a row meanwhile.
+    // The checksum covers the row number, so the number is predicted. SQLite assigns another one if another connection inserted a row meanwhile.
     const given = row[known.number] as number | null | undefined;
     const expected = given ?? (known.highest ?? (prepared(known.last).pluck().get() as number | null) ?? 0) + 1;
     const values = known.values(row, expected);

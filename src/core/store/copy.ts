@@ -18,14 +18,14 @@ import {
 import { copyWhole } from './foreign.js';
 import { formatVersion } from './migrations/index.js';
 
-/** A private copy of a database, so that reading it writes nothing beside the original. */
+/** A private copy of a database. Reading the copy creates no files beside the original. */
 export interface DatabaseCopy {
   /** The folder of the copy, which only this user can read. Undefined if no disk had room and the copy is in memory. */
   readonly folder: string | undefined;
   readonly database: string | Buffer;
-  /** Ends the use of the copy, and removes it unless it is kept for the next use. */
+  /** Ends the use of the copy. Removes the copy unless it is kept for the next use. */
   release(): void;
-  /** Removes a copy that turned out to be damaged. Undefined if it was made just now: then the original is damaged. */
+  /** Removes a kept copy that turned out to be damaged. Undefined for a copy made just now: its damage comes from the original. */
   readonly discard: (() => void) | undefined;
 }
 
@@ -75,7 +75,7 @@ function temporaryCopy(file: string, place: string): DatabaseCopy {
   }
 }
 
-/** Room that a copy leaves to others. */
+/** Free space that a copy leaves on its disk, in bytes. */
 const spareBytes = 64 * 1024 * 1024;
 
 /** A file with holes may be much larger than its disk: copying it would fill this one first. @throws what a full disk throws. */
@@ -125,7 +125,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
     copyPrivately(file, database);
     writeFileSync(join(part, nameOfOriginal), realpathSync(file), { mode: 0o600 });
     if (stateOf(file) !== state)
-      throw new StemmaError('UNAVAILABLE', `${file} changes while it is read; try again when its program is at rest`, { path: file });
+      throw new StemmaError('UNAVAILABLE', `${file} changes while it is read; try again when its program is idle`, { path: file });
     // After a power cut, a part of the copy could be missing.
     syncFile(database);
     renameSync(part, folder);
@@ -136,7 +136,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
   }
 }
 
-/** A value that changes whenever the database or its log changes: nobody can set the time of a file's last change back. */
+/** A value that changes whenever the database or its log changes. It includes `ctime`, which no program can set back. */
 function stateOf(file: string): string {
   const stats = ['', '-wal'].map((ending) => statSync(`${file}${ending}`, { bigint: true, throwIfNoEntry: false }));
   return hash([formatVersion, ...stats.map((stat) => stat && `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`)].join(' '));
@@ -155,7 +155,7 @@ export function removeUnused(kept: string): void {
   }
 }
 
-/** Whether the original of a copy is not what it was. */
+/** Whether the original has changed since the copy was made. */
 function isStale(folder: string): boolean {
   try {
     return !folder.endsWith(`-${stateOf(readFileSync(join(folder, nameOfOriginal), 'utf8'))}`);

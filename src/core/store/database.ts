@@ -38,8 +38,8 @@ export interface WritableDb extends ReadableDb {
    */
   isFree(): boolean;
   /**
-   * Stops copying the log into the database while another connection writes much and copies it: each copy costs two syncs.
-   * Returns a function that starts it again.
+   * Stops this connection from copying the log into the database, because each copy costs two syncs. Use it while another connection
+   * writes much and copies the log itself. Returns a function that undoes this.
    */
   leaveLog(): () => void;
   /**
@@ -54,8 +54,8 @@ export interface WritableDb extends ReadableDb {
   /** Calls back after each rollback. Caches of rows are wrong then. */
   onRollback(listener: () => void): void;
   /**
-   * Shrinks the file if that is worth rewriting it. `hollow` is the number of bytes that were removed from rows, beside whole free pages.
-   * Returns whether it did.
+   * Rewrites the file without its free space if that frees enough. `hollow` is the number of bytes removed from rows, in addition to whole
+   * free pages. Returns whether it rewrote the file.
    */
   shrink(hollow: number): boolean;
 }
@@ -70,7 +70,7 @@ export interface DanglingRow {
 
 export interface OpenDatabase extends WritableDb {
   close(): void;
-  /** The defects of pages and indexes that SQLite finds, one line each. */
+  /** The defects that SQLite finds in pages and indexes, one line each. */
   integrity(): string[];
   /** Rows that refer to a row that does not exist. */
   dangling(): DanglingRow[];
@@ -84,7 +84,7 @@ export interface OpenDatabase extends WritableDb {
   rebuild(backups: readonly string[]): Rebuilt;
 }
 
-/** After this number of commits, a connection is not a short-lived command or hook, and more commits will follow. */
+/** A connection with this many commits is no short-lived command or hook: more commits will follow. */
 const manyCommits = 64;
 
 /** Pages that a backup copies before other work gets a turn. */

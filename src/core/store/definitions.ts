@@ -3,7 +3,7 @@ import { corrupt, inWords, type StemmaError } from '../base/index.js';
 import { migrations } from './migrations/index.js';
 import { addSums, registerSums } from './sums.js';
 
-/** A table or an index whose definition is not the one that Stemma made. */
+/** A table or index that is missing or not defined as Stemma defined it. */
 export interface ChangedDefinition {
   readonly kind: 'table' | 'index';
   readonly name: string;
@@ -37,7 +37,7 @@ function inOneForm(sql: string): string {
   return `${text.slice(0, from)}${partsOf(text.slice(from, to)).toSorted().join(',')}${text.slice(to)}`;
 }
 
-/** The parts between commas that are in no parentheses. */
+/** Splits a list at the commas that are outside of parentheses. */
 function partsOf(list: string): string[] {
   const parts = [''];
   let depth = 0;
@@ -51,7 +51,7 @@ function partsOf(list: string): string[] {
 
 let known: ReadonlyMap<string, string> | undefined;
 
-/** The definitions of the current format. Making them takes as long as a new project, so only a check or an error asks for them. */
+/** The definitions of the current format. Building them takes as long as creating a project, so only checks and errors do it. */
 function ownDefinitions(): ReadonlyMap<string, string> {
   if (known) return known;
   const raw = new Database(':memory:');
@@ -78,7 +78,7 @@ export function changedDefinitions(raw: Database.Database): ChangedDefinition[] 
   });
 }
 
-/** What is wrong with a definition. */
+/** Says in one line how a definition differs. */
 export const definitionProblem = ({ kind, name, isMissing }: ChangedDefinition): string =>
   `the ${kind} ${inWords(name)} ${isMissing ? 'is missing' : 'is not defined as Stemma defines it'}`;
 

@@ -10,7 +10,7 @@ export const damagedDatabase = (error: Error): StemmaError =>
     { cause: error },
   );
 
-/** Whether an error says that the file is damaged. SQLite has no code of its own for a definition or an index that does not fit to the rest. */
+/** Whether an error means that the file is damaged. SQLite has no separate code for a definition or index that contradicts the rest. */
 export const saysDamage = ({ code, message }: InstanceType<typeof Database.SqliteError>): boolean =>
   code === 'SQLITE_NOTADB' ||
   code.startsWith('SQLITE_CORRUPT') ||
@@ -22,7 +22,7 @@ export function asStemmaError(error: InstanceType<typeof Database.SqliteError>):
   if (saysDamage(error)) return damagedDatabase(error);
   if (code === 'SQLITE_CONSTRAINT_TRIGGER') return new StemmaError('UNAVAILABLE', message, { reason: 'read-only' });
   if (code.startsWith('SQLITE_BUSY'))
-    return new StemmaError('LOCKED', 'another process has been writing to this project for too long; try again when it has finished');
+    return new StemmaError('LOCKED', 'another process is still writing to this project; try again when it has finished');
   if (code === 'SQLITE_FULL') return new StemmaError('UNAVAILABLE', 'the disk is full: nothing was written', { reason: 'disk full' });
   if (code.startsWith('SQLITE_READONLY'))
     return new StemmaError('UNAVAILABLE', 'cannot write to the project: the disk or folder is read-only', { reason: 'read-only' });

@@ -1,12 +1,12 @@
 import type Database from 'better-sqlite3';
 import { schemaOf } from './schema.js';
 
-/** The statements that make the database of the current format, as the first new database of this process has them. */
+/** The statements that create a database of the current format, read from the first new database of this process. */
 let statements: readonly string[] | undefined;
 
 /**
- * Makes the tables of the current format in an empty database at once. Every migration step reads the whole schema again, so that all steps
- * take ten times as long. False until {@link rememberFresh} has seen a database that was made by the steps.
+ * Creates the tables of the current format in an empty database at once. Running all migration steps takes ten times as long, because each
+ * step reads the whole schema again. Returns false until {@link rememberFresh} has read a database that the steps created.
  */
 export function makeFresh(raw: Database.Database): boolean {
   if (statements === undefined) return false;
@@ -14,11 +14,11 @@ export function makeFresh(raw: Database.Database): boolean {
   return true;
 }
 
-/** Remembers the definitions of a new database, which all migration steps made just now, unless a step put rows into one of its tables. */
+/** Remembers the definitions of a new database that the migration steps have just created, unless a step inserted rows into a table. */
 export function rememberFresh(raw: Database.Database): void {
   const schema = schemaOf(raw);
   const virtual = schema.filter(({ kind }) => kind === 'virtual table').map(({ name }) => name);
-  // SQLite makes the tables of a full-text index, and its own, by itself.
+  // SQLite creates the tables of a full-text index and its internal tables by itself.
   const isOwn = (name: string): boolean => !name.startsWith('sqlite_') && !virtual.some((index) => name.startsWith(`${index}_`));
   const own = schema.filter(({ name }) => isOwn(name));
   const hasRows = ({ kind, name }: (typeof own)[number]): boolean => kind === 'table' && raw.prepare(`SELECT 1 FROM "${name}"`).get() !== undefined;

@@ -22,7 +22,7 @@ export function growLog(raw: Database.Database): void {
     const { size } = fstatSync(fd);
     if (size < length) writeSync(fd, Buffer.alloc(length - size), 0, length - size, size);
   } catch {
-    // Only speed is lost: the disk is full, or another process holds the lock. The commit before this succeeded.
+    // The disk is full, or another process holds the lock. Only speed is lost, because the commit has succeeded already.
   } finally {
     if (fd !== undefined) closeSync(fd);
     if (raw.inTransaction) raw.exec('ROLLBACK');

@@ -12,7 +12,7 @@ export interface Place {
 /** Remembers the device and inode of each path. */
 export function placeAt(paths: readonly string[]): Place {
   const known = paths.map((path) => ({ path, identity: identityOf(path) }));
-  // Every transaction comes here, so that it compares numbers and makes no texts.
+  // Every transaction calls this, so it compares numbers and builds no strings.
   const isSame = ({ path, identity }: (typeof known)[number]): boolean => {
     const now = identityOf(path);
     return now?.dev === identity?.dev && now?.ino === identity?.ino;

@@ -23,11 +23,11 @@ export interface Rebuilt {
   readonly path: string;
   /** Tables of which rows could not be read. */
   readonly unread: readonly string[];
-  /** Those of the unread tables that no backup has. */
+  /** Unread tables that no backup contains. */
   readonly lost: readonly string[];
   /** The number of rows from backups, by table. */
   readonly fromBackups: ReadonlyMap<string, number>;
-  /** Row numbers of lost commits by id, and the first 48 bits of the hashes of lost objects by row number, as far as indexes are intact. */
+  /** Row numbers of lost commits by id, and the first 48 bits of the hashes of lost objects by row number. Both come from intact indexes. */
   readonly lostCommits: ReadonlyMap<string, number>;
   readonly lostObjects: ReadonlyMap<number, number>;
 }
@@ -80,7 +80,7 @@ interface Source {
   readonly isBackup: boolean;
 }
 
-/** Those of the damaged file and its backups that have tables, the newest first. @throws CORRUPT with what a person can do if none has. */
+/** The damaged file and its backups, newest first, without those that have no tables. @throws CORRUPT with advice if none has tables. */
 function sourcesOf(opened: readonly (Database.Database | undefined)[]): [Source, ...Source[]] {
   const [newest, ...older] = opened
     .map((raw, at): Source => ({ raw, tables: shapesOf(raw), isBackup: at > 0 }))
@@ -185,7 +185,7 @@ function copyTable(source: Source, fresh: Database.Database, table: TableShape, 
     else unfit += 1;
   };
   const columns = table.columns.map((name) => (reading.table.columns.includes(name) ? value(name) : 'NULL'));
-  // A row with a value of the wrong type has null here, and is lost.
+  // The second column is null for a row with a value of the wrong type. Such a row is lost.
   const select = `SELECT ${table.key[0] === 'rowid' ? 'rowid' : 'NULL'}, CASE WHEN ${fitsSql(reading.table, value)} THEN ${matchesSql(reading.table, value)} END, ${columns.join(', ')} FROM "${table.name}"`;
   const order = (way: string): string => `ORDER BY ${table.key.map((name) => (name === 'rowid' ? name : value(name))).join(` ${way}, `)} ${way}`;
   const seen = { first: Number.NaN, last: Number.NaN };
@@ -194,7 +194,7 @@ function copyTable(source: Source, fresh: Database.Database, table: TableShape, 
     meet(row);
   });
   if (all) return unfit === 0;
-  // Read from the other end up to the damage, then number by number between the two.
+  // Read backward from the last row to the damage, then look up the rows between both stops one by one.
   readRows(from, `${select} ${order('DESC')}`, (row) => {
     seen.last = Number(row[0]);
     meet(row);
@@ -244,7 +244,7 @@ function hasKey(fresh: Database.Database, table: TableShape, row: readonly Value
 
 function lostCommitsOf(old: Database.Database | undefined, fresh: Database.Database): Map<string, number> {
   const lost = new Map<string, number>();
-  // A row under this number with another id is a changed one, and its own id is what is lost.
+  // Compares ids, not row numbers: if the row now has another id, it was changed, and the commit with this id is lost.
   const known = fresh.prepare('SELECT 1 FROM context WHERE id = ?');
   if (old)
     readRows(old, 'SELECT id, seq FROM context INDEXED BY contextId ORDER BY project, id', ([id, seq]) => {
@@ -280,7 +280,7 @@ export function canRestoreRows(backups: readonly string[], rows: readonly Change
   });
 }
 
-/** Undefined if SQLite cannot read it. */
+/** The result of `read`; undefined if SQLite cannot read the data. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read();

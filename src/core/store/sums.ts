@@ -83,8 +83,8 @@ export interface Reading {
 }
 
 /**
- * How to read a table whose definition may have changed: with the types that it should have, a renamed column by its place, and a removed
- * one as null. The checksums tell whether that is right. Undefined if columns are missing and nothing could tell.
+ * Says how to read a table whose definition may have changed: with the expected types, a renamed column by its position, and a removed column
+ * as null. The checksums show whether this is right. Undefined if columns are missing and the table has no checksums.
  */
 export function readingOf(found: TableShape, wanted: TableShape, numbered: string | undefined): Reading | undefined {
   const [from, to] = [ownColumns(found), ownColumns(wanted)];
@@ -96,7 +96,7 @@ export function readingOf(found: TableShape, wanted: TableShape, numbered: strin
   return {
     table: { ...wanted, columns: places.map((at) => wanted.columns[at] as string), types: places.map((at) => wanted.types[at] as string) },
     value: (name) => {
-      // A changed type makes an ordinary column of the one that holds the row number.
+      // If its type was changed, the column that holds the row number is an ordinary column now.
       if (name === numbered) return 'rowid';
       if (found.columns.includes(name)) return quoted(name);
       const other = from[to.indexOf(name)];
@@ -146,7 +146,7 @@ export function watchRows(raw: Database.Database): void {
   raw.exec(lastWatched.triggers);
 }
 
-/** The triggers for the tables that were watched last. Most databases of a process have the same ones, and listing them takes half of the time. */
+/** The triggers of the last watched schema. Most databases of a process share a schema, and listing the triggers takes half of the time. */
 let lastWatched = { schema: '', triggers: '' };
 
 /** Removes the triggers of `watchRows`. */
@@ -198,7 +198,7 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
     sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${sumColumn}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
     number: numbered,
     values: (row, number) => {
-      // The words of SQLite: another program may have changed the table.
+      // The same error as SQLite's own: another program may have changed the table.
       for (const each in row) if (!known.has(each)) throw new Database.SqliteError(`table ${name} has no column named ${each}`, 'SQLITE_ERROR');
       const values = names.map((each) => row[each] ?? null);
       const summed = values.map((value, place) => (isLarge[place] ? ((value as Uint8Array | null)?.length ?? null) : asStored(value)));
@@ -211,7 +211,7 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
   };
 }
 
-/** The value as the checksum sees it after storing. SQLite stores text as UTF-8, which has no lone surrogates. */
+/** The value as the checksum reads it after storing. SQLite stores text as UTF-8, which has no lone surrogates. */
 const asStored = (value: Value): Value => (typeof value === 'string' ? value.toWellFormed() : asJson(value));
 
 /** A row that does not match its checksum. */

@@ -108,9 +108,7 @@ test('[F46] a session of Cline is read together with its compaction and title', 
   expect(said(chain, end?.id as ContextId, 'root').filter((line) => line.startsWith('user text'))[0]).toBe('user text  Fix the queue retry');
   expect(importInto(chain, folder)).toMatchObject({ commits: 0, skipped: [] });
   const [compaction = ''] = readdirSync(folder).filter((name) => name.includes('compaction'));
-  expect(importInto(emptyChain(), join(folder, compaction)).skipped[0]?.reason).toMatch(
-    /^it is read together with .*\.messages\.json: import that file$/,
-  );
+  expect(importInto(emptyChain(), join(folder, compaction)).skipped[0]?.reason).toMatch(/^it is a part of .*\.messages\.json: import that file$/);
 });
 
 test('[F44] a session of Cline that is not imported yet is named by its title and folder', () => {

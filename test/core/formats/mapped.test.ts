@@ -199,7 +199,7 @@ describe('[F43] a mapping that a person wrote', () => {
       ['tool', 'tool_result', 'no such folder', true, undefined],
       ['assistant', 'text', 'Another answer', false, undefined],
     ]);
-    expect(previewMapping(written('{"other": 1}'), mine).problem).toBe('the mapping makes no entry of this file');
+    expect(previewMapping(written('{"other": 1}'), mine).problem).toBe('the mapping finds no entries in this file');
     expect(previewMapping('/nowhere/at-all.json', mine).problem).toContain('does not exist');
   });
 
@@ -235,7 +235,7 @@ describe('[F43] a mapping that a person wrote', () => {
     ]);
     const empty = written('[]', 'empty.json');
     const refused = atOnce(importPaths(chain, { paths: [empty], mapping: simple })).skipped;
-    expect(refused.map(({ path: where, reason }) => [basename(where), reason])).toEqual([['empty.json', 'the mapping makes no entry of it']]);
+    expect(refused.map(({ path: where, reason }) => [basename(where), reason])).toEqual([['empty.json', 'the mapping finds no entries in it']]);
   });
 
   test('a wrong mapping is refused, and the message names what is wrong', () => {

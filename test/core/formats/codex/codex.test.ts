@@ -199,7 +199,9 @@ describe('a session that continues another', () => {
     expect(alone.notes.map(({ reason }) => reason)).toEqual([expect.stringContaining('which the project does not have')]);
     expect(texts(chain, alone.tips[0] as ContextId, 'root').join()).not.toContain('Fix the queue retry');
     const later = importInto(chain, origin);
-    expect(later.notes).toMatchObject([{ path: fork, reason: 'the session that it continues is imported now, so it was imported again after it' }]);
+    expect(later.notes).toMatchObject([
+      { path: fork, reason: 'the session that it continues was imported, so this file was imported again as its continuation' },
+    ]);
     const [tip] = listSources(chain).find(({ path }) => path === fork)?.tips ?? [];
     writeFileSync(fork, whole.join(''));
     const { tips: ends } = importInto(chain, fork);
