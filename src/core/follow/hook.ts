@@ -39,7 +39,8 @@ export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEv
   const rule = Object.hasOwn(rules, event) ? (rules[event] as Rule) : anyOther;
   const path = stringAt(said, rule.path);
   if (path === undefined || path === '') return `the event ${event} names no transcript in ${rule.path}`;
-  if (!isAbsolute(path) || path.includes('\0') || !path.endsWith('.jsonl')) return `the transcript of ${event} must be the absolute path of a .jsonl file`;
+  if (!isAbsolute(path) || path.includes('\0') || !path.endsWith('.jsonl'))
+    return `the transcript of ${event} must be the absolute path of a .jsonl file`;
   if (!existsSync(path)) return undefined;
   const folders = roots.flatMap(historyFolders).filter((folder) => existsSync(folder));
   const file = folders.map((folder) => locatedIn(folder, path)).find((located) => located !== undefined);
