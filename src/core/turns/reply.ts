@@ -86,62 +86,68 @@ export async function* asked(
   const entries: EntryDraft[] = [...(asking.given ?? [])];
   const calls: OwnCall[] = [];
   const ended = (isStopped: boolean): Reply => ({ entries, question, calls, isStopped });
-  for (let turn = 0; turn < maxCalls; turn++) {
-    const body = ownBody(chain, question, entries);
-    const open: EntryDraft[] = [];
-    const at = chain.clock();
-    const noted = {
-      ...printOf(question.wire, body),
-      replies: entries.length,
-      at,
-      tokens: unknownUsage,
-      cost: null as number | null,
-      stop: null as string | null,
-    };
-    for await (const piece of provider.stream({ model: question.model, body, headers: question.headers }, signal)) {
-      take(entries, piece);
-      if (piece.kind === 'tool_call') open.push(entries.at(-1) as EntryDraft);
-      if (piece.kind === 'usage')
-        Object.assign(noted, { tokens: mergedTokens(noted.tokens, piece.tokens), ...(piece.cost !== undefined && { cost: piece.cost }) });
-      if (piece.kind === 'end') noted.stop = piece.reason;
-      yield* shown(piece, said);
-    }
+  for (let number = 0; number < maxCalls; number++) {
+    const { call, toolCalls } = yield* callModel(chain, provider, question, entries, said, signal);
     if (signal?.aborted) return ended(true);
-    calls.push({ ...noted, ms: Math.max(0, chain.clock() - at) });
-    yield said({ kind: 'usage', delta: '', tokens: noted.tokens, ...(noted.cost !== null && { cost: noted.cost }) });
-    if (!open.length || asking.once) return ended(false);
-    for (const call of open) {
-      const known = answers.get(callName(call));
-      const answer = known ? { text: known.text ?? '', isError: known.isError ?? false } : yield* askedOfPerson(call, asking.person, said, signal);
+    calls.push(call);
+    yield said({ kind: 'usage', delta: '', tokens: call.tokens, ...(call.cost !== null && { cost: call.cost }) });
+    if (!toolCalls.length || asking.once) return ended(false);
+    for (const toolCall of toolCalls) {
+      const recorded = answers.get(callName(toolCall));
+      const answer = recorded
+        ? { text: recorded.text ?? '', isError: recorded.isError ?? false }
+        : yield* askedOfPerson(toolCall, asking.person, said, signal);
       if (signal?.aborted) return ended(true);
+      const named = toolCall.toolName !== undefined && { toolName: toolCall.toolName };
       if (!answer) {
-        yield said({
-          kind: 'notice',
-          delta: asking.person
-            ? 'The run stopped at this call. The call stays open.'
-            : 'The recording has no result for this call. The run stopped, and the call stays open.',
-          ...(call.toolName !== undefined && { toolName: call.toolName }),
-        });
+        const reason = asking.person ? 'The run stopped at this call.' : 'The recording has no result for this call. The run stopped.';
+        yield said({ kind: 'notice', delta: `${reason} The call stays open.`, ...named });
         return ended(false);
       }
-      entries.push({
-        role: 'tool',
-        kind: 'tool_result',
-        text: answer.text,
-        toolCallId: call.toolCallId,
-        ...(answer.isError && { isError: true }),
-      });
-      yield said({
-        kind: 'tool_result',
-        delta: answer.text,
-        from: known ? 'recording' : 'person',
-        ...(call.toolName !== undefined && { toolName: call.toolName }),
-      });
+      entries.push(resultOf(toolCall, answer));
+      yield said({ kind: 'tool_result', delta: answer.text, from: recorded ? 'recording' : 'person', ...named });
     }
   }
   yield said({ kind: 'notice', delta: `The run stopped after ${maxCalls} model calls in a row.` });
   return ended(false);
 }
+
+/** Calls the model once, and adds its reply to the entries. Returns the call and the tool calls of the reply. */
+async function* callModel(
+  chain: Chain,
+  provider: ModelProvider,
+  question: ReturnType<typeof questionOf>,
+  entries: EntryDraft[],
+  said: (part: Said) => ReplyPart,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ReplyPart, { readonly call: OwnCall; readonly toolCalls: readonly EntryDraft[] }> {
+  const body = ownBody(chain, question, entries);
+  const replies = entries.length;
+  const toolCalls: EntryDraft[] = [];
+  const at = chain.clock();
+  let tokens = unknownUsage;
+  let cost: number | null = null;
+  let stop: string | null = null;
+  for await (const piece of provider.stream({ model: question.model, body, headers: question.headers }, signal)) {
+    take(entries, piece);
+    if (piece.kind === 'tool_call') toolCalls.push(entries.at(-1) as EntryDraft);
+    if (piece.kind === 'usage') {
+      tokens = mergedTokens(tokens, piece.tokens);
+      cost = piece.cost ?? cost;
+    }
+    if (piece.kind === 'end') stop = piece.reason;
+    yield* shown(piece, said);
+  }
+  return { call: { ...printOf(question.wire, body), replies, at, ms: Math.max(0, chain.clock() - at), tokens, cost, stop }, toolCalls };
+}
+
+const resultOf = ({ toolCallId }: EntryDraft, { text, isError }: { readonly text: string; readonly isError: boolean }): EntryDraft => ({
+  role: 'tool',
+  kind: 'tool_result',
+  text,
+  toolCallId,
+  ...(isError && { isError: true }),
+});
 
 async function* askedOfPerson(
   call: EntryDraft,

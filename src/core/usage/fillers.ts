@@ -24,37 +24,20 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
   )
     .flatMap(({ key }) => places.get(key) ?? [])
     .sort((a, b) => a - b);
-  const paths = new Map<string, string>();
-  const tools = new Map<string, string>();
-  /** What each tool was given, by its call. */
-  const given = new Map<string, string>();
+  const calls = callNotes();
   const first = new Map<string, EntryKey>();
-  const used = new Set<string>();
   const all = contextEntries(chain, { id: tip.id });
   const prompts = systemPrompts(all.map(({ entry }) => entry));
   const entryFillers = all.map(({ key, entry }, place): UsageFiller => {
-    const { kind, toolCallId, toolName, text = '' } = entry;
-    if (kind === 'tool_call' && toolCallId !== undefined) {
-      const path = pathIn(entry.arguments) ?? onlyPatched(entry);
-      if (path !== undefined) paths.set(toolCallId, path);
-      if (toolName !== undefined) {
-        tools.set(toolCallId, toolName);
-        given.set(toolCallId, toolLine(toolName, entry.arguments).slice(toolName.length).trim());
-      }
-    }
-    if (kind === 'tool_call' && toolName !== undefined) used.add(toolName);
-    if (toolName === 'file' && entry.messageId !== undefined) {
-      const path = attachedPath(text);
-      if (path !== undefined) paths.set(entry.messageId, path);
-    }
-    const path = paths.get(toolCallId ?? (toolName === 'file' ? entry.messageId : undefined) ?? '');
-    const tool = toolName ?? tools.get(toolCallId ?? '');
+    calls.add(entry);
+    const { text = '' } = entry;
+    const { path, tool, input } = calls.of(entry);
     const digest = text.length < minDuplicateLength ? undefined : sha256Of(Buffer.from(text)).toString('base64');
     const earlier = digest === undefined ? undefined : first.get(digest);
     if (digest !== undefined && earlier === undefined) first.set(digest, key);
     const tokens = rows[place]?.tokens ?? entry.tokens;
-    const calls = replies.length - firstAfter(replies, prompts.get(place)?.first ?? place);
-    const head = given.get(toolCallId ?? '') || askedOf(entry) || rows[place]?.head;
+    const stayed = replies.length - firstAfter(replies, prompts.get(place)?.first ?? place);
+    const head = input || askedOf(entry) || rows[place]?.head;
     const group = groupOf(entry, tool);
     return {
       key,
@@ -63,8 +46,8 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
       kind: partKindOf(entry),
       ...(head !== undefined && { head }),
       tokens,
-      calls,
-      tokenCalls: tokens * calls,
+      calls: stayed,
+      tokenCalls: tokens * stayed,
       ...(earlier !== undefined && { duplicateOf: earlier }),
       ...(group !== undefined && { group }),
     };
@@ -73,7 +56,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
   const last = lastCallOf(chain, tip);
   for (const { kind, tool, tokens } of last ? offeredIn(chain, last) : []) {
     const server = serverOf(tool);
-    const isUnused = tool !== undefined && !used.has(tool);
+    const isUnused = tool !== undefined && !calls.used.has(tool);
     fillers.push({
       ...(tool !== undefined && { tool }),
       kind,
@@ -85,6 +68,39 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     });
   }
   return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
+}
+
+/** What the tool calls of a context tell about their results. Add each entry in order. */
+function callNotes() {
+  const used = new Set<string>();
+  const byCall = new Map<string, { readonly path?: string; readonly tool?: string; readonly input?: string }>();
+  /** Files that Claude Code attached, by message. */
+  const attached = new Map<string, string>();
+  return {
+    /** Tools that were called. */
+    used: used as ReadonlySet<string>,
+    add: (entry: ParsedEntry): void => {
+      const { kind, toolCallId, toolName, messageId } = entry;
+      if (kind === 'tool_call') {
+        if (toolName !== undefined) used.add(toolName);
+        const path = pathIn(entry.arguments) ?? onlyPatched(entry);
+        if (toolCallId !== undefined)
+          byCall.set(toolCallId, {
+            ...byCall.get(toolCallId),
+            ...(path !== undefined && { path }),
+            ...(toolName !== undefined && { tool: toolName, input: toolLine(toolName, entry.arguments).slice(toolName.length).trim() }),
+          });
+      }
+      const path = toolName === 'file' && messageId !== undefined ? attachedPath(entry.text ?? '') : undefined;
+      if (path !== undefined && messageId !== undefined) attached.set(messageId, path);
+    },
+    /** The file, the tool and the input that an entry is about. */
+    of: ({ toolCallId, toolName, messageId }: ParsedEntry) => {
+      const call = toolCallId === undefined ? undefined : byCall.get(toolCallId);
+      const path = toolCallId === undefined && toolName === 'file' ? attached.get(messageId ?? '') : call?.path;
+      return { path, tool: toolName ?? call?.tool, input: call?.input };
+    },
+  };
 }
 
 /** As many characters tell two system prompts apart. Those of one agent differ later: in a date, or in a list of files. */

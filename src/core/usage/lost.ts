@@ -63,30 +63,34 @@ function raritiesIn(entries: readonly ParsedEntry[]): ReadonlyMap<string, Rarity
 
 const changes: ReadonlySet<ToolClass | undefined> = new Set(['write', 'edit']);
 
+/** The calls that used a file: their number, whether one changed it, and the last one of those that matter most. */
+interface FileUse {
+  readonly entry: ParsedEntry;
+  readonly uses: number;
+  readonly isChanged: boolean;
+}
+
+function usedAgain(known: FileUse | undefined, entry: ParsedEntry, isChanged: boolean): FileUse {
+  if (!known) return { entry, uses: 1, isChanged };
+  return { entry: isChanged || !known.isChanged ? entry : known.entry, uses: known.uses + 1, isChanged: known.isChanged || isChanged };
+}
+
 /** Files that the agent read or changed with a tool, in a shell or in a patch. */
 function filesIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): Found[] {
-  const files = new Map<string, { entry: ParsedEntry; uses: number; isChanged: boolean }>();
+  const files = new Map<string, FileUse>();
   const tokens = new Map<string, number>();
   const paths = new Map<string, readonly string[]>();
   for (const entry of entries) {
-    if (entry.kind === 'tool_result' && entry.toolCallId !== undefined)
-      for (const path of paths.get(entry.toolCallId) ?? []) tokens.set(path, Math.max(tokens.get(path) ?? 0, entry.tokens));
+    const results = entry.kind === 'tool_result' ? paths.get(entry.toolCallId ?? '') : undefined;
+    for (const path of results ?? []) tokens.set(path, Math.max(tokens.get(path) ?? 0, entry.tokens));
     if (entry.kind !== 'tool_call') continue;
-    const does = toolClassOf(entry.toolName ?? '');
-    const one = does === 'search' ? undefined : pathIn(entry.arguments);
-    const some = one === undefined ? (does === 'shell' || does === 'edit' ? pathsIn(textOf(entry)) : []) : [one];
-    if (entry.toolCallId !== undefined) paths.set(entry.toolCallId, one === undefined ? [] : [one]);
-    for (const named of new Set(some)) {
+    const toolClass = toolClassOf(entry.toolName ?? '');
+    const argument = toolClass === 'search' ? undefined : pathIn(entry.arguments);
+    const inText = argument === undefined && (toolClass === 'shell' || toolClass === 'edit') ? pathsIn(textOf(entry)) : [];
+    if (entry.toolCallId !== undefined) paths.set(entry.toolCallId, argument === undefined ? [] : [argument]);
+    for (const named of new Set(argument === undefined ? inText : [argument])) {
       const path = fullPath(named, files.keys());
-      const known = files.get(path);
-      const isChanged = changes.has(does);
-      if (!known) files.set(path, { entry, uses: 1, isChanged });
-      else
-        files.set(path, {
-          entry: isChanged || !known.isChanged ? entry : known.entry,
-          uses: known.uses + 1,
-          isChanged: known.isChanged || isChanged,
-        });
+      files.set(path, usedAgain(files.get(path), entry, changes.has(toolClass)));
     }
   }
   const all = new Set(files.keys());
@@ -142,19 +146,30 @@ function decisionsIn({ entries, toolClassOf, isKept }: Before, mentions: Mention
   };
   const questions = new Set<string>();
   for (const entry of entries) {
-    const { role, kind, text = '', marks, toolName = '', toolCallId, arguments: given } = entry;
-    if (marks?.includes('hidden') || marks?.includes('meta') || marks?.includes('command')) continue;
-    if (role === 'user' && kind === 'text' && !/^\s*(?:<|\[Request interrupted|Caveat: )/.test(text)) add(entry, text);
-    if (role === 'assistant' && kind === 'text')
-      for (const [sentence] of text.matchAll(sentences)) if (deciding.test(sentence) && identifiersIn(sentence).size > 0) add(entry, sentence);
-    if (kind === 'tool_call' && /question|user_input/i.test(toolName) && toolCallId !== undefined) questions.add(toolCallId);
-    if (kind === 'tool_call' && isObject(given) && toolClassOf(toolName) !== 'edit') {
-      const plan = /plan/i.test(toolName) ? stringAt(given, 'plan') : undefined;
+    const { role, kind, text = '', marks, toolName = '', toolCallId } = entry;
+    if (marks?.some((mark) => noDecisions.has(mark))) continue;
+    if (kind === 'text' && role === 'user' && !byRuntime.test(text)) add(entry, text);
+    if (kind === 'text' && role === 'assistant') for (const sentence of decidingSentences(text)) add(entry, sentence);
+    if (kind === 'tool_call') {
+      if (toolCallId !== undefined && /question|user_input/i.test(toolName)) questions.add(toolCallId);
+      const plan = planIn(entry, toolClassOf);
       if (plan !== undefined) add(entry, plan);
     }
     if (kind === 'tool_result' && toolCallId !== undefined && questions.has(toolCallId)) add(entry, text);
   }
   return found;
+}
+
+const noDecisions: ReadonlySet<string> = new Set(['hidden', 'meta', 'command']);
+/** User texts that the runtime writes. */
+const byRuntime = /^\s*(?:<|\[Request interrupted|Caveat: )/;
+
+const decidingSentences = (text: string): string[] =>
+  [...text.matchAll(sentences)].flatMap(([sentence]) => (deciding.test(sentence) && identifiersIn(sentence).size > 0 ? [sentence] : []));
+
+/** The plan that a call hands over for approval. */
+function planIn({ toolName = '', arguments: given }: ParsedEntry, toolClassOf: Before['toolClassOf']): string | undefined {
+  return isObject(given) && /plan/i.test(toolName) && toolClassOf(toolName) !== 'edit' ? stringAt(given, 'plan') : undefined;
 }
 
 const failing =

@@ -38,21 +38,24 @@ function showUsage(session: string | undefined, options: UsageOptions): Promise<
     });
     if (options.json) return printJson(sums);
     if (session !== undefined && sums.totals.calls === 0) throw noCalls(session);
-    const titles = await titlesIn(client, groupBy === 'session' ? sums.rows.map(({ key }) => key) : []);
-    const nameOf = (key: string): string => titles.get(key) ?? (key || 'not recorded');
-    const width = Math.min(60, Math.max(7, ...sums.rows.map(({ key }) => nameOf(key).length)));
-    printText(dim(`${groupBy.padEnd(width)} ${heads}`));
-    for (const row of sums.rows) {
-      const id = titles.has(row.key) ? dim(`  ${row.key}`) : '';
-      printText(line`${firstLine(nameOf(row.key), width).padEnd(width)} ${columnsOf(row)}${id}`);
-      if (row.subagents) printText(dim(`${'  of these, by subagents'.padEnd(width)} ${columnsOf(row.subagents)}`));
-    }
-    if (sums.rows.length < sums.total) printText(dim(`${counted(sums.total - sums.rows.length, 'row')} more: --limit ${sums.total}`));
-    printText(line`${bold('total'.padEnd(width))} ${columnsOf(sums.totals)}`);
-    for (const note of notesOf(sums.totals)) printText(dim(note));
+    printSums(sums, groupBy, await titlesIn(client, groupBy === 'session' ? sums.rows.map(({ key }) => key) : []));
     if (session !== undefined) for (const note of flawsIn((await client.usage.calls({ sessionId: session })).calls)) printText(yellow(note));
     await warnOfBudgets(client, sums.overBudget);
   });
+}
+
+function printSums(sums: UsageSessions, heading: string, titles: ReadonlyMap<string, string>): void {
+  const nameOf = (key: string): string => titles.get(key) ?? (key || 'not recorded');
+  const width = Math.min(60, Math.max(7, ...sums.rows.map(({ key }) => nameOf(key).length)));
+  printText(dim(`${heading.padEnd(width)} ${heads}`));
+  for (const row of sums.rows) {
+    const id = titles.has(row.key) ? dim(`  ${row.key}`) : '';
+    printText(line`${firstLine(nameOf(row.key), width).padEnd(width)} ${columnsOf(row)}${id}`);
+    if (row.subagents) printText(dim(`${'  of these, by subagents'.padEnd(width)} ${columnsOf(row.subagents)}`));
+  }
+  if (sums.rows.length < sums.total) printText(dim(`${counted(sums.total - sums.rows.length, 'row')} more: --limit ${sums.total}`));
+  printText(line`${bold('total'.padEnd(width))} ${columnsOf(sums.totals)}`);
+  for (const note of notesOf(sums.totals)) printText(dim(note));
 }
 
 const noCalls = (session: string): UsageError =>

@@ -85,6 +85,30 @@ const digitViews: ReadonlyMap<string, ViewName> = new Map(
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 
+/** What a key does together with Ctrl or Cmd. */
+const commandKeys: ReadonlyMap<string, () => void> = new Map([
+  ['k', () => show({ kind: 'palette' })],
+  ['j', toggleInspector],
+]);
+
+/** What a key does by itself. */
+function actionOf(key: string, rememberGo: () => void): (() => void) | undefined {
+  const view = digitViews.get(key.toLowerCase());
+  if (view) return () => go({ view });
+  if (key.toLowerCase() === 'g') return rememberGo;
+  if (key === '?') return () => show({ kind: 'keys' });
+  if (key === '/') return () => document.querySelector<HTMLInputElement>('[data-filter]:not(:disabled)')?.focus();
+  return undefined;
+}
+
+/** If nothing has the focus, list keys go to the list of the view. */
+function passToList(event: KeyboardEvent): void {
+  const list = document.querySelector<HTMLElement>('[data-list]');
+  if (!list || list.contains(event.target as Node)) return;
+  list.focus({ preventScroll: true });
+  if (!list.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true, cancelable: true }))) event.preventDefault();
+}
+
 /** Handles the keys that work everywhere except while a person types into a field. */
 export function useKeys(): void {
   useEffect(() => {
@@ -100,31 +124,19 @@ export function useKeys(): void {
       event.stopPropagation();
       go({ view });
     };
+    const rememberGo = () => {
+      goPressed = performance.now();
+    };
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
-      const command = event.ctrlKey || event.metaKey;
-      const key = event.key.toLowerCase();
-      const { sheet } = useUi.getState();
-      const done = (act: () => void) => {
+      const hasCommand = event.ctrlKey || event.metaKey;
+      const isFree = !hasCommand && !event.altKey && !useUi.getState().sheet && !isTyping(event.target);
+      if (event.key === 'Escape') useUi.setState({ drawer: false });
+      const act = hasCommand ? commandKeys.get(event.key.toLowerCase()) : isFree ? actionOf(event.key, rememberGo) : undefined;
+      if (act) {
         event.preventDefault();
         act();
-      };
-      if (command && key === 'k') return done(() => show({ kind: 'palette' }));
-      if (command && key === 'j') return done(toggleInspector);
-      if (event.key === 'Escape') useUi.setState({ drawer: false });
-      if (command || event.altKey || sheet || isTyping(event.target)) return;
-      const place = digitViews.get(key);
-      if (place) return done(() => go({ view: place }));
-      if (key === 'g') return done(() => (goPressed = performance.now()));
-      if (event.key === '?') return done(() => show({ kind: 'keys' }));
-      if (event.key === '/') return done(() => document.querySelector<HTMLInputElement>('[data-filter]:not(:disabled)')?.focus());
-      // If nothing has the focus, list keys go to the list of the view.
-      if (event.target === document.body) {
-        const list = document.querySelector<HTMLElement>('[data-list]');
-        if (!list || list.contains(event.target as Node)) return;
-        list.focus({ preventScroll: true });
-        if (!list.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true, cancelable: true }))) event.preventDefault();
-      }
+      } else if (isFree && event.target === document.body) passToList(event);
     };
     addEventListener('keydown', onKeyAfterG, { capture: true });
     addEventListener('keydown', onKeyDown);

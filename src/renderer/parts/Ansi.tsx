@@ -27,20 +27,27 @@ export function ansiRuns(text: string): readonly Run[] {
   return runs;
 }
 
+/** What a code without parameters sets, or removes where the class is undefined. */
+const looks = new Map<number, readonly [property: string, look: string | undefined]>([
+  [1, ['weight', 'ansi-bold']],
+  [2, ['weight', 'ansi-faint']],
+  [3, ['style', 'ansi-italic']],
+  [4, ['line', 'ansi-underline']],
+  [22, ['weight', undefined]],
+  [23, ['style', undefined]],
+  [24, ['line', undefined]],
+  [39, ['color', undefined]],
+  ...[30, 90].flatMap((first) => colors.map((name, at) => [first + at, ['color', `ansi-${name}`]] as const)),
+]);
+
 function lookAfter(before: ReadonlyMap<string, string>, given: readonly number[]): Map<string, string> {
   const look = new Map(before);
   for (let at = 0; at < given.length; at++) {
     const code = given[at] ?? 0;
+    const [property, name] = looks.get(code) ?? [];
     if (code === 0) look.clear();
-    else if (code === 1) look.set('weight', 'ansi-bold');
-    else if (code === 2) look.set('weight', 'ansi-faint');
-    else if (code === 3) look.set('style', 'ansi-italic');
-    else if (code === 4) look.set('line', 'ansi-underline');
-    else if (code === 22) look.delete('weight');
-    else if (code === 23) look.delete('style');
-    else if (code === 24) look.delete('line');
-    else if (code === 39) look.delete('color');
-    else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) look.set('color', `ansi-${colors[code % 10]}`);
+    else if (property && name) look.set(property, name);
+    else if (property) look.delete(property);
     // Colors by number or by parts have no name here: their parameters are skipped.
     else if (code === 38 || code === 48) at += given[at + 1] === 2 ? 4 : 2;
   }

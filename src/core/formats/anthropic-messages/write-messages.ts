@@ -59,7 +59,6 @@ function draft(entries: readonly WritableEntry[]): Draft[] {
   for (const entry of entries) {
     const role = entry.role === 'assistant' ? 'assistant' : 'user';
     const attachment = entry.marks?.includes('attachment') === true;
-    const last = drafts.at(-1);
     const block = blockOf(entry);
     if (block === undefined) continue;
     const owner = entry.role === 'tool' && entry.kind !== 'tool_result' ? results.get(entry.toolCallId ?? '') : undefined;
@@ -68,22 +67,24 @@ function draft(entries: readonly WritableEntry[]): Draft[] {
       continue;
     }
     if (block.type === 'tool_result') results.set(block.tool_use_id ?? '', block);
-    const known = entry.messageId === undefined ? undefined : answers.get(entry.messageId);
-    const answer =
-      known !== undefined && known > barrier
-        ? drafts[known]
-        : entry.messageId === undefined && last?.role === 'assistant' && last.id === undefined
-          ? last
-          : undefined;
-    const sameTurn = last?.role === 'user' && !attachment && !last.attachment && last.id === entry.messageId;
-    const home = role === 'assistant' ? answer : sameTurn ? last : undefined;
-    if (home) home.blocks.push(block);
-    else drafts.push({ role, id: entry.messageId, attachment, blocks: [block] });
-    if (home) continue;
+    const known = entry.messageId === undefined ? -1 : (answers.get(entry.messageId) ?? -1);
+    const home = known > barrier && role === 'assistant' ? drafts[known] : joinable(drafts.at(-1), role, entry.messageId, attachment);
+    if (home) {
+      home.blocks.push(block);
+      continue;
+    }
+    drafts.push({ role, id: entry.messageId, attachment, blocks: [block] });
     if (role === 'assistant' && entry.messageId !== undefined) answers.set(entry.messageId, drafts.length - 1);
     if (role === 'user' && !attachment && block.type !== 'tool_result') barrier = drafts.length - 1;
   }
   return drafts;
+}
+
+/** The last message, if a block of this message goes into it. */
+function joinable(last: Draft | undefined, role: Draft['role'], id: string | undefined, attachment: boolean): Draft | undefined {
+  if (last?.role !== role || last.id !== id) return undefined;
+  if (role === 'assistant') return id === undefined ? last : undefined;
+  return attachment || last.attachment ? undefined : last;
 }
 
 /** Puts an image at its position in the list of the tool result, else at the end. */

@@ -140,61 +140,79 @@ function lineReader(from: number): (piece: Piece) => Line {
   let last: Line = bare;
   let isFirst = true;
   let cwd: string | undefined;
-  const moreOf = (record: JsonObject, chained: boolean, part: Part, calls: boolean): More | undefined => {
-    const title = titleOf(record);
-    const session = chained && isFirst ? stringAt(record, 'sessionId') : undefined;
-    const folder = chained && !cwd ? stringAt(record, 'cwd') : undefined;
+  /** Facts of the whole file: its session, and the first working directory. */
+  const fileFactsOf = (record: JsonObject): FileFacts | undefined => {
+    const sessionId = isFirst ? stringAt(record, 'sessionId') : undefined;
+    const folder = cwd ? undefined : stringAt(record, 'cwd');
     cwd ||= folder;
-    if (chained) isFirst = false;
-    const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
-    const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;
-    const forkedFrom = record.forkedFrom === undefined ? undefined : stringAt(record.forkedFrom, 'messageUuid');
-    const agents = calls ? agentCallsOf(record) : [];
-    const isClosingWord = part === 'assistant' && saysNothing(record);
-    const isRare = title || session || folder || logicalParent || metadata || forkedFrom || agents.length > 0 || isClosingWord;
-    if (!isRare) return undefined;
-    return {
-      ...(title && { title }),
-      ...(session !== undefined && { sessionId: session }),
-      ...(folder !== undefined && { cwd: folder }),
-      ...(logicalParent !== undefined && { logicalParent }),
-      ...(metadata && { metadata }),
-      ...(forkedFrom !== undefined && { forkedFrom }),
-      ...(agents.length > 0 && { agents }),
-      ...(isClosingWord && { isClosingWord }),
-    };
+    isFirst = false;
+    return sessionId || folder ? { ...(sessionId && { sessionId }), ...(folder && { cwd: folder }) } : undefined;
   };
-  return ({ line, range: { start, end }, sort, record, ghost }) => {
-    if (!record) return { ...bare, line, start, end, sort, more: ghost && { ghost } };
-    const chained = sort === 'record' && isChained(record);
-    const part = chained ? partOf(record) : 'quiet';
-    const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
-    const message = chained ? messageIdOf(record) : undefined;
-    const isAnswer = part === 'assistant';
-    const calls = isAnswer && blocksOf(record).some((block) => !isObject(block) || block.type === 'tool_use');
-    const isPrompt = part === 'prompt' || (part === 'command' && record.isMeta !== true);
-    const read: Line = {
-      line,
-      start,
-      end,
-      sort,
-      uuid: chained ? uuidOf(record) : undefined,
-      parent: parent === last.uuid ? last.uuid : parent,
-      part,
-      sidechain: record.isSidechain === true,
-      isMessage: record.type === 'user' || record.type === 'assistant',
-      timestamp: typeof record.timestamp === 'string' ? record.timestamp : undefined,
-      message: message === last.message ? last.message : message,
-      results: part === 'result' ? oneOrMore(resultIdsOf(record)) : bare.results,
-      stops: isAnswer && stringAt(record.message, 'stop_reason') === 'tool_use',
-      calls,
-      headline: isPrompt ? headlineOf(record) : undefined,
-      more: moreOf(record, chained, part, calls),
-      outline: sort === 'record' && isOutlined({ start, end }, from) ? outlineOfRecord(record) : undefined,
-    };
+  return (piece) => {
+    const { line, range, sort, record, ghost } = piece;
+    if (!record) return { ...bare, line, ...range, sort, more: ghost && { ghost } };
+    const read = lineOf(piece, record, last, from, fileFactsOf);
     if (ghost) return { ...read, more: { ...read.more, ghost } };
     last = read;
     return read;
+  };
+}
+
+/** A line with a record. @param last the line before it; @param from the byte from which outlines are made. */
+function lineOf(
+  { line, range: { start, end }, sort }: Piece,
+  record: JsonObject,
+  last: Line,
+  from: number,
+  fileFactsOf: (record: JsonObject) => FileFacts | undefined,
+): Line {
+  const chained = sort === 'record' && isChained(record);
+  const part = chained ? partOf(record) : 'quiet';
+  const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
+  const message = chained ? messageIdOf(record) : undefined;
+  const isAnswer = part === 'assistant';
+  const calls = isAnswer && blocksOf(record).some((block) => !isObject(block) || block.type === 'tool_use');
+  const isPrompt = part === 'prompt' || (part === 'command' && record.isMeta !== true);
+  return {
+    line,
+    start,
+    end,
+    sort,
+    uuid: chained ? uuidOf(record) : undefined,
+    parent: parent === last.uuid ? last.uuid : parent,
+    part,
+    sidechain: record.isSidechain === true,
+    isMessage: record.type === 'user' || record.type === 'assistant',
+    timestamp: typeof record.timestamp === 'string' ? record.timestamp : undefined,
+    message: message === last.message ? last.message : message,
+    results: part === 'result' ? oneOrMore(resultIdsOf(record)) : bare.results,
+    stops: isAnswer && stringAt(record.message, 'stop_reason') === 'tool_use',
+    calls,
+    headline: isPrompt ? headlineOf(record) : undefined,
+    more: moreOf(record, part, calls, chained ? fileFactsOf(record) : undefined),
+    outline: sort === 'record' && isOutlined({ start, end }, from) ? outlineOfRecord(record) : undefined,
+  };
+}
+
+type FileFacts = Pick<More, 'sessionId' | 'cwd'>;
+
+/** The rare facts of a record; undefined if it has none. */
+function moreOf(record: JsonObject, part: Part, calls: boolean, ofFile: FileFacts | undefined): More | undefined {
+  const title = titleOf(record);
+  const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
+  const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;
+  const forkedFrom = record.forkedFrom === undefined ? undefined : stringAt(record.forkedFrom, 'messageUuid');
+  const agents = calls ? agentCallsOf(record) : [];
+  const isClosingWord = part === 'assistant' && saysNothing(record);
+  if (!title && !ofFile && !logicalParent && !metadata && !forkedFrom && agents.length === 0 && !isClosingWord) return undefined;
+  return {
+    ...(title && { title }),
+    ...ofFile,
+    ...(logicalParent !== undefined && { logicalParent }),
+    ...(metadata && { metadata }),
+    ...(forkedFrom !== undefined && { forkedFrom }),
+    ...(agents.length > 0 && { agents }),
+    ...(isClosingWord && { isClosingWord }),
   };
 }
 

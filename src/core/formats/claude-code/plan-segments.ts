@@ -57,8 +57,7 @@ function cutBranch(branch: Branch, branchedAt: ReadonlySet<Node>, granularity: P
   branch.nodes.forEach((node, index) => {
     const before = branch.nodes[index - 1];
     const { part } = node.line;
-    if (before && (before.stored === undefined) !== (node.stored === undefined)) close(index, 'turn_boundary');
-    if (before && branchedAt.has(before)) close(index, 'turn_boundary');
+    if (before && (isStoredNode(before) !== isStoredNode(node) || branchedAt.has(before))) close(index, 'turn_boundary');
     if (part === 'boundary') {
       close(index, before && isOpen(before.line) ? 'compaction' : 'turn_boundary');
       inCompaction = true;
@@ -69,13 +68,18 @@ function cutBranch(branch: Branch, branchedAt: ReadonlySet<Node>, granularity: P
       close(part === 'summary' ? index + 1 : index, 'compaction');
       if (part === 'summary') return;
     }
-    if ((part === 'prompt' || part === 'command') && filled && !isSamePrompt(before, node)) close(index, 'turn_boundary');
+    if (filled && beginsTurn(before, node)) close(index, 'turn_boundary');
     else if (granularity === 'tool_call' && part === 'assistant' && before && answersCalls(branch, index)) close(index, 'tool_call');
     if (part === 'command') commanded = true;
     filled ||= fillsTurn(node.line, commanded);
   });
   close(branch.nodes.length, 'turn_boundary');
 }
+
+const isStoredNode = ({ stored }: Node): boolean => stored !== undefined;
+
+const beginsTurn = (before: Node | undefined, node: Node): boolean =>
+  (node.line.part === 'prompt' || node.line.part === 'command') && !isSamePrompt(before, node);
 
 /** Text of the runtime fills a turn only after a slash command, where it is the expanded prompt. Otherwise it belongs to the next prompt. */
 const fillsTurn = ({ part, more }: Line, commanded: boolean): boolean =>
@@ -89,7 +93,7 @@ const fillsTurn = ({ part, more }: Line, commanded: boolean): boolean =>
 const canAbsorb = (before: Segment, [first]: readonly Node[], branchedAt: ReadonlySet<Node>): boolean =>
   before.branch === first?.branch &&
   before.type === 'delta' &&
-  (before.nodes[0]?.stored === undefined) === (first.stored === undefined) &&
+  isStored(before) === isStoredNode(first) &&
   !branchedAt.has(before.nodes.at(-1) as Node);
 
 /** A prompt can be written as several records, one for each block. */
@@ -132,6 +136,18 @@ export function placeLines(lines: readonly Line[], tree: Tree, segments: Segment
     }
     waiting = [];
   };
+  const placeNode = (line: Line, node: Node, segment: Segment): void => {
+    if (isStoredNode(node)) {
+      if (resumeAt === 0) settle(undefined);
+      lastStored = node;
+      current = undefined;
+      addRange(side, line);
+    } else {
+      if (waiting.length > 0) settle(resumeAt > 0 || lastStored === undefined ? segment : undefined);
+      current = segment;
+      segment.lines.push(line);
+    }
+  };
   for (const line of lines) {
     const node = tree.placements.get(line);
     const segment = node && segments.of.get(node);
@@ -139,24 +155,18 @@ export function placeLines(lines: readonly Line[], tree: Tree, segments: Segment
       if (segment) lastStored = node;
       // Usually the newline that the last import did not see. Joining the deltas adds it again.
       if (line.end > resumeAt) addRange(side, { start: resumeAt, end: line.end });
-    } else if (segment && node?.stored !== undefined) {
-      if (resumeAt === 0) settle(undefined);
-      lastStored = node;
-      current = undefined;
-      addRange(side, line);
-    } else if (segment) {
-      if (waiting.length > 0) settle(resumeAt > 0 || lastStored === undefined ? segment : undefined);
-      current = segment;
-      segment.lines.push(line);
-    } else if (line.sort === 'request' || line.sort === 'torn' || line.sort === 'half' || tree.repeated.has(line)) {
-      addRange(side, line);
-    } else if (current) current.lines.push(line);
+    } else if (segment) placeNode(line, node as Node, segment);
+    else if (notInTurn.has(line.sort) || tree.repeated.has(line)) addRange(side, line);
+    else if (current) current.lines.push(line);
     else waiting.push(line);
   }
   settle(waiting.length > 0 && resumeAt > 0 && lastStored ? addBookkeeping(segments.list, lastStored) : undefined);
   for (const segment of segments.list) sortByTree(segment, tree);
   return side.sort((a, b) => a.start - b.start);
 }
+
+/** Lines of these kinds belong to no turn. */
+const notInTurn: ReadonlySet<Line['sort']> = new Set(['request', 'torn', 'half']);
 
 /** Where a file has grown by bookkeeping only, the bookkeeping is a delta without entries. */
 function addBookkeeping(segments: Segment[], after: Node): Segment {

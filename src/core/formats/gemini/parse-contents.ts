@@ -43,30 +43,34 @@ export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): Sent
   let isForgotten = false;
   let isFirst = true;
   const done = (): Sent => ({ contents: contentsOf(withResults([...turns.values()])), isReopened });
-  for (const delta of deltas) {
-    for (const { record } of scanValues(delta).pieces) {
-      if (!record) continue;
-      const history = historyIn(record);
-      const back = rewindIn(record);
-      if (history) {
-        const at = history.findIndex((message) => nameOf(message) === answer);
-        turns = inOrder((at < 0 ? history : history.slice(0, at)).flatMap(turnOf));
-        if (at >= 0) return done();
-      } else if (back !== undefined) turns = takeBack(turns, back);
-      else if (isMessage(record)) {
-        if (nameOf(record) === answer) return done();
-        put(turns, record);
-      } else if (isHeader(record)) isForgotten = !isFirst;
-      else if (isObject(record.$set) && typeof record.$set.sessionId === 'string') {
-        turns = withCopies(reopened(readAgain(turns), isForgotten));
-        isReopened = true;
-        isForgotten = false;
-      }
-      isFirst = false;
+  for (const record of recordsIn(deltas)) {
+    const history = historyIn(record);
+    const back = rewindIn(record);
+    if (history) {
+      const at = history.findIndex((message) => nameOf(message) === answer);
+      turns = inOrder((at < 0 ? history : history.slice(0, at)).flatMap(turnOf));
+      if (at >= 0) return done();
+    } else if (back !== undefined) turns = takeBack(turns, back);
+    else if (isMessage(record)) {
+      if (nameOf(record) === answer) return done();
+      put(turns, record);
+    } else if (isHeader(record)) isForgotten = !isFirst;
+    else if (isReopening(record)) {
+      turns = withCopies(reopened(readAgain(turns), isForgotten));
+      isReopened = true;
+      isForgotten = false;
     }
+    isFirst = false;
   }
   return done();
 }
+
+function* recordsIn(deltas: Iterable<Uint8Array>): Generator<JsonObject> {
+  for (const delta of deltas) for (const { record } of scanValues(delta).pieces) if (record) yield record;
+}
+
+/** Whether the agent wrote the record when it opened the session again. */
+const isReopening = ({ $set }: JsonObject): boolean => isObject($set) && typeof $set.sessionId === 'string';
 
 const turnOf = (message: JsonObject): readonly Turn[] => {
   if (message.type !== 'user' && message.type !== 'gemini') return [];

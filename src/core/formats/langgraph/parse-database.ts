@@ -102,8 +102,7 @@ function stepOf({ id, parent, checkpoint, metadata, written }: Step, before: Sta
   const channel = held ?? changedChannel(checkpoint, values, before);
   const list =
     held !== undefined ? (values[held] as readonly Json[]) : channel === undefined ? [] : afterWrites(before?.messages ?? [], written(channel));
-  let same = 0;
-  while (before && same < list.length && same < before.messages.length && isSame(list[same], before.messages[same])) same++;
+  const same = before ? sharedLength(list, before.messages) : 0;
   const messages = before ? [...before.messages.slice(0, same), ...list.slice(same)] : list;
   let last = before?.last ?? null;
   while (last && last.end > same) last = last.before;
@@ -111,15 +110,7 @@ function stepOf({ id, parent, checkpoint, metadata, written }: Step, before: Sta
   const source = stringAt(metadata, 'source');
   // A person's edit makes a branch. A graph that drops its first messages continues with fewer.
   const replaces = start === 0 && before?.last != null && messages.length > 0 && source !== 'update' && source !== 'fork';
-  const changed: { [channel: string]: Json } = {};
-  const channels = new Map<string, string>();
-  for (const [name, value] of Object.entries(values)) {
-    if (name === channel) continue;
-    const print = createHash('sha256').update(JSON.stringify(value)).digest('base64');
-    channels.set(name, print);
-    if (before?.channels.get(name) !== print) changed[name] = value;
-  }
-  const gone = [...(before?.channels.keys() ?? [])].filter((name) => !channels.has(name));
+  const { channels, changed, gone } = otherChannels(values, channel, before);
   const at = stringAt(checkpoint, 'ts');
   const line: JsonObject = {
     checkpoint: id,
@@ -138,6 +129,26 @@ function stepOf({ id, parent, checkpoint, metadata, written }: Step, before: Sta
   const added = messages.length > start ? { checkpoint: id, end: messages.length, before: last } : last;
   const state: State = { messages, channel, channels, last: added };
   return { line, state };
+}
+
+/** The channels beside that of the messages: digests of their values, and what changed since the state before. */
+function otherChannels(values: JsonObject, channel: string | undefined, before: State | undefined) {
+  const changed: { [channel: string]: Json } = {};
+  const channels = new Map<string, string>();
+  for (const [name, value] of Object.entries(values)) {
+    if (name === channel) continue;
+    const digest = createHash('sha256').update(JSON.stringify(value)).digest('base64');
+    channels.set(name, digest);
+    if (before?.channels.get(name) !== digest) changed[name] = value;
+  }
+  const gone = [...(before?.channels.keys() ?? [])].filter((name) => !channels.has(name));
+  return { channels, changed, gone };
+}
+
+/** How many messages two lists have in common from their beginning. */
+function sharedLength(a: readonly Json[], b: readonly Json[]): number {
+  const first = a.findIndex((message, at) => at >= b.length || !isSame(message, b[at]));
+  return first < 0 ? a.length : first;
 }
 
 function isSame(a: Json | undefined, b: Json | undefined): boolean {

@@ -59,24 +59,34 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
       const after = typeof line.after === 'string' ? line.after : undefined;
       const parent = after === undefined ? null : (byId.get(after) ?? null);
       if (after !== undefined && !parent) notes.push({ line: piece.line, reason: `the parent ${after} does not exist: read as a root` });
-      const at = timeOf(line);
-      const kinds = line.messages.map((message) => messageOf(message));
-      const last = kinds.at(-1);
-      const isOpen = last?.kind !== 'ai' || (Array.isArray(last.fields.tool_calls) && last.fields.tool_calls.length > 0);
-      const node: TreeRecord = {
-        name: line.checkpoint,
-        piece,
-        part: line.replaces === true && parent ? 'compaction' : 'step',
-        parent,
-        stored: piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(line.checkpoint)),
-        ends: isOpen ? 'tool_call' : 'turn_boundary',
-        ...(at === undefined ? {} : { at }),
-      };
+      const node = nodeOf(piece, line, parent, context);
       all.push(node);
       byId.set(line.checkpoint, node);
     }
     return all;
   }
+}
+
+/** A checkpoint as a record of the tree. */
+function nodeOf(piece: Piece, line: CheckpointLine, parent: TreeRecord | null, { resumeAt, known }: PlanContext): TreeRecord {
+  const at = timeOf(line);
+  return {
+    name: line.checkpoint,
+    piece,
+    part: line.replaces === true && parent ? 'compaction' : 'step',
+    parent,
+    stored: piece.range.start < resumeAt || ((parent === null || parent.stored) && known.has(line.checkpoint)),
+    ends: endsTurn(line) ? 'turn_boundary' : 'tool_call',
+    ...(at === undefined ? {} : { at }),
+  };
+}
+
+/** Whether a checkpoint ends with an answer that calls no tool. */
+function endsTurn({ messages }: CheckpointLine): boolean {
+  const last = messages.length > 0 ? messageOf(messages.at(-1) as (typeof messages)[number]) : undefined;
+  if (last?.kind !== 'ai') return false;
+  const { tool_calls: calls } = last.fields;
+  return !Array.isArray(calls) || calls.length === 0;
 }
 
 function* messagesOf(lines: readonly CheckpointLine[]) {

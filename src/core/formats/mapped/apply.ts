@@ -138,6 +138,23 @@ const defaultRoles: Readonly<Record<MappingRule['kind'], string>> = {
   event: 'system',
 };
 
+/** The marks of an entry of a kind. */
+function ownMarks(
+  kind: MappingRule['kind'],
+  facts: { readonly hasCounts: boolean; readonly isSigned: boolean; readonly isAdded: boolean },
+): string[] {
+  if (kind === 'event') return facts.hasCounts ? ['hidden', 'beside'] : ['hidden'];
+  if (kind === 'thinking' && facts.isSigned) return ['signed'];
+  return facts.isAdded ? ['meta'] : [];
+}
+
+/** Whether an entry of a kind would be empty: it has neither the text nor the image that the kind is for. */
+function isEmpty(kind: MappingRule['kind'], text: string | undefined, image: string | undefined): boolean {
+  if (kind === 'image') return image === undefined;
+  if (kind === 'thinking') return text === undefined;
+  return (kind === 'text' || kind === 'summary') && !text;
+}
+
 function ruleMaker(rule: MappingRule): Maker {
   const test = tester(rule.when);
   const each = rule.each === undefined ? undefined : compiled(rule.each);
@@ -155,21 +172,13 @@ function ruleMaker(rule: MappingRule): Maker {
     const [input] = read.arguments(scope);
     const image = textOf(read.image(scope));
     const signature = textOf(read.signature(scope));
-    const needsText = rule.kind === 'text' || rule.kind === 'thinking' || rule.kind === 'summary';
-    if (needsText && (text === undefined || (text === '' && rule.kind !== 'thinking'))) return undefined;
-    if (rule.kind === 'image' && image === undefined) return undefined;
+    if (isEmpty(rule.kind, text, image)) return undefined;
     const inline = image === undefined ? null : /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(image);
     const at = instant(read.at(scope)[0]);
     const agent = textOf(read.agent(scope));
     const counts = usage?.(scope);
     const marks = [
-      ...(rule.kind === 'event'
-        ? ['hidden', ...(counts ? ['beside'] : [])]
-        : signature !== undefined && rule.kind === 'thinking'
-          ? ['signed']
-          : added?.(scope)
-            ? ['meta']
-            : []),
+      ...ownMarks(rule.kind, { hasCounts: counts !== undefined, isSigned: signature !== undefined, isAdded: added?.(scope) ?? false }),
       ...(agent === undefined ? [] : ['agent']),
     ];
     return {

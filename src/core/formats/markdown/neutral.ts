@@ -90,19 +90,9 @@ function editsOf(text: string, root: Root): Edit[] {
   const edits: Edit[] = [];
   const addBackslash = (at: number): unknown => edits.push({ at, length: 0, text: '\\' });
   const visit = (node: Node): void => {
-    const { start, end } = rangeOf(node);
-    if (node.type === 'code' || node.type === 'inlineCode') kept.push({ start, end });
-    else if (node.type === 'html') kept.push(...codeInHtml(text, { start, end }));
-    else if (node.type === 'image' || node.type === 'imageReference') addBackslash(labelEnd(text, start + 2));
-    else if (node.type === 'definition') isSafeTarget(node.url) ? kept.push({ start, end }) : addBackslash(start);
-    else if (node.type === 'link') {
-      const last = node.children.at(-1);
-      const tail = last ? rangeOf(last).end : start + 1;
-      if (text[start] === '[' && !isSafeTarget(node.url)) {
-        addBackslash(start);
-        addBackslash(tail);
-      } else if (isSafeTarget(node.url)) kept.push(text[start] === '<' ? { start, end } : { start: tail, end });
-    }
+    const treated = treatmentOf(text, node);
+    kept.push(...(treated.keep ?? []));
+    for (const at of treated.escape ?? []) addBackslash(at);
     if ('children' in node) for (const child of node.children) visit(child);
   };
   visit(root);
@@ -110,6 +100,31 @@ function editsOf(text: string, root: Root): Edit[] {
   for (const { index } of text.matchAll(/<(?=[a-z/!?])/gi)) if (!isKept(index)) edits.push({ at: index, length: 1, text: '&lt;' });
   for (const { index } of text.matchAll(/!(?=\[)/g)) if (!isKept(index)) addBackslash(index + 1);
   return edits;
+}
+
+/** The parts of a node that stay as they are, and the positions that get a backslash. */
+function treatmentOf(text: string, node: Node): { readonly keep?: readonly Range[]; readonly escape?: readonly number[] } {
+  const { start, end } = rangeOf(node);
+  switch (node.type) {
+    case 'code':
+    case 'inlineCode':
+      return { keep: [{ start, end }] };
+    case 'html':
+      return { keep: codeInHtml(text, { start, end }) };
+    case 'image':
+    case 'imageReference':
+      return { escape: [labelEnd(text, start + 2)] };
+    case 'definition':
+      return isSafeTarget(node.url) ? { keep: [{ start, end }] } : { escape: [start] };
+    case 'link': {
+      const last = node.children.at(-1);
+      const tail = last ? rangeOf(last).end : start + 1;
+      if (isSafeTarget(node.url)) return { keep: [{ start: text[start] === '<' ? start : tail, end }] };
+      return text[start] === '[' ? { escape: [start, tail] } : {};
+    }
+    default:
+      return {};
+  }
 }
 
 const rangeOf = ({ position }: Node): Range => ({ start: position?.start.offset ?? 0, end: position?.end.offset ?? 0 });

@@ -39,42 +39,23 @@ function messagesOf(entries: readonly WritableEntry[]): Json[] {
   for (const entry of entries) {
     if (entry.marks?.includes('hidden')) continue;
     const before = messages.at(-1);
-    const together = last !== undefined && before !== undefined && last.messageId !== undefined && last.messageId === entry.messageId;
+    const isSameMessage = last?.messageId !== undefined && last.messageId === entry.messageId;
+    const home = isSameMessage ? before : undefined;
     switch (entry.kind) {
       case 'text':
-      case 'summary': {
-        const text = entry.text ?? '';
-        if (before?.role === 'assistant' && entry.role === 'assistant' && together && !before.tool_calls && typeof before.content === 'string')
-          before.content += text;
-        else if (before?.role === 'user' && roleOf(entry) === 'user' && together && Array.isArray(before.content))
-          before.content.push({ type: 'text', text });
-        else messages.push({ role: roleOf(entry), content: text });
+      case 'summary':
+        addText(messages, home, entry);
         break;
-      }
-      case 'tool_call': {
-        const call: Json = {
-          id: entry.toolCallId ?? '',
-          type: 'function',
-          function: { name: entry.toolName ?? '', arguments: JSON.stringify(entry.arguments ?? {}) },
-        };
-        const home = before?.role === 'assistant' && last?.role === 'assistant' && (together || last.kind === 'tool_call') ? before : undefined;
-        if (home?.tool_calls) home.tool_calls.push(call);
-        else if (home) home.tool_calls = [call];
-        else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+      case 'tool_call':
+        addCall(messages, last?.role === 'assistant' && (isSameMessage || last.kind === 'tool_call') ? before : undefined, entry);
         break;
-      }
       case 'tool_result':
         messages.push({ role: 'tool', tool_call_id: entry.toolCallId ?? '', content: entry.text ?? '' });
         break;
-      case 'image': {
+      case 'image':
         if (!entry.media) continue;
-        const data = Buffer.from(entry.media.bytes.buffer, entry.media.bytes.byteOffset, entry.media.bytes.byteLength).toString('base64');
-        const part: Json = { type: 'image_url', image_url: { url: `data:${entry.media.mediaType};base64,${data}` } };
-        // A tool message holds text only, so its image follows in a user message.
-        if (before?.role === 'user' && together) before.content = [...asParts(before.content), part];
-        else messages.push({ role: 'user', content: [part] });
+        addImage(messages, home, entry.media);
         break;
-      }
       case 'thinking':
       case 'event':
         continue;
@@ -82,6 +63,30 @@ function messagesOf(entries: readonly WritableEntry[]): Json[] {
     last = entry;
   }
   return answersFirst(messages) as unknown as Json[];
+}
+
+/** Adds a text to the message that holds the blocks before it, if there is one and it can hold the text. */
+function addText(messages: Message[], home: Message | undefined, entry: WritableEntry): void {
+  const text = entry.text ?? '';
+  const role = roleOf(entry);
+  const isSameRole = home?.role === role;
+  if (isSameRole && role === 'assistant' && !home.tool_calls && typeof home.content === 'string') home.content += text;
+  else if (isSameRole && role === 'user' && Array.isArray(home.content)) home.content.push({ type: 'text', text });
+  else messages.push({ role, content: text });
+}
+
+function addCall(messages: Message[], home: Message | undefined, { toolCallId = '', toolName = '', arguments: given }: WritableEntry): void {
+  const call: Json = { id: toolCallId, type: 'function', function: { name: toolName, arguments: JSON.stringify(given ?? {}) } };
+  if (home?.role === 'assistant') home.tool_calls = [...(home.tool_calls ?? []), call];
+  else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+}
+
+/** A tool message holds text only, so its image follows in a user message. */
+function addImage(messages: Message[], home: Message | undefined, { mediaType, bytes }: NonNullable<WritableEntry['media']>): void {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  const part: Json = { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } };
+  if (home?.role === 'user') home.content = [...asParts(home.content), part];
+  else messages.push({ role: 'user', content: [part] });
 }
 
 const roleOf = (entry: WritableEntry): string => (entry.role === 'assistant' || entry.role === 'system' ? entry.role : 'user');

@@ -135,15 +135,11 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     // Some tools tell the system prompt twice. A branch from the beginning and a compaction need it again.
     const isTold = (told !== system || after === null || isCompaction) && told !== 'null' && !fresh.some(({ role }) => role === 'system');
     if (told !== 'null') system = told;
-    const started: string[] = [];
-    for (const message of [...input, ...output])
-      for (const part of partsIn(message.parts)) {
-        const id = stringAt(part, 'id') ?? '';
-        if (part.type === 'tool_call_response') answered.add(id);
-        if (part.type !== 'tool_call' || called.has(id)) continue;
-        called.add(id);
-        started.push(...(starts.get(id) ?? []).map((conversation) => startedWith(conversation, id)));
-      }
+    const parts = [...input, ...output].flatMap((message) => partsIn(message.parts));
+    for (const id of idsOf(parts, 'tool_call_response')) answered.add(id);
+    const newCalls = [...new Set(idsOf(parts, 'tool_call'))].filter((id) => !called.has(id));
+    for (const id of newCalls) called.add(id);
+    const started = newCalls.flatMap((id) => (starts.get(id) ?? []).map((conversation) => startedWith(conversation, id)));
     const hasOwn = entriesAt(attributes) !== undefined;
     isOwn ||= hasOwn;
     const facts: CallFacts = {
@@ -164,6 +160,10 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     return why === undefined ? [] : [[id, why]];
   }
 }
+
+/** The ids of the parts of a type. */
+const idsOf = (parts: readonly JsonObject[], type: string): string[] =>
+  parts.flatMap((part) => (part.type === type ? [stringAt(part, 'id') ?? ''] : []));
 
 /** What a call takes from the calls before it. */
 interface CallFacts {

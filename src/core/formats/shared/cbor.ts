@@ -158,42 +158,45 @@ function endOfItem(bytes: Uint8Array, from: number): number | string {
   /** The open containers: the number of items to come, or infinity up to a stop. */
   const open: number[] = [1];
   let at = from;
-  while (open.length > 0) {
-    const left = open[open.length - 1] as number;
+  for (let left = open.at(-1); left !== undefined; left = open.at(-1)) {
     if (left === 0) {
       open.pop();
       continue;
     }
     if (at >= bytes.length) return 'ends too early';
-    const first = bytes[at] as number;
-    if (first === stop) {
+    if (bytes[at] === stop) {
       if (left !== Number.POSITIVE_INFINITY) return 'has a stop code in the wrong place';
       open.pop();
       at += 1;
       continue;
     }
     open[open.length - 1] = left - 1;
-    const major = first >> 5;
-    const isOpen = (first & 31) === indefinite;
-    if (isOpen && (major === list || major === map || major === byteString || major === textString)) {
-      open.push(Number.POSITIVE_INFINITY);
-      at += 1;
-    } else {
-      const given = headAt(bytes, at);
-      if (!given) return 'has an invalid head';
-      at = given.next;
-      if (major === byteString || major === textString) {
-        if (given.value > bytes.length - at) return 'ends too early';
-        at += given.value;
-      } else if (major === list || major === map) {
-        if (given.value > bytes.length - at) return 'claims to be longer than its bytes';
-        open.push(major === map ? given.value * 2 : given.value);
-      } else if (major === tag) return 'has a tag, which no format here uses';
-      else if (major === simple && (first & 31) === 24) return 'has a simple value that no format here uses';
-    }
+    const item = itemAt(bytes, at);
+    if (typeof item === 'string') return item;
+    at = item.next;
+    if (item.children !== undefined) open.push(item.children);
     if (open.length > deepest) return `is nested deeper than ${deepest}`;
   }
   return at;
+}
+
+/** Where an item without children ends, or where its children begin and how many there are. A string says what is wrong. */
+function itemAt(bytes: Uint8Array, at: number): { readonly next: number; readonly children?: number } | string {
+  const first = bytes[at] as number;
+  const info = first & 31;
+  const major = first >> 5;
+  const isText = major === byteString || major === textString;
+  const isContainer = major === list || major === map;
+  if (info === indefinite && (isText || isContainer)) return { next: at + 1, children: Number.POSITIVE_INFINITY };
+  const given = headAt(bytes, at);
+  if (!given) return 'has an invalid head';
+  const { next, value } = given;
+  const bytesLeft = bytes.length - next;
+  if (isText) return value > bytesLeft ? 'ends too early' : { next: next + value };
+  if (isContainer) return value > bytesLeft ? 'claims to be longer than its bytes' : { next, children: major === map ? value * 2 : value };
+  if (major === tag) return 'has a tag, which no format here uses';
+  if (major === simple && info === 24) return 'has a simple value that no format here uses';
+  return { next };
 }
 
 const decoder = new Decoder({ mapsAsObjects: false, useRecords: false });

@@ -77,24 +77,18 @@ export function eachPiece(
   let line = 0;
   let end = file.length;
   for (const { buffer, base } of wholeLines(file, part, begin)) {
-    const sound = isUtf8(buffer);
-    for (let start = 0; start < buffer.length; ) {
-      if (++line > maxLines) throw new TooManyLines(`it has more than ${maxLines} lines`);
-      if (skipped.length > maxProblems) throw new TooManyLines(`more than ${maxProblems} of its lines are not records`);
+    const isSound = isUtf8(buffer);
+    for (let start = 0, stop = 0; start < buffer.length; start = stop) {
+      refuseTooMany(++line, skipped.length);
       const at = buffer.indexOf(newline, start);
-      const stop = at < 0 ? buffer.length : at + 1;
-      // Only the first line can begin with a byte order mark.
-      const from = base + start === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : start;
+      stop = at < 0 ? buffer.length : at + 1;
+      const from = base + start === 0 && hasByteOrderMark(buffer) ? 3 : start;
       const range = { start: base + start, end: base + stop };
-      const request = isRequestRecord(buffer, from, stop, dialect);
-      const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
-      if (record !== undefined && isTooDeep(record, stop - from)) {
-        tell({ line, range, sort: 'torn' });
-        skipped.push({ line, reason: tooDeep });
-      } else if (record !== undefined) tell({ line, range, record, sort: dialect.isRequest?.(record) ? 'request' : 'record' });
-      else if (request) tell({ line, range, sort: 'request' });
-      else if (isBlank(buffer, from, stop)) tell({ line, range, sort: 'blank' });
-      else if (at < 0 && mayGrow) {
+      const whole = wholeLine(buffer, from, stop, isSound, dialect);
+      if (whole) {
+        tell({ line, range, ...whole });
+        if (whole.sort === 'torn') skipped.push({ line, reason: tooDeep });
+      } else if (at < 0 && mayGrow) {
         tell({ line, range, sort: 'half' });
         skipped.push({ line, reason: `the last line is incomplete (${stop - start} bytes): left for the next import` });
         end = range.start;
@@ -104,11 +98,26 @@ export function eachPiece(
         skipped.push(...torn.skipped);
         notes.push(...torn.notes);
       }
-      start = stop;
     }
   }
   return { skipped: shortened(skipped), notes: shortened(notes), end };
 }
+
+function refuseTooMany(lines: number, problems: number): void {
+  if (lines > maxLines) throw new TooManyLines(`it has more than ${maxLines} lines`);
+  if (problems > maxProblems) throw new TooManyLines(`more than ${maxProblems} of its lines are not records`);
+}
+
+/** A line that is one record, a request or blank. `torn` is a record that is nested too deep. Undefined for anything else. */
+function wholeLine(buffer: Buffer, from: number, stop: number, isSound: boolean, dialect: Dialect): Pick<Piece, 'record' | 'sort'> | undefined {
+  if (isRequestRecord(buffer, from, stop, dialect)) return { sort: 'request' };
+  const record = isSound || isUtf8(buffer.subarray(from, stop)) ? recordIn(buffer, from, stop) : undefined;
+  if (record === undefined) return isBlank(buffer, from, stop) ? { sort: 'blank' } : undefined;
+  if (isTooDeep(record, stop - from)) return { sort: 'torn' };
+  return { record, sort: dialect.isRequest?.(record) ? 'request' : 'record' };
+}
+
+const hasByteOrderMark = (buffer: Buffer): boolean => buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf;
 
 function shortened(problems: readonly Problem[]): readonly Problem[] {
   const rest = problems.length - listedProblems;

@@ -114,24 +114,37 @@ export function joinLosses(parts: readonly Losses[]): Losses {
 
 /** The facts that an entry holds beside text, call and result. */
 export function factsOf(entry: WritableEntry): readonly Fact[] {
-  const said: Fact[] = [];
-  if (entry.kind === 'thinking') {
-    const sealed = entry.result as { readonly signature?: string; readonly data?: string } | undefined;
-    if (entry.marks?.includes('redacted')) said.push('sealedThinking');
-    else said.push(...((sealed?.signature ? ['thinking', 'signature'] : ['unsignedThinking']) as Fact[]));
+  const { marks, author, at, role } = entry;
+  return [
+    ...factsOfContent(entry),
+    ...(marks?.includes('server') ? (['serverTool'] as const) : []),
+    ...(marks?.includes('meta') ? (['injected'] as const) : []),
+    ...(author === undefined ? [] : [role === 'assistant' ? ('model' as const) : ('author' as const)]),
+    ...(at === undefined ? [] : (['time'] as const)),
+  ];
+}
+
+function factsOfContent(entry: WritableEntry): readonly Fact[] {
+  const { kind, role, text = '', result } = entry;
+  switch (kind) {
+    case 'thinking': {
+      if (entry.marks?.includes('redacted')) return ['sealedThinking'];
+      return isObject(result) && result.signature ? ['thinking', 'signature'] : ['unsignedThinking'];
+    }
+    case 'image':
+      return [role === 'tool' ? 'resultImage' : entry.media ? 'image' : 'linkedImage'];
+    case 'event':
+      return [isBlock(result) ? 'block' : 'event'];
+    case 'summary':
+      return ['summary'];
+    case 'text':
+      if (role === 'system') return ['system'];
+      return role === 'assistant' && text.trim() === '' ? ['blank'] : [];
+    case 'tool_result':
+      return [...(entry.isError ? (['error'] as const) : []), ...(result === undefined ? [] : (['resultData'] as const))];
+    case 'tool_call':
+      return [];
   }
-  if (entry.kind === 'image') said.push(entry.role === 'tool' ? 'resultImage' : entry.media ? 'image' : 'linkedImage');
-  if (entry.kind === 'event') said.push(isBlock(entry.result) ? 'block' : 'event');
-  if (entry.kind === 'summary') said.push('summary');
-  if (entry.kind === 'text' && entry.role === 'assistant' && (entry.text ?? '').trim() === '') said.push('blank');
-  if (entry.kind === 'tool_result' && entry.isError) said.push('error');
-  if (entry.kind === 'tool_result' && entry.result !== undefined) said.push('resultData');
-  if (entry.kind === 'text' && entry.role === 'system') said.push('system');
-  if (entry.marks?.includes('server')) said.push('serverTool');
-  if (entry.marks?.includes('meta')) said.push('injected');
-  if (entry.author !== undefined) said.push(entry.role === 'assistant' ? 'model' : 'author');
-  if (entry.at !== undefined) said.push('time');
-  return said;
 }
 
 const isBlock = (value: unknown): boolean => typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';

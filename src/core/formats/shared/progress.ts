@@ -57,11 +57,9 @@ export function progressOf(marks: Iterable<Mark>, granularity: PlanContext['gran
         break;
       case 'prompt':
       case 'command':
-        if (answered) settle(range.start);
-        open ||= is === 'prompt';
-        break;
       case 'starts':
         if (answered) settle(range.start);
+        open ||= is === 'prompt';
     }
   }
   return { settled, resting, open };

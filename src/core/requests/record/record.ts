@@ -220,6 +220,15 @@ interface Base extends BaseCall {
   readonly flaw: string | null;
 }
 
+/** Why a call cannot be put together from its base; null if it can. @param isLater whether the base is recorded after the call. */
+function flawOf(call: TakenCall['call'], base: Base | undefined, isLater: boolean): string | null {
+  if (call.flaw !== undefined) return call.flaw;
+  if (call.base === undefined) return null;
+  if (!base) return `its base ${call.base} is recorded ${isLater ? 'only after it' : 'nowhere'}`;
+  if (base.flaw !== null && call.keep > 0) return `its base ${call.base} cannot be put together: ${base.flaw}`;
+  return call.keep > base.messageCount ? `it keeps ${call.keep} messages of its base ${call.base}, which has ${base.messageCount}` : null;
+}
+
 function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, records }: Saving): void {
   const { db, project } = chain;
   const conversations = conversationRows(chain, source);
@@ -240,17 +249,7 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
       return;
     }
     const base = call.base === undefined ? undefined : baseRow(call.base);
-    const flaw =
-      call.flaw ??
-      (call.base === undefined
-        ? null
-        : !base
-          ? `its base ${call.base} is recorded ${(later.get(call.base) ?? -1) >= index ? 'only after it' : 'nowhere'}`
-          : base.flaw !== null && call.keep > 0
-            ? `its base ${call.base} cannot be put together: ${base.flaw}`
-            : call.keep > base.messageCount
-              ? `it keeps ${call.keep} messages of its base ${call.base}, which has ${base.messageCount}`
-              : null);
+    const flaw = flawOf(call, base, (later.get(call.base ?? '') ?? -1) >= index);
     const shape = shapes.get(call.shapeHash) ?? 'none is named';
     const numbers = tail.map((one) => (typeof one === 'number' ? one : -gapOf(one)));
     const linked = flaw === null && base !== undefined && call.keep > 0 ? base : undefined;

@@ -90,6 +90,17 @@ interface Tool extends JsonObject {
   readonly name: string;
 }
 
+/** The records of a delta that set the system prompt and the tools, each once. */
+function* systemMessagesOf({ entries, bytes, end }: Delta): Generator<JsonObject> {
+  const ranges = new Map(entries.flatMap((entry) => (isSystem(entry) && entry.raw && entry.raw.start < end ? [[entry.raw.start, entry.raw]] : [])));
+  for (const raw of ranges.values()) {
+    const record = parseJson(textOf(bytes.subarray(raw.start, raw.end)));
+    if (!isObject(record)) continue;
+    const message = isObject(record.systemMessage) ? record.systemMessage : record.message;
+    if (isObject(message)) yield message;
+  }
+}
+
 /** System prompt and tools at the end of the deltas. Later records change sections and tools by name. */
 function systemIn(deltas: readonly Delta[]): {
   readonly text: string | undefined;
@@ -100,14 +111,8 @@ function systemIn(deltas: readonly Delta[]): {
   const sections = new Map<string, string>();
   const tools = new Map<string, Tool>();
   const removed = new Set<string>();
-  for (const { entries, bytes, end } of deltas) {
-    const starts = new Set(
-      entries.flatMap((entry) => (isSystem(entry) && entry.raw && entry.raw.start < end ? [entry.raw] : [])).map((raw) => JSON.stringify(raw)),
-    );
-    for (const raw of [...starts].map((text) => JSON.parse(text) as { start: number; end: number })) {
-      const record = parseJson(textOf(bytes.subarray(raw.start, raw.end)));
-      const message = isObject(record) ? (isObject(record.systemMessage) ? record.systemMessage : record.message) : undefined;
-      if (!isObject(message)) continue;
+  for (const delta of deltas)
+    for (const message of systemMessagesOf(delta)) {
       if (typeof message.content === 'string' && message.content !== '') contents.push(message.content);
       for (const [name, section] of Object.entries(isObject(message.sections) ? message.sections : {}))
         if (typeof section === 'string') sections.set(name, section);
@@ -118,7 +123,6 @@ function systemIn(deltas: readonly Delta[]): {
       }
       for (const tool of listOf(message.toolsAdded)) tools.set(tool.name, tool);
     }
-  }
   const text = [...contents, ...sections.values()].filter((part) => part !== '').join('\n\n');
   return { text: text === '' ? undefined : text, tools: [...tools.values()], removed: [...removed] };
 }
