@@ -141,12 +141,12 @@ function mapChanges(a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>, 
   });
 }
 
-/** Parameters that make a provider read unchanged messages again. */
+/** Parameters whose change makes a provider's cache of messages useless. */
 const messageParameters = ['tool_choice', 'thinking'];
 
 /**
- * The longest common beginning in the order in which a provider caches: tools, system, messages. A cache belongs to one model. A request
- * that only continues, or that ends earlier, breaks nothing.
+ * The longest common prefix, in the order in which a provider caches: tools, system, messages. A cache belongs to one model. A request that
+ * only adds messages to the other, or that ends earlier, does not invalidate the cache.
  */
 function cacheOf(a: Side, b: Side): RequestDiff['cache'] {
   let tokens = 0;
@@ -176,7 +176,7 @@ function cacheOf(a: Side, b: Side): RequestDiff['cache'] {
     let same = 0;
     for (; same < left.length && same < right.length && isSame(left[same] as Json, right[same] as Json); same += 1)
       tokens += tokensOfBlock(left[same] as Json);
-    // The last message of the first call may have been continued, and that of the second may end earlier.
+    // The last message may be longer in the second call than in the first, or shorter.
     const isContinued = same === left.length && messages === a.messages.length - 1;
     const isEarlier = same === right.length && messages === b.messages.length - 1;
     return brokenAt(isContinued || isEarlier ? null : `${path}.content[${same}]`);

@@ -10,8 +10,8 @@ import { messageReader } from '../shared/messages.js';
 import { unpackNumbers } from '../shared/varints.js';
 
 /**
- * What filled the window, call by call, in the order sent: approximate tokens by cause, beside the provider's count. Each message is read
- * once, however many calls sent it. Yields between steps. @throws NOT_FOUND for an unknown commit.
+ * The content of the context window for each call, in the order sent: estimated tokens by cause, and the provider's count. Each message is
+ * read once, even if many calls sent it. Yields between steps. @throws NOT_FOUND for an unknown commit.
  */
 export function* requestSeries(chain: Chain, filter: RequestFilter): Generator<undefined, RequestPoint[]> {
   const { commits, rows } = rowsInOrder(chain, filter);
@@ -33,7 +33,7 @@ export function* requestSeries(chain: Chain, filter: RequestFilter): Generator<u
   return answered.length ? [...answered, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
 }
 
-/** Sums the messages of calls. A call that continues the whole of another costs what it adds. */
+/** Sums the messages of calls. For a call that continues another one, only the added messages are counted anew. */
 function summing(chain: Chain): (row: Row) => CauseSums {
   const { db } = chain;
   const costOf = costs(chain);

@@ -18,8 +18,8 @@ import { addAll, addTo, byCause, type CauseSums, causeOfEntry, causesOfStated, n
 import { once } from '../shared/once.js';
 
 /**
- * Calls that no record holds as a whole: each answer in the chain is one. The runtime that wrote the answer rebuilds what was sent from the
- * deltas before it.
+ * Calls without a complete record. Each answer in the chain stands for one call. The rules of the runtime that wrote the answer rebuild the
+ * sent body from the deltas before it.
  */
 
 /** The beginning of an answer in a commit's own delta. */
@@ -28,7 +28,7 @@ interface Beginning {
   /** The position of the entry in the delta. */
   readonly at: number;
   readonly messagesBefore: number;
-  /** The tokens of everything before it. */
+  /** The tokens of all content before it, by cause. */
   readonly causes: CauseSums;
 }
 
@@ -39,11 +39,11 @@ interface Count {
   readonly begun: OutlineEntry | undefined;
   /** The last entry of the assistant. */
   readonly last: OutlineEntry | undefined;
-  /** The format of all its deltas; undefined where they have several. */
+  /** The format of all its deltas; undefined if their formats differ. */
   readonly format: string | undefined;
   readonly causes: CauseSums;
   readonly tools: Map<string, string>;
-  /** The calls of the last answer without a result so far, and the number of results. */
+  /** The calls of the last answer that have no result yet, and the number of results. */
   readonly open: ReadonlySet<string>;
   readonly answered: number;
 }
@@ -61,7 +61,7 @@ const nothing = (): Count => ({
 
 const idOf = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
 
-/** The commit and answer that such an id names; undefined for ids of other kinds. */
+/** The commit and answer that the id of such a call names; undefined for ids of other kinds. */
 export function parseAnswerId(requestId: string): { readonly commit: ContextId; readonly key: EntryKey } | undefined {
   const found = /^call:(ctx-[0-9a-f]+):(.+)$/.exec(requestId);
   return found ? { commit: found[1] as ContextId, key: found[2] as EntryKey } : undefined;
@@ -90,7 +90,7 @@ export function* answerRows(
   }));
 }
 
-/** What filled the windows of the same calls. */
+/** The content of the context windows of the same calls. */
 export function* answerPoints(
   chain: Chain,
   commits: readonly CommitSeq[],
@@ -126,7 +126,7 @@ interface Found {
   readonly isPure: boolean;
 }
 
-/** The counts at commits, kept because a long context asks for the calls of one commit after another. */
+/** The counts at commits. They are kept because the calls of a long context are listed one commit after another. */
 const keptCounts = new WeakMap<Chain, Map<CommitSeq, Count>>();
 const maxCounts = 20_000;
 
@@ -184,7 +184,7 @@ function leadingMessages(chain: Chain): (row: ContextRow) => number {
   };
 }
 
-/** What calls were sent beside their entries, by commit: base instructions and tools, as far as the deltas up to it state them. */
+/** The content that calls send in addition to entries, by commit: base instructions and tools, if the deltas up to it state them. */
 function causesBesidePrompt(chain: Chain): (row: ContextRow) => CauseSums {
   const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
   const nothingStated = { stated: undefined, causes: noCauses() };
@@ -210,7 +210,7 @@ export function messagesBefore(chain: Chain, row: ContextRow, key: EntryKey): nu
   return beginning && leadingMessages(chain)(row) + beginning.messagesBefore;
 }
 
-/** The answers that begin in a commit, the call that made a compaction included, and the count at its end. Counts what `counts` lacks. */
+/** The answers that begin in a commit, including that of the call that made a compaction, and the count at its end. Fills gaps in `counts`. */
 function beginningsOf(chain: Chain, row: ContextRow, counts: Map<CommitSeq, Count>): Counted {
   const runtime = runtimeOf(row.format);
   const countBefore = (): Count | undefined =>
@@ -276,7 +276,7 @@ function* countTo(chain: Chain, commit: CommitSeq, counts: Map<CommitSeq, Count>
   return count;
 }
 
-/** Read and parsed on first use. */
+/** A delta that is read and parsed on first use. */
 function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
   const bytes = once(() => chain.artifacts.read(artifact));
   const entries = once(() => parsedOf(chain, artifact, format).entries);
@@ -348,7 +348,7 @@ export interface StatedPart {
   readonly last: number;
 }
 
-/** One call, rebuilt by the rules of the runtime that wrote its answer. @throws NOT_FOUND where the commit has no such answer. */
+/** One call, rebuilt by the rules of the runtime that wrote its answer. @throws NOT_FOUND if the commit has no such answer. */
 export function getAnswered(chain: Chain, requestId: string, commit: ContextId, key: EntryKey): Request {
   const row = commitOf(chain, commit, 'requestId');
   const runtime = runtimeOf(row.format);
@@ -358,7 +358,7 @@ export function getAnswered(chain: Chain, requestId: string, commit: ContextId, 
   const answer = first?.role === 'assistant' ? runtime.answer(own, at) : undefined;
   if (!first || !answer) throw notFound(requestId, `${row.id} has no answer ${key}`);
   const asSummary = makesCompaction(row, runtime);
-  // The call of a compaction was sent the context before it.
+  // The call that made a compaction was sent the context before the compaction.
   const context = asSummary ? commitAt(chain, row.parent as CommitSeq) : row;
   const isPure = !answer.isRebuilt && walk(chain, context).contributing.every((step) => step.format === row.format);
   const { provider, body, missing } = runtime.body({

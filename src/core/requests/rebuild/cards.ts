@@ -8,7 +8,7 @@ import { unknownUsage } from '../runtimes/runtime.js';
 /** The calls of the card turns among these commits. */
 export interface CardCalls {
   readonly rows: readonly RequestRow[];
-  /** The commits whose calls these are. No other rule lists calls of them. */
+  /** The commits of these calls. No other rule lists calls for them. */
   readonly commits: ReadonlySet<CommitSeq>;
 }
 
@@ -45,7 +45,7 @@ const rowOf = (turn: TurnRow, call: CardCall, commit: ContextId, reply: string |
   ...(call.problem !== undefined && { problem: call.problem }),
 });
 
-/** Stemma's own calls are proved by their digest. What another performer read is recorded: whether it sent just that is not known. */
+/** Stemma's own calls are proved by their digest. For another performer, its input is recorded, but not whether it sent exactly that. */
 function proofOf({ source, problem }: CardCall): Proof {
   if (source === 'entries') return 'rebuilt';
   return source === 'stemma' && problem === undefined ? 'digest' : 'recorded';

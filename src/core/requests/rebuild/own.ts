@@ -18,21 +18,21 @@ import type { Request, RequestRow, RequestTokens, Wire } from '../../contract/in
 import type { WritableEntry } from '../../formats/index.js';
 import { wordsOf } from '../shared/words.js';
 
-/** What all calls of a run that Stemma makes have in common: everything but the model's answers. */
+/** The common part of all calls that Stemma makes in a run: everything but the model's answers. */
 export interface OwnQuestion {
   /** The context that is answered. */
   readonly base: Pick<ContextRow, 'id' | 'createdAt'>;
   readonly wire: Wire;
   /** The body without its messages. */
   readonly body: JsonObject;
-  /** Messages before those of the context: the system prompt, where it is a message. The beginning of the context is not repeated. */
+  /** Messages before those of the context: the system prompt, if the provider takes it as a message. The context does not repeat them. */
   readonly before: readonly Json[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Messages that were sent instead of the context: those of a recorded call. */
+  /** Messages of a recorded call that are sent instead of the context. */
   readonly sent?: SentBefore | undefined;
 }
 
-/** The messages of a recorded call from a position on. Earlier messages are sent differently. */
+/** The messages of a recorded call from a position on. Those before it are in `OwnQuestion.before`. */
 export interface SentBefore {
   readonly requestId: string;
   readonly messages: readonly Json[];
@@ -58,9 +58,9 @@ export interface OwnCall {
   readonly at: number;
   readonly ms: number;
   readonly tokens: RequestTokens;
-  /** In US dollars, where the provider reported it. */
+  /** In US dollars; null if the provider reported no cost. */
   readonly cost: number | null;
-  /** Why the reply ended, in the provider's word. */
+  /** The provider's reason for the end of the reply. */
   readonly stop: string | null;
 }
 
@@ -113,7 +113,7 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
   return Array.isArray(messages) ? messages : [];
 };
 
-/** Stores how a reply came about. Call it inside of the transaction that makes the commit. */
+/** Stores the calls that produced a reply. Call it inside the transaction that makes the commit. */
 export function recordOwnRun(chain: Chain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { question } = run;
   const { body, before, headers, sent } = question;
@@ -152,13 +152,13 @@ interface StoredRun {
 
 const columns = 'context, base, turn, provider, wire, model, likeCall, shape, calls';
 
-/** How the reply in a commit came about; undefined where Stemma did not make the call. */
+/** The run that produced the reply in a commit; undefined if Stemma did not make its calls. */
 export function ownRunOf(chain: Chain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
   const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun WHERE context = ?`, commit.seq);
   return stored && runOf(chain, stored, messagesOf);
 }
 
-/** How long a model took to answer in these commits: from Stemma's first question to its last answer, in milliseconds. */
+/** The time that models took for these commits, from Stemma's first call to the last answer, in milliseconds. */
 export function ownSpans(chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> {
   const stored = chain.db.all<Pick<StoredRun, 'context' | 'calls'>>(
     "SELECT context, calls FROM modelRun WHERE provider <> 'recorded' AND context IN (SELECT value FROM json_each(?))",
@@ -225,7 +225,7 @@ export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: 
   });
 }
 
-/** The question of a run; a text that says why it cannot be rebuilt if the call whose messages it sent again is not in this project. */
+/** The question of a run, or the reason why it cannot be rebuilt: the project lacks the call whose messages the run sent again. */
 function questionOf(chain: Chain, row: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnQuestion | string {
   try {
     return runOf(chain, row, messagesOf).question;
@@ -286,7 +286,7 @@ function held(chain: Chain, question: OwnQuestion, call: OwnCall, replies: reado
 
 const repliesIn = (chain: Chain, row: ContextRow): WritableEntry[] => contextEntries(chain, { id: row.id, stop: row.id }).map(({ entry }) => entry);
 
-/** An entry of a reply as it is sent back to the model: the same before it is stored and after, when it has keys and marks. */
+/** An entry of a reply as it is sent back to the model. Leaves out keys and marks, which it gets only when it is stored. */
 const resent = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError, media }: WritableEntry): WritableEntry => ({
   role,
   kind,
@@ -295,7 +295,7 @@ const resent = ({ role, kind, text, toolName, toolCallId, arguments: given, resu
   ...(toolName !== undefined && { toolName }),
   ...(toolCallId !== undefined && { toolCallId }),
   ...(given !== undefined && { arguments: given }),
-  // Only what the provider sealed is sent beside the text.
+  // Only the provider's signature is sent in addition to the text.
   ...(kind === 'thinking' && result !== undefined && { result }),
   ...(role === 'assistant' &&
     isObject(result) &&

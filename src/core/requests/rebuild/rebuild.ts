@@ -27,11 +27,11 @@ export interface StoredCall {
 
 export const callColumns = 'no, page, start, size, shape, base, keep, tail, flaw, shapeFlaw';
 
-/** A call rebuilt from what is stored: its whole body but the values of messages. */
+/** A call rebuilt from stored parts: its whole body without the values of messages. */
 export interface Rebuilt {
   readonly details: CallDetails;
   readonly layout: Layout;
-  /** The members of the body but its list of messages, with cache marks, by the names under which they are sent. */
+  /** The members of the body except its list of messages, with cache marks, by the names under which they are sent. */
   readonly members: ReadonlyMap<string, Member>;
   /** The numbers of the messages; negative for a missing one. */
   readonly messages: readonly number[];
@@ -62,7 +62,7 @@ export const outsideDigest: ReadonlySet<string> = new Set(['metadata', 'stream',
 /** A parameter that is sent as a header. */
 const headerParameter = 'betas';
 
-/** A rebuilder for one question. Long because its functions share what earlier calls of the question were made of. */
+/** Opens a rebuilder for one question. Long because its functions share the parts of calls that were rebuilt earlier. */
 export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): Rebuilder {
   const { db, artifacts } = chain;
   const reader = messageReader(chain);
@@ -76,7 +76,7 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
   const lists = new Map<number, readonly number[]>();
   const parts = new Map<string, Part>();
 
-  /** A call's list is usually that of the call rebuilt just before, and more. */
+  /** A call usually continues the list of the call rebuilt just before. */
   const listAt = (call: StoredCall): readonly number[] => {
     const base = call.base === null ? undefined : lists.get(call.base);
     const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : listOf((no) => listRow(db, no), call.no);
@@ -135,7 +135,7 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
     },
     digest(call, { details, layout, members, messages, marks, missing }) {
       if (missing.length) return undefined;
-      // A captured call may have no list, or another value in its place, as a parameter.
+      // A captured call may have no list, or have a parameter with another value in its place.
       const list = members.has(layout.list) || details.wire?.order.includes(layout.list) === false ? undefined : layout.list;
       const covered = details.wire?.by === undefined ? members : withoutHead(members, details.wire);
       const names = [...members.keys(), ...(list ? [list] : [])].filter((name) => !outsideDigest.has(name)).sort();
@@ -171,7 +171,7 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
 const inCanonical = (name: string, members: ReadonlyMap<string, Member>): string =>
   `${JSON.stringify(name)}:${textOf((members.get(name) as Member).canonical())}`;
 
-/** A captured call's system prompt with the first blocks, which no shape holds. */
+/** Restores the first blocks of a captured call's system prompt, which no shape contains. */
 const withHead = (part: Member, head: readonly Json[]): Member =>
   head.length && Array.isArray(part.value) ? memberOf([...head, ...part.value]) : part;
 
@@ -182,14 +182,14 @@ function withoutHead(members: ReadonlyMap<string, Member>, { layout, head }: Wir
   return new Map([...members, [layout.system, memberOf(system.slice(head.length))]]);
 }
 
-/** The hash of a body up to its first `count` messages, none of which is marked. Calls that continue this one begin there. */
+/** The hash of a body up to its first `count` messages, none of which is marked. Calls that continue this one start from it. */
 interface HashState {
   readonly head: string;
   readonly count: number;
   readonly hash: Hash;
 }
 
-/** A part of a shape, and the first of its marks that has no place in it. */
+/** A part of a shape, and its first mark whose path does not exist in it. */
 interface Part extends Member {
   readonly lost: Mark | undefined;
 }
@@ -205,7 +205,7 @@ function memberOf(value: Json): Member {
   };
 }
 
-/** The number of calls that are remembered for those that continue them. Bases are near. */
+/** The number of calls that are remembered for calls that continue them. The base of a call is usually a recent one. */
 const remembered = 16;
 
 function remember<Value>(map: Map<number, Value>, no: number, value: Value): void {
@@ -216,7 +216,7 @@ function remember<Value>(map: Map<number, Value>, no: number, value: Value): voi
   }
 }
 
-/** The whole body but its messages, and the first mark that has no place in it. */
+/** The whole body without its messages, and the first mark whose path does not exist in it. */
 function bodyMembers(
   { db }: Pick<Chain, 'db'>,
   call: StoredCall,
@@ -257,7 +257,7 @@ function bodyMembers(
   return { members, lost };
 }
 
-/** The first mark on a message that has no place. */
+/** The first mark on a message whose path does not exist. */
 function lostOnMessages(reader: MessageReader, messages: readonly number[], marks: readonly Mark[]): Mark | undefined {
   return marks.find((mark) => {
     const [part, index] = mark.path;
@@ -288,7 +288,7 @@ function writeMessages(
     const no = messages[at] as number;
     const marked = marks.get(at);
     const { page, first, count } = reader.pageOf(no);
-    // The number of messages that follow each other in the page as they do here, up to the next one that differs from its stored form.
+    // Counts the messages that are consecutive in the page too, up to the next one that differs from its stored form.
     let length = 1;
     while (!marked && length < first + count - no && messages[at + length] === no + length && at + length !== stateAt && !marks.has(at + length))
       length += 1;

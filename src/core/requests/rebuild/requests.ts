@@ -45,7 +45,7 @@ export interface Row extends StoredCall {
   /** Set for a captured call; null where a runtime recorded its own. */
   readonly provider: Provider | null;
   readonly replyKey: EntryKey | null;
-  /** 1 for a call that the agent itself wrote down in files. */
+  /** 1 for a call that the agent itself wrote into files. */
   readonly fromBody: number;
 }
 
@@ -60,8 +60,8 @@ SELECT ${callColumns
   LEFT JOIN context x ON x.seq = COALESCE(r.context, k.context)`;
 
 /**
- * Model calls in the order in which they were sent, each with the proof found on this machine. The first question after an import rebuilds
- * the calls it asks for and stores the result. @throws NOT_FOUND for an unknown commit.
+ * Model calls in the order sent, each with the proof found on this machine. The first listing after an import rebuilds its calls and stores
+ * the results. @throws NOT_FOUND for an unknown commit.
  */
 export const listRequests = (chain: Chain, filter: RequestFilter): RequestRow[] => atOnce(listRequestsInSteps(chain, filter));
 
@@ -86,7 +86,7 @@ const sentIn =
     return Array.isArray(messages) ? messages : [];
   };
 
-/** How the reply in a commit came about; undefined where Stemma did not make the call. @throws NOT_FOUND for an unknown commit. */
+/** The run that produced the reply in a commit; undefined if Stemma did not make its calls. @throws NOT_FOUND for an unknown commit. */
 export const ownRun = (chain: Chain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, commitOf(chain, commit), sentIn(chain));
 
 /** The commits of a filter, and their stored calls. */
@@ -95,7 +95,7 @@ export function rowsInOrder(chain: Chain, filter: RequestFilter): { readonly com
   return { commits, rows: inOrderSent(rowsOf(chain, filter, commits)) };
 }
 
-/** Those of them that a runtime recorded. */
+/** The calls of a filter that a runtime recorded. */
 export const recordedRequests = (chain: Chain, filter: RequestFilter): RequestRow[] => provedRows(chain, rowsInOrder(chain, filter).rows);
 
 function provedRows(chain: Chain, rows: readonly Row[]): RequestRow[] {
@@ -134,7 +134,7 @@ function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits:
 
 const allRows = (chain: Chain): readonly Row[] => eachOnce(chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project));
 
-/** Captured calls can be assigned to a session by their answers alone. */
+/** Calls of a session. A captured call may have its session only from its answer. */
 const rowsOfSession = (chain: Chain, sessionId: string): readonly Row[] =>
   eachOnce([
     ...chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
@@ -150,8 +150,8 @@ const rowsOfSession = (chain: Chain, sessionId: string): readonly Row[] =>
 const sameMoment = 10_000;
 
 /**
- * A call that a runtime recorded and that was captured too is one call: the captured one, which was seen on the wire. The runtime's record
- * tells where it belongs: which subagent called, and where a call without an answer stands.
+ * Merges calls that were both recorded by a runtime and captured on the wire. The captured call is kept, with two facts of the runtime's
+ * record: the subagent that called, and the position of a call without an answer.
  */
 function eachOnce(rows: readonly Row[]): readonly Row[] {
   const captured = rows.filter((row) => row.provider !== null);
@@ -191,7 +191,7 @@ function eachOnce(rows: readonly Row[]): readonly Row[] {
   });
 }
 
-/** By time, and within one file by position, because a clock can go back and a file cannot. */
+/** Sorts by time, and within one file by position, because a clock can be set back. */
 function inOrderSent(rows: readonly Row[]): Row[] {
   const latest = new Map<number, number>();
   const times = new Map<Row, number>();
@@ -250,7 +250,7 @@ function proveOne(rebuilder: Rebuilder, row: Row): Finding {
   }
 }
 
-/** A damaged store is the problem of the call, not of the list. Any other error is a bug. */
+/** The message for damage, which is reported with the call and does not stop the list. @throws any other error, because it is a bug. */
 function inStore(error: unknown): string {
   if (error instanceof StemmaError && ['CORRUPT', 'NOT_FOUND', 'UNAVAILABLE'].includes(error.code)) return error.message;
   throw error;
@@ -268,7 +268,7 @@ function findingOf({ details, problem }: Rebuilt, digest: string | undefined): F
   };
 }
 
-/** Why a body that the agent wrote down itself is not verified. */
+/** The reason why a body that the agent wrote into a file is not verified. */
 function undigested({ withheld }: Rebuilt['details']): string {
   const lost = withheld.filter((path) => path.startsWith('messages[')).length;
   return lost > 0
@@ -287,7 +287,7 @@ export function callOf(chain: Chain, requestId: string): Row {
 }
 
 /**
- * One call, rebuilt and verified now, whatever was stored before. @throws NOT_FOUND for an unknown id; CORRUPT where its own record is
+ * One call, rebuilt and verified again, even if a result is stored. @throws NOT_FOUND for an unknown id; CORRUPT if its own record is
  * damaged.
  */
 export function getRequest(chain: Chain, requestId: string): Request {
@@ -315,7 +315,7 @@ export function getRequest(chain: Chain, requestId: string): Request {
   };
 }
 
-/** The captured headers; else those that this runtime sends, one of which it records as a parameter. */
+/** The captured headers, or else those that this runtime sends. It records one of them as a parameter. */
 function headersOf({ details, members }: Rebuilt): Record<string, string> {
   if (details.wire) return { ...details.wire.headers };
   const betas = members.get('betas')?.value;

@@ -11,24 +11,24 @@ import { idMark, waitForAnswer } from './join.js';
 export interface RawBody {
   /** The agent's id of the request, which is the name of its file. */
   readonly id: string;
-  /** When the call was made, in milliseconds since 1970, where a record says so; else when the file was written. */
+  /** The time of the call if a record has it, else of the file, in milliseconds since 1970. */
   readonly at: number;
   readonly request: string;
   /** The assembled message of the reply; undefined for a call without one. */
   readonly reply?: string | undefined;
-  /** What the call was for, in the agent's words: `sdk`, `compact`, `agent:…`. */
+  /** The purpose of the call, in the agent's words: `sdk`, `compact`, `agent:…`. */
   readonly querySource?: string | undefined;
 }
 
 /** The source of all calls that were read from such files. They name an account, so the files themselves are not kept (R5). */
 export const bodiesFormat = 'claude-code-bodies-v1';
 
-/** The text that stands in these files in place of each thinking. */
+/** The text that replaces each thinking text in these files. */
 const redacted = '<REDACTED>';
 /** The longest time between a request and the transcript's record of it, in milliseconds. */
 const sameCall = 60_000;
 
-/** What the project knows of a session: it supplies thinking texts, digests and places of replies. */
+/** Data of a session that the project has: thinking texts, digests and positions of replies. */
 interface Known {
   /** Thinking texts by signature. */
   readonly thinking: ReadonlyMap<string, string>;
@@ -36,16 +36,16 @@ interface Known {
   readonly records: Map<string, { readonly at: number; readonly messageId: string | null }[]>;
   /** Message ids of replies whose calls the transcript itself records. */
   readonly recorded: ReadonlySet<string>;
-  /** Where a reply begins, by the provider's id of the message. */
+  /** The commit and entry where a reply begins, by the provider's id of the message. */
   readonly replies: ReadonlyMap<string, { readonly commit: CommitSeq; readonly key: EntryKey }>;
   readonly compactions: readonly { readonly commit: CommitSeq; readonly at: number; readonly key: EntryKey; readonly text: string }[];
 }
 
 /**
- * Stores calls from raw bodies, each once under the agent's own id. Thinking texts, which the files lack, are taken from the transcript by
- * their signatures; where the body then has the digest that the transcript records, it is verified, else `missing` names what is absent.
- * Call it after the transcripts were imported; a body that was stored earlier is completed. Returns the number of new or changed calls and
- * the reasons why others were not stored.
+ * Stores calls from raw bodies, each once under the agent's own id. The files lack thinking texts, which are taken from the transcript by
+ * their signatures. If the body then has the digest that the transcript records, it is verified; otherwise `missing` names the absent parts.
+ * Call it after importing the transcripts. A body that was stored earlier is completed. Returns the number of new or changed calls and the
+ * reasons why others were not stored.
  */
 export function takeBodies(
   chain: Chain,
@@ -117,7 +117,7 @@ function takeBody(chain: Chain, raw: RawBody, knownOf: (sessionId: string) => Kn
   });
 }
 
-/** The body with the thinking texts of the transcript, and the paths of those that it lacks, which are left out. */
+/** Adds thinking texts of the transcript to a body. Leaves out thinking that the transcript lacks, and returns its paths. */
 function withThinking(sent: JsonObject, thinking: ReadonlyMap<string, string>): { readonly body: JsonObject; readonly missing: readonly string[] } {
   const missing: string[] = [];
   const block = (value: Json, path: string): Json => {
@@ -139,7 +139,7 @@ function withThinking(sent: JsonObject, thinking: ReadonlyMap<string, string>): 
 const withoutHead = (body: JsonObject, { head }: WireBody): JsonObject =>
   head.length > 0 && Array.isArray(body.system) ? { ...body, system: body.system.slice(head.length) } : body;
 
-/** The transcript's record with this digest: the one with this reply, else the nearest in time. The transcript holds a retried call twice. */
+/** The transcript's record with this digest. A retried call has two: takes the one with this reply, else the nearest in time. */
 function takeRecord(known: Known, digest: string, at: number, { messageId }: WireReply): { readonly messageId: string | null } | undefined {
   const same = known.records.get(digest) ?? [];
   const found =
@@ -150,7 +150,7 @@ function takeRecord(known: Known, digest: string, at: number, { messageId }: Wir
   return found;
 }
 
-/** Where the call belongs: with its reply, or with the compaction for which it was made. */
+/** The commit of a call: that of its reply, or the compaction for which the call was made. */
 function placeOf(
   { replies, compactions }: Known,
   { at, querySource }: RawBody,
@@ -170,7 +170,7 @@ interface Sent {
   readonly messageCount: number;
 }
 
-/** Whether the call was recorded on the wire, which is the better record: found by its reply or, without one, by its time. */
+/** Whether the call was captured on the wire too, which is the better record. It is found by its reply, or by its time if it has none. */
 function isCaptured({ db, project }: Chain, { sessionId, at, reply, messageCount }: Sent, key: EntryKey | undefined): boolean {
   const wire = "r.project = :project AND r.provider IS NOT NULL AND r.requestId NOT LIKE 'body:%'";
   if (key !== undefined)
@@ -226,7 +226,7 @@ function remove({ db, project }: Chain, no: number): void {
   db.run('DELETE FROM request WHERE no = ? AND project = ?', no, project);
 }
 
-/** Reads what the project knows of a session. */
+/** Reads the data of a session that the project has. */
 function knownOf(chain: Chain, sessionId: string): Known {
   const { db, project, artifacts } = chain;
   const commits = db

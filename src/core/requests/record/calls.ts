@@ -6,7 +6,7 @@ import { type ListRow, listOf, maxWalkLength } from '../shared/lists.js';
 import { packNumbers } from '../shared/varints.js';
 import type { ShapeRow } from './texts.js';
 
-/** A call that others can name as their base. */
+/** A call that other calls can have as their base. */
 export interface BaseCall {
   readonly no: number;
   readonly messageCount: number;
@@ -28,7 +28,7 @@ export interface NewCall {
   readonly numbers: readonly number[];
   readonly listAt: (no: number) => ListRow | undefined;
   readonly reply?: { readonly record: string; readonly messageId: string } | undefined;
-  /** The record before it, where no reply came. */
+  /** For a call without a reply, the record before it. */
   readonly before?: string | null;
   readonly usage: Usage | undefined;
   readonly flaw?: string | null;
@@ -37,7 +37,7 @@ export interface NewCall {
   readonly provider?: Provider;
 }
 
-/** Writes the row of a call. The list is stored whole where the walk along bases would be long. */
+/** Writes the row of a call. Stores the whole list if the walk along its bases would be long. */
 export function putCall({ db, project }: Chain, call: NewCall): BaseCall & { readonly list: ListRow } {
   const { base, keep, numbers, place, usage, reply } = call;
   const steps = base ? base.steps + 1 : 0;

@@ -10,13 +10,13 @@ import { type BaseCall, type NewCall, putCall, saveShape } from './calls.js';
 import { joinNewCall } from './join.js';
 import { openTexts } from './texts.js';
 
-/** The headers that shape a reply. No other header of a request is kept (R5). */
+/** The headers that influence a reply. No other header of a request is stored (R5). */
 const keptHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
 
 /**
- * Stores a call that was seen on the wire. Messages, system prompt and tools are stored once by content, as for every call. The call
- * belongs to the commit with its answer, as soon as a transcript with that answer is imported. @throws BAD_REQUEST for a body that is not a
- * JSON object, or larger than any request.
+ * Stores a call that was captured on the wire. Messages, system prompt and tools are stored once by content, as for every call. The call
+ * is joined with the commit of its answer as soon as a transcript with that answer is imported. @throws BAD_REQUEST for a body that is not
+ * a JSON object, or larger than any request.
  */
 export function captureCall(chain: Chain, call: CapturedCall): { requestId: string } {
   if (call.body.length > maxRecordBytes) throw badRequest('body', `the body has ${call.body.length} characters, more than any request`);
@@ -44,7 +44,7 @@ export function captureCall(chain: Chain, call: CapturedCall): { requestId: stri
   });
 }
 
-/** A call outside of any transcript, in the parts that are stored. */
+/** A call outside of any transcript, split into the parts that are stored. */
 export interface OutsideCall {
   readonly requestId: string;
   /** The source that holds all calls of its kind. */
@@ -56,11 +56,11 @@ export interface OutsideCall {
   readonly reply: WireReply;
   /** The record of the call, without the hash of its shape. */
   readonly record: JsonObject;
-  /** Finds the call with which this one's list begins. Without it, the list is stored whole. */
+  /** Finds the call whose list this one continues. Without it, the list is stored whole. */
   readonly baseFor?: (numbers: readonly number[]) => Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'>;
 }
 
-/** Stores a call inside of the caller's transaction and returns its row. @throws BAD_REQUEST for a part that is nested too deeply. */
+/** Stores a call inside the caller's transaction and returns its row. @throws BAD_REQUEST for a part that is nested too deeply. */
 export function storeCall(chain: Chain, { requestId, source, sessionId, at, provider, wire, reply, ...call }: OutsideCall): number {
   const shapeText = bytesOf(JSON.stringify(wire.shape));
   const namedShape = shapeHash(shapeText);
@@ -125,7 +125,7 @@ export function digestOf(body: JsonObject, { layout, withheld }: WireBody): stri
   return sha256Of(canonicalJson(Object.fromEntries(members) as Json)).toString('hex');
 }
 
-/** All captured calls of a project belong to one source, because they are of no file. */
+/** All captured calls of a project belong to one source, because they have no file. */
 export const wireFormat = 'wire-v1';
 
 /** The source that holds all calls of a kind that belong to no file of their own. */
@@ -154,10 +154,10 @@ export function conversationOf({ db, project }: Chain, source: number, sessionId
   );
 }
 
-/** The number of latest captured calls among which a call's base is searched, because several agents can call at once. */
+/** The number of latest captured calls in which a base is searched. It is not only the latest one because several agents can call at once. */
 const basesSearched = 16;
 
-/** The call with which this one's list begins, so that only the rest is stored. */
+/** The call whose list this one continues, so that only the rest is stored. */
 export function baseFor({ db }: Chain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
   const listAt = (no: number) => listRow(db, no);
   const latest = db.all<BaseCall>(

@@ -7,8 +7,8 @@ import { runtimeOf } from '../runtimes/runtimes.js';
 import type { WireReply } from '../shared/wire.js';
 
 /**
- * Connects captured calls with the commits that hold their answers (R1), whichever came first. An answer is recognized by the provider's
- * id, then by the ids of its tool calls, then by its first words.
+ * Connects captured calls with the commits that contain their answers (R1), in whatever order they arrive. An answer is recognized by the
+ * provider's id, then by the ids of its tool calls, then by its first words.
  */
 
 interface OpenCall {
@@ -18,9 +18,9 @@ interface OpenCall {
   readonly messageCount: number;
 }
 
-/** Words alone connect a call and an answer only within one session or, where the wire does not name the session, within these hours. */
+/** First words alone connect a call and an answer only within one session or, if the call names no session, within this time in ms. */
 const nearInTime = 6 * 60 * 60 * 1000;
-/** Where a call's answer may be imported already: agents write a transcript while the answer arrives. */
+/** The age in ms of commits that may contain a new call's answer: agents write a transcript while the answer arrives. */
 const recent = 10 * 60 * 1000;
 /** The length of an entry's head in an outline. */
 const headLength = 120;
@@ -75,7 +75,7 @@ export function joinAnswers(chain: Chain, commits: Iterable<CommitSeq>): void {
 /** The answers in a commit that have no captured call yet, with their marks, most certain first. */
 function answersOf(chain: Chain, commit: ContextRow): { key: EntryKey; marks: string[] }[] {
   const runtime = runtimeOf(commit.format);
-  // An answer that a fork repeats was given once.
+  // A fork repeats answers. Each answer has only one call.
   const isTaken = (key: EntryKey): boolean =>
     chain.db.one('SELECT 1 FROM request WHERE project = ? AND replyRecord = ? AND provider IS NOT NULL', chain.project, recordOf(key)) !== undefined;
   const answers: { key: EntryKey; entries: OutlineEntry[] }[] = [];
@@ -115,7 +115,7 @@ function callWith(chain: Chain, mark: string, commit: ContextRow, key: EntryKey)
     sessionId !== '' && commit.sessionId !== null ? sessionId === commit.sessionId : Math.abs(at - commit.createdAt) < nearInTime,
   );
   if (near.length < 2) return near[0];
-  // Short answers can belong to many calls. The right one was sent as many messages as come before the answer.
+  // A short answer may match many calls. The right call sent as many messages as precede the answer.
   const sent = messagesBefore(chain, commit, key);
   return near.find(({ messageCount }) => messageCount === sent) ?? near[0];
 }

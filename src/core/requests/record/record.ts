@@ -22,7 +22,7 @@ export interface TakenRecords {
   /** The parts of the file that are stored with its calls, in file order. They need not be stored again with the file. */
   readonly stored: readonly StoredRange[];
   readonly calls: number;
-  /** Records without a call; `line` counts from 1. */
+  /** Records that could not be read as calls; `line` counts from 1. */
   readonly problems: readonly { readonly line: number; readonly reason: string }[];
   /** Writes the rows, once the source has its own row. */
   save(source: number): void;
@@ -30,7 +30,7 @@ export interface TakenRecords {
 
 export interface RecordsFile {
   readonly bytes: FileBytes;
-  /** The whole file in memory, read only where it has records. */
+  /** Returns the whole file in memory. Called only if the file has records. */
   readonly whole: () => Uint8Array;
   readonly format: string;
 }
@@ -38,25 +38,25 @@ export interface RecordsFile {
 export interface RecordsInput extends RecordsFile {
   /** Lines before this byte were stored earlier. */
   readonly from: number;
-  /** The source's row, where an earlier state of the file was imported. */
+  /** The source's row, if an earlier state of the file was imported. */
   readonly source: number | undefined;
-  /** Of a new file that was read ahead. */
+  /** The records of a new file that were read before the transaction. */
   readonly read?: ReadCalls | undefined;
 }
 
-/** The request records of a file as they were read. */
+/** The request records read from a file. */
 export interface ReadCalls {
   readonly file: Uint8Array;
   readonly records: Records;
   readonly resolver: Resolver;
 }
 
-/** The part of a file that decides whether to read ahead. A runtime that records its calls does so from the first on. */
+/** Bytes of a file that are searched for records before the transaction. A runtime that records its calls records the first ones too. */
 const searchedBytes = 1024 * 1024;
 
 /**
- * Reads the records of a new file and verifies the messages of its calls. That is half of the work and needs no store. Undefined where the
- * file does not begin with records.
+ * Reads the records of a new file and verifies the messages of its calls. This half of the work needs no database. Undefined if the first
+ * part of the file has no records.
  */
 export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | undefined {
   const head = bytes.subarray(0, Math.min(searchedBytes, bytes.length));
@@ -111,7 +111,7 @@ export function takeRecords(chain: Chain, input: RecordsInput): TakenRecords | u
   };
 }
 
-/** Whether calls were recorded in the source so far. An addition can bring their replies. */
+/** Whether the source has recorded calls so far. Added lines may contain their replies. */
 export const hasCalls = (chain: Chain, source: number): boolean =>
   chain.db.one('SELECT 1 FROM requestConversation WHERE source = ? LIMIT 1', source) !== undefined;
 
@@ -150,7 +150,7 @@ function openRequests(chain: Chain, source: number): Map<string, OpenRequest> {
   );
 }
 
-/** Numbers of messages that this source itself has. Another file cannot supply what this one lacks. */
+/** Numbers of messages that this source itself contains. Messages of another file do not count for it. */
 function storedBy(chain: Chain, source: number | undefined): (hash: string) => number | undefined {
   return (hash) => {
     if (source === undefined) return undefined;
@@ -172,7 +172,7 @@ function storedBy(chain: Chain, source: number | undefined): (hash: string) => n
   };
 }
 
-/** The shape that the file gives for a hash, stored, or the reason why it has none. */
+/** Stores and returns the shape that the file has for a hash, or returns the reason why it has none. */
 function shapeFinder(file: Uint8Array, from: number, records: Records, texts: Texts): (hash: string) => ShapeRow | string {
   const inStretch = byHash(records.shapes);
   let earlier: ReadonlyMap<string, readonly RecordedText[]> | undefined;
@@ -316,8 +316,8 @@ function joinHalves(chain: Chain, messageId: string, paused: string, resumed: st
 }
 
 /**
- * The id under which a call is stored: the runtime's own, with digits of the record's hash where another record has that id. Undefined
- * where this very record is stored already.
+ * The id under which a call is stored: the runtime's own, with digits of the record's hash if another record has that id. Undefined if this
+ * same record is stored already.
  */
 function freeId(chain: Chain, id: string, line: Uint8Array): string | undefined {
   const isSame = (row: { page: ArtifactNo; start: number; size: number }): boolean =>

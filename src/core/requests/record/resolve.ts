@@ -12,17 +12,17 @@ export type Found = { readonly message: PageText; readonly range: ByteRange | un
 /** Finds messages of one file by their hashes. */
 export interface Resolver {
   find(hash: string, isStored: () => boolean): Found | 'stored';
-  /** The whole message of a reply, with its hash. It is stored before a call names it, because the next one will. */
+  /** The whole message of a reply, with its hash. It is stored now, because the next call will refer to it. */
   reply(messageId: string, isStored: (hash: string) => boolean): { readonly hash: string; readonly message: PageText } | undefined;
 }
 
 /** No real reply has more blocks. Parts of longer replies are not searched. */
 const maxBlocks = 256;
 
-/** A resolver for the messages of a part of a file. */
+/** Opens a resolver for the messages of a part of a file. */
 export function openResolver(file: Uint8Array, from: number, records: Records): Resolver {
   const stretch = lookup(records);
-  // Almost every message is in this part. The whole file is read only where one is missing; a reply can cross the border.
+  // Almost every message is in this part. The whole file is read only if one is missing, for instance a reply that began before this part.
   const whole = once(() => (from > 0 ? lookup(readRecords(file)) : stretch));
   const parts = once(() => whole().parts());
   const prompts = once(() => new Map([...userMessages(file)].flatMap((text) => hashed(text))));
@@ -50,7 +50,7 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
 interface Lookup {
   find(hash: string): Found | undefined;
   reply(messageId: string): QuickReply | undefined;
-  /** Interrupted replies, as far as they had come. */
+  /** The received parts of interrupted replies. */
   parts(): ReadonlyMap<string, PageText>;
 }
 
@@ -94,7 +94,7 @@ function quickReply(blocks: readonly ReplyBlock[]): QuickReply {
   return { hash: order && sha256Of(inOrder(text, order)).toString('hex'), message: { text, order } };
 }
 
-/** Every text that the file gives for the hash must match it. Where one does not, none is trusted. Undefined where the file gives none. */
+/** The text that the file has for a hash. Undefined if there is none. If one of several does not match the hash, none is trusted. */
 function checked(texts: readonly RecordedText[], hash: string): Found | undefined {
   const named = Buffer.from(hash, 'hex');
   let good: Found | undefined;

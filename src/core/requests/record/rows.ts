@@ -3,7 +3,7 @@ import { agentOf, type RecordedCall } from '../runtimes/claude-code/records.js';
 import { saveShape } from './calls.js';
 import type { ShapeRow } from './texts.js';
 
-/** A message that a call names and the file does not have. */
+/** A message that a call refers to and that is missing in the file. */
 export interface Gap {
   readonly hash: string;
   readonly reason: string;

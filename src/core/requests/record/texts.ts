@@ -19,17 +19,17 @@ export interface Place {
   readonly start: number;
 }
 
-/** What one import stores: messages in pages, shapes and record lines in artifacts. */
+/** Collects the texts that one import stores: messages in pages, shapes and record lines in artifacts. */
 export interface Texts {
-  /** The number of the message with this hash, which is stored where it was not yet. The hash has been checked. */
+  /** The number of the message with this hash. Stores the message if needed. The caller has checked the hash. */
   keepMessage(hash: string, message: PageText, range: ByteRange | undefined): number;
   has(hash: string): boolean;
   keepShape(shape: RecordedText): ShapeRow | string;
-  /** Writes what is still in memory, and the record lines without the messages and shapes in them; returns the place of each line. */
+  /** Writes the texts still in memory, and the record lines without the messages and shapes in them. Returns the place of each line. */
   finish(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place>;
   /** The parts of the file that are stored so far. */
   ranges(): readonly StoredRange[];
-  /** Writes the rows that name what was stored. */
+  /** Writes the rows that refer to the stored artifacts. */
   save(source: number): void;
 }
 
@@ -42,18 +42,18 @@ export interface ShapeRow {
 
 export const pageType = 'application/x-stemma-messages';
 const linesType = 'application/jsonl';
-/** Record lines are read one at a time, rarely, and resemble each other, so large blocks of them compress well. */
+/** Record lines are stored in large blocks, which compress well because lines resemble each other. Lines are read rarely and one at a time. */
 const linesLimit = 256 * 1024;
 
 /**
- * The keys under which a message is stored, in hex: its hash, and one byte more where its content is a plain string. Hashes treat that as
- * one text block, but it was sent as a string.
+ * The keys under which a message is stored, in hex: its hash, and its hash with one more byte if its content is a plain string. Hashes treat
+ * a string as one text block, but it was sent as a string.
  */
 export const messageKeys = (hash: string): readonly [blocks: string, string: string] => [hash, `${hash}00`];
 
 function messageKey(hash: string, { text, order }: PageText): string {
   const [blocks, string] = messageKeys(hash);
-  // The bytes of a message with a string content are never its canonical form in another order.
+  // A message with an order has blocks: reordering its bytes never gives the canonical form of a string content.
   const content = order ? undefined : membersAt(text, 0, ['content'])?.get('content');
   return content && text[content.start] === 0x22 ? string : blocks;
 }

@@ -11,7 +11,7 @@ import { baseFor, conversationOf, sourceOfCalls, wireFormat } from './capture.js
 import { joinRecent } from './join.js';
 import { openTexts } from './texts.js';
 
-/** A call that belongs to no file, as it travels between projects. Its messages, system prompt and tools are objects. */
+/** A call that belongs to no file, in the form that is pushed to a hub and pulled. Its messages, system prompt and tools are objects. */
 export interface TravelingCall {
   readonly no: number;
   readonly requestId: string;
@@ -37,11 +37,11 @@ export interface TravelingCall {
   readonly context: CommitSeq | null;
   readonly replyKey: EntryKey | null;
   readonly replyRecord: string | null;
-  /** What recognizes the reply of a call without a commit, as a JSON list. */
+  /** The marks by which the reply of a call without a commit is recognized, as a JSON list. */
   readonly marks: string;
 }
 
-/** The fields of a call that travel. */
+/** The fields of a call that are pushed and pulled. */
 export const travelingFields: readonly (keyof TravelingCall)[] = [
   'requestId',
   'format',
@@ -74,7 +74,7 @@ type StoredRow = Omit<TravelingCall, 'record' | 'messages' | 'marks'> & {
   readonly size: number;
 };
 
-/** Calls that belong to no file, oldest first: those that were seen on the wire, and those of raw bodies. Calls of files travel in their files. */
+/** Calls that belong to no file, oldest first: those captured on the wire, and those of raw bodies. Other calls travel in their files. */
 export function* travelingCalls(chain: Chain, isKnown: (requestId: string) => boolean): Generator<TravelingCall> {
   const { db, project, artifacts } = chain;
   const rows = db.all<StoredRow>(
@@ -88,7 +88,7 @@ export function* travelingCalls(chain: Chain, isKnown: (requestId: string) => bo
   for (const { page, start, size, ...row } of rows) {
     if (isKnown(row.requestId)) continue;
     const numbers = listOf((no) => listRow(db, no), row.no);
-    // A missing message is one of a file.
+    // Only calls of files have missing messages.
     if (numbers.some((no) => no < 0)) continue;
     const marks = db.all<{ mark: string }>('SELECT mark FROM requestReply WHERE request = ? ORDER BY mark', row.no);
     yield {
@@ -101,7 +101,7 @@ export function* travelingCalls(chain: Chain, isKnown: (requestId: string) => bo
   }
 }
 
-/** The objects of messages by number, of each project. A message never changes. */
+/** For each project, the objects of messages by number. A message never changes. */
 const stored = new WeakMap<Chain['artifacts'], Map<number, ArtifactNo>>();
 
 /** Messages as objects of their own, so that each travels once. */
@@ -120,7 +120,7 @@ function objectsOf({ artifacts }: Chain, reader: MessageReader, numbers: readonl
   );
 }
 
-/** Stores a call of another project. Call it inside a transaction. Returns its row. @throws BAD_REQUEST for values that no call has. */
+/** Stores a call of another project and returns its row. Call it inside a transaction. @throws BAD_REQUEST for invalid values. */
 export function storeTravelingCall(chain: Chain, call: Omit<TravelingCall, 'no'>): number {
   const { db, project, artifacts } = chain;
   if (!callFormats.includes(call.format))

@@ -23,8 +23,8 @@ export interface CountedDelta {
 }
 
 /**
- * The calls whose replies a delta contains, with the counts that the agent recorded, and the calls that it counts beside them. A compaction
- * repeats replies, so only the call that made it counts, where the agent records that call.
+ * The calls whose replies a delta contains, with the counts that the agent recorded, and other calls of which only the counts are recorded.
+ * A compaction repeats replies, so only the call that made it counts, if the agent records that call.
  */
 export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
   const { format, type } = delta;
@@ -37,7 +37,7 @@ export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
   return repeats ? beside : [...answersOf(delta, entries), ...beside];
 }
 
-/** The calls beside the conversation. Each stands in a record of its own, with the name of what it was for. */
+/** The calls outside of the conversation. Each has a record of its own, which names its purpose. */
 function besideIn(entries: readonly ParsedEntry[]): CallCount[] {
   return entries.flatMap((entry): CallCount[] => {
     if (!entry.marks?.includes('beside')) return [];
@@ -45,7 +45,7 @@ function besideIn(entries: readonly ParsedEntry[]): CallCount[] {
   });
 }
 
-/** What a record says that only counts a call. */
+/** The counts in a record that only counts a call. */
 function countsAt({ key, at, usage, messageId, ...entry }: ParsedEntry, prefix = ''): CallPart[] {
   if (!usage) return [];
   const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, isCopy: _, ...counts }: Usage & TokenUsage = usage;
@@ -67,7 +67,7 @@ function answersOf({ format, type, bytes }: CountedDelta, all: readonly ParsedEn
       const id = entry.messageId ?? recordOf(entry.key);
       const does = doesOf([entry]);
       const common = { id, key: entry.key, model: modelOf(entry), isFinal: false, does };
-      // The counts of a reply can stand at a later record of it.
+      // A later record of a reply may have its counts.
       const isCountedHere = entry.usage !== undefined && !isHidden(entry);
       if (seen.get(id) && !isCountedHere) return [{ at: entry.at, reply: { ...common, ...noCounts } }];
       const answer = seen.has(id) && !isCountedHere ? undefined : runtime.answer(delta, at);
@@ -90,5 +90,5 @@ const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') 
 
 const isEmpty = ({ marks }: ParsedEntry): boolean => marks?.includes('empty') ?? false;
 
-/** A reply that was interrupted, or that had no content: it was never sent again, but its call was counted. */
+/** Whether a reply was interrupted or empty. Such a reply was never sent again, but its call was counted. */
 const isInterrupted = (entry: ParsedEntry): boolean => isHidden(entry) && entry.usage !== undefined && (windowOf(entry.usage) ?? 0) > 0;

@@ -3,8 +3,8 @@ import { formatOf, type WritableEntry } from '../../formats/index.js';
 import { type CallBody, type CallPlace, modelOf, type Runtime, recordOf, unknownUsage } from './runtime.js';
 
 /**
- * Calls of runtimes about which no more is known. What was sent is rebuilt from the entries before the answer, in the words of the provider
- * of such histories, and is marked as such.
+ * Calls of runtimes without rules of their own. The body is rebuilt from the entries before the answer, in the wire format of the usual
+ * provider of such histories, and is marked as rebuilt.
  */
 export const fromEntries: Runtime = {
   format: '',
@@ -12,7 +12,7 @@ export const fromEntries: Runtime = {
   proof: 'rebuilt',
   startsAnswer: (entry, last) => last === undefined || (entry.messageId ?? recordOf(entry.key)) !== (last.messageId ?? recordOf(last.key)),
   isListed: ({ role }) => role !== 'system',
-  // Blocks of one answer are one message, even where results stand between them.
+  // Blocks of one answer are one message, even with results between them.
   startsMessage: (entry, begun, last) =>
     entry.role === 'assistant'
       ? begun?.role !== 'assistant' && fromEntries.startsAnswer(entry, last)
@@ -34,7 +34,7 @@ export const openaiFromEntries: Runtime = {
 
 const writers = { anthropic: 'anthropic-messages-v1', openai: 'openai-chat-v1' } as const;
 
-/** The body in the provider's words, from the entries alone. */
+/** The body in the provider's wire format, from the entries alone. */
 export function bodyInWords(call: CallPlace, provider: keyof typeof writers): CallBody {
   const before = call.entries().map(({ tokens: _, raw: __, ...entry }): WritableEntry => entry);
   const written = parseJson(textOf(formatOf(writers[provider]).write(before, { newId: () => '', now: call.at })));

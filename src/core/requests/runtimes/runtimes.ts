@@ -7,7 +7,7 @@ import { opencode } from './opencode/index.js';
 import { pi } from './pi/index.js';
 import type { Runtime } from './runtime.js';
 
-/** The only list: a runtime with known calls is its folder and a word here. */
+/** The only list of runtimes. To add a runtime, add its folder and its name here. */
 export const runtimes: readonly Runtime[] = [
   claudeCode,
   codex,
@@ -22,5 +22,5 @@ export const runtimes: readonly Runtime[] = [
 ];
 const registry: ReadonlyMap<string, Runtime> = new Map(runtimes.map((runtime) => [runtime.format, runtime]));
 
-/** The runtime that wrote commits of this format. For an unknown runtime, one that reads entries only. */
+/** The rules of the runtime that wrote commits of this format. For an unknown runtime, rules that read entries only. */
 export const runtimeOf = (format: string): Runtime => registry.get(format) ?? fromEntries;

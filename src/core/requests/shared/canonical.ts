@@ -8,7 +8,7 @@ import { canonicalOrder } from './json-ranges.js';
  */
 export const cacheMark = 'cache_control';
 
-/** The provider refuses larger bodies, so a larger record was never sent. */
+/** Maximum size of a record. The provider refuses larger bodies, so a larger record was never sent. */
 export const maxRecordBytes = 32 * 1024 * 1024;
 
 /** The form of a message that hashes cover. */
@@ -17,7 +17,7 @@ export function withBlocks(message: Json): Json {
   return { ...message, content: [{ type: 'text', text: message.content }] };
 }
 
-/** The hash of a recorded message's text; undefined where it is not JSON that can be hashed. */
+/** The hash of a recorded message's text; undefined if the text is no JSON or is nested too deeply. */
 export function messageHash(text: Uint8Array): Buffer | undefined {
   return hashOf(text, (value) => withBlocks(value));
 }
@@ -43,7 +43,7 @@ export function orderWithHash(text: Uint8Array, hash: Uint8Array): readonly numb
   return order && sha256Of(inOrder(text, order)).equals(hash) ? order : undefined;
 }
 
-/** Most ranges are a brace or a key. Below this length a loop is faster than a call. */
+/** Ranges up to this length are copied in a loop, which is faster than a call. Most ranges are a brace or a key. */
 export const shortRange = 24;
 
 /** Joins the bytes of the ranges (start, end, start, end, …). */
@@ -69,5 +69,5 @@ export function withoutMarks(value: Json): Json {
   return ownObject(Object.keys(value).flatMap((key) => (key === cacheMark ? [] : [[key, withoutMarks(value[key] as Json)]])));
 }
 
-/** An object of these members, in which `__proto__` is a key like any other. */
+/** Builds an object of these members, in which `__proto__` is a key like any other. */
 export const ownObject = (members: readonly (readonly [string, Json])[]): JsonObject => Object.fromEntries(members) as JsonObject;

@@ -37,8 +37,8 @@ const causeOfText = (text: string): Cause =>
   attachedFile.test(text) ? 'files' : reminder.test(text) ? 'reminders' : summary.test(text) ? 'summary' : 'talk';
 
 /**
- * The cost of a body's message by cause, for any provider: a message with blocks or parts, or an item. `tools` maps call ids to tools and
- * learns those of this message.
+ * The tokens of a body's message by cause, for any provider: a message with blocks or parts, or an item. `tools` maps call ids to tool
+ * names; those of this message are added.
  */
 export function causesOfMessage(message: Json, tools: Map<string, string>): CauseSums {
   const sums = noCauses();
@@ -80,8 +80,8 @@ function learn(tools: Map<string, string>, id: string | undefined, name: string 
 const causeOfResult = (tools: ReadonlyMap<string, string>, id: string | undefined): Cause => (isReader(tools.get(id ?? '')) ? 'files' : 'results');
 
 /**
- * The cost of a block, by the rule that all figures follow: a text by its length, a call by its tool's name and arguments, a result by its
- * content, and everything else as JSON without cache marks.
+ * The tokens of a block, by the rule of all figures: a text by its length, a call by its tool's name and arguments, a result by its
+ * content, and other blocks as JSON without cache marks.
  */
 export function tokensOfBlock(block: Json): number {
   const type = stringAt(block, 'type');
@@ -104,7 +104,7 @@ const tokensOfContent = (content: Json): number =>
 /** The tokens of a value as JSON. */
 export const tokensOfJson = (value: Json): number => countTokens(JSON.stringify(withoutMarks(value)));
 
-/** The cost of system prompt and tools. */
+/** The tokens of system prompt and tools. */
 export function causesOfStated(stated: { readonly system?: Json; readonly tools?: Json } | undefined): CauseSums {
   const sums = noCauses();
   for (const part of ['system', 'tools'] as const) {
@@ -115,10 +115,10 @@ export function causesOfStated(stated: { readonly system?: Json; readonly tools?
   return sums;
 }
 
-/** The cost of a message, whatever the cause. */
+/** The tokens of a message, for all causes together. */
 export const tokensOfMessage = (message: Json): number => causesOfMessage(message, new Map()).reduce((sum, tokens) => sum + tokens, 0);
 
-/** The cause of an entry, as far as its outline shows. `tools` learns as it does from messages. */
+/** The cause of an entry, by its outline. Adds the tool names of calls to `tools`, as `causesOfMessage` does. */
 export function causeOfEntry({ role, kind, head = '', toolCallId }: OutlineEntry, tools: Map<string, string>): Cause {
   if (kind === 'tool_call' && toolCallId !== undefined) tools.set(toolCallId, head);
   if (kind === 'summary') return 'summary';

@@ -3,8 +3,8 @@ import { type ByteRange, parseJson } from '../../base/index.js';
 /**
  * Finds ranges in compact JSON without creating values. Hashes cover canonical JSON (sorted keys, no spaces), and runtimes write the same
  * except for the order of members. So the canonical form of a recorded text is its own bytes in another order, which is much cheaper to
- * find than to parse and write. Everything here returns undefined for other text (spaces between tokens, repeated keys, deep nesting); the
- * caller then parses it.
+ * find than to parse and write. All functions here return undefined for other text (spaces between tokens, repeated keys, deep nesting).
+ * The caller then parses it.
  */
 
 const quote = 0x22;
@@ -16,11 +16,11 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** Runtimes write a dozen levels; this limit keeps a hostile text from exhausting the stack. */
+/** Maximum nesting, so that a hostile text cannot exhaust the stack. Runtimes write about a dozen levels. */
 const deepest = 200;
 
 class NotCompact extends Error {}
-/** One shared error: hostile files have many such lines, and a stack trace for each would be the largest cost. */
+/** One shared error, because a hostile file can have many such lines, and creating a stack trace for each would cost the most. */
 const notCompact = new NotCompact();
 
 /** The ranges of an object's member. */
@@ -29,7 +29,7 @@ interface Member {
   readonly start: number;
   readonly valueStart: number;
   readonly end: number;
-  /** The value's bytes in canonical order as pairs of start and end; undefined where they are in canonical order already. */
+  /** The value's bytes in canonical order as pairs of start and end; undefined if the value is in canonical order already. */
   readonly order: readonly number[] | undefined;
 }
 
@@ -150,8 +150,8 @@ function elementsIn(bytes: Uint8Array, at: number): readonly ByteRange[] {
 }
 
 /**
- * The canonical form of the JSON value that fills the bytes, as ranges to join (start, end, start, end, …). Undefined where a member is
- * named `without`, because it would have to be removed.
+ * The canonical form of the JSON value that fills the bytes, as ranges to join (start, end, start, end, …). Undefined if a member has the
+ * name `without`, because it would have to be removed.
  */
 export function canonicalOrder(bytes: Uint8Array, without: string): readonly number[] | undefined {
   return compactOnly(() => {
@@ -303,7 +303,7 @@ function stringEnd(bytes: Uint8Array, at: number): number {
     if (byte === quote) return next + 1;
     if (byte === backslash) next += 1;
   }
-  // A backslash can have moved it too far, so escapes are counted back from the quote.
+  // An escaped quote does not end the string. The number of backslashes before the quote shows whether it is escaped.
   for (let end = bytes.indexOf(quote, next); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let slashes = 0;
     while (bytes[end - 1 - slashes] === backslash) slashes += 1;
@@ -358,7 +358,7 @@ function isKey(bytes: Uint8Array, start: number, end: number, name: string): boo
   const length = end - start - 2;
   while (at < name.length && at < length && bytes[start + 1 + at] === name.charCodeAt(at)) at += 1;
   if (at === name.length && at === length) return true;
-  // A key can match further only from an escape on.
+  // The key differs here. It can still be equal to the name only if an escape begins here.
   return bytes[start + 1 + at] === backslash && keyOf(bytes, start, end) === name;
 }
 

@@ -1,7 +1,7 @@
 import type { ReadableDb } from '../../store/index.js';
 import { unpackNumbers } from './varints.js';
 
-/** A call's list of messages as it is stored: what it takes from its base, and what it adds. */
+/** A call's stored list of messages: the number of messages that it takes from its base, and the messages that it adds. */
 export interface ListRow {
   readonly base: number | null;
   readonly keep: number;

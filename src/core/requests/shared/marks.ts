@@ -7,7 +7,7 @@ export interface Mark {
   readonly value: Json;
 }
 
-/** The recorded marks, or why they cannot be read. */
+/** The recorded marks, or the reason why they cannot be read. */
 export function marksOf(recorded: readonly Json[]): readonly Mark[] | string {
   const marks: Mark[] = [];
   for (const each of recorded) {
@@ -37,7 +37,7 @@ export function putMark(value: Json, { path, value: mark }: Mark, from: number):
   return true;
 }
 
-/** A message with its marks. A marked string content becomes a block. Undefined where a mark has no place. */
+/** A message with its marks. A marked string content becomes a block. Undefined if the path of a mark does not exist. */
 export function markedMessage(message: Json, marks: readonly Mark[]): Json | undefined {
   const blocks = marks.some(({ path }) => path[2] === 'content') ? withBlocks(message) : message;
   return marks.every((mark) => putMark(blocks, mark, 2)) ? blocks : undefined;

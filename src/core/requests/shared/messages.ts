@@ -9,9 +9,9 @@ export interface OpenPage {
   readonly page: Page;
 }
 
-/** Reads stored messages by number. Opened pages stay open, so use one reader for one question. */
+/** Reads stored messages by number. Opened pages stay in memory, so use one reader for one question only. */
 export interface MessageReader {
-  /** The page of a message, which is at its number minus that of the page's first. @throws CORRUPT where the bytes are damaged. */
+  /** The page of a message. Its index in the page is its number minus the page's first number. @throws CORRUPT if the bytes are damaged. */
   pageOf(no: number): OpenPage;
   /** The value of a message. @throws CORRUPT where the bytes are damaged. */
   valueAt(no: number): Json;

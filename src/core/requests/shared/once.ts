@@ -1,4 +1,4 @@
-/** A function that makes its value on the first call and returns it from then on. */
+/** Wraps a function so that it runs only once. Later calls return the first result. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -4,9 +4,9 @@ import { type Usage, unknownUsage } from '../runtimes/runtime.js';
 import { cacheMark, withoutMarks } from './canonical.js';
 import type { Mark } from './marks.js';
 
-/** Bodies and replies on the wire, in the words of each provider. Pure. */
+/** Bodies and replies in the wire format of each provider. Pure functions. */
 
-/** The layout of a provider's body: which member is the list of messages, the system prompt, the tools. */
+/** The names of the members of a provider's body that hold the messages, the system prompt and the tools. */
 export interface Layout {
   readonly list: 'messages' | 'input' | 'contents';
   readonly system: 'system' | 'instructions' | 'systemInstruction' | 'system_instruction';
@@ -22,7 +22,7 @@ export function layoutOf(provider: Provider, body: JsonObject): Layout {
   return { list: 'contents', system: Object.hasOwn(body, 'system_instruction') ? 'system_instruction' : 'systemInstruction' };
 }
 
-/** A body in the parts that are stored: each once by content, however many calls have it. */
+/** A body split into the stored parts. Each part is stored once by content, even if many calls have it. */
 export interface WireBody {
   readonly layout: Layout;
   /** Without cache marks. */
@@ -37,7 +37,7 @@ export interface WireBody {
   readonly order: readonly string[];
   readonly model: string | null;
   readonly sessionId: string | undefined;
-  /** Members that name an account, a person or a machine. They are not kept (R5). */
+  /** Members that name an account, a person or a machine. They are not stored (R5). */
   readonly withheld: readonly string[];
 }
 
@@ -79,7 +79,7 @@ export function readBody(provider: Provider, path: string, body: JsonObject): Wi
   };
 }
 
-/** Where cache marks stand, by the names that stored calls use for their parts. */
+/** The positions of cache marks. Paths use the names that stored calls have for their parts. */
 function marksIn(value: Json, path: readonly (string | number)[] = []): Mark[] {
   if (Array.isArray(value)) return value.flatMap((item, at) => marksIn(item, [...path, at]));
   if (!isObject(value)) return [];
@@ -88,7 +88,7 @@ function marksIn(value: Json, path: readonly (string | number)[] = []): Mark[] {
   );
 }
 
-/** The session that the body names: Claude Code puts it into the user's id, Codex beside its turn. */
+/** The session that the body names. Claude Code writes it into the user's id, Codex next to its turn's id. */
 function sessionIn(body: JsonObject): string | undefined {
   const user = stringAt(body.metadata, 'user_id');
   const told = user === undefined ? undefined : parseJson(user);
@@ -206,7 +206,7 @@ const itemsAt = (value: Json | undefined, key: string): readonly Json[] => {
 
 type Names = Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite', readonly (readonly string[])[]>>;
 
-/** Counts under the first name that has one. Of events, the last count is right. */
+/** The counts of a reply, each from the last event that has it, under the first of its names that is found there. */
 function usageIn(counted: readonly (Json | undefined)[], names: Names): Usage {
   const count = (paths: readonly (readonly string[])[]): number | null => {
     for (const each of counted.toReversed())

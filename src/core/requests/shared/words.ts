@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, parseJson, textOf } from '../../b
 import type { Provider, Wire } from '../../contract/index.js';
 import { formatOf, geminiContents, responsesItems, type WritableEntry, type WriteOptions, wireMessages } from '../../formats/index.js';
 
-/** How a conversation is written for each kind of server that Stemma itself calls. */
+/** The wire format of a conversation for one kind of server that Stemma itself calls. */
 interface Words {
   readonly provider: Provider;
   /** The member of the body that holds the conversation. */
@@ -27,7 +27,7 @@ function chatMessages(entries: readonly WritableEntry[], options: WriteOptions):
   return isObject(document) && Array.isArray(document.messages) ? document.messages : [];
 }
 
-/** No message of the session is the answer: everything was sent. */
+/** Given instead of an answer's id, because all messages of the conversation are sent. */
 const noAnswer = '';
 function contents(entries: readonly WritableEntry[], options: WriteOptions): readonly Json[] {
   return geminiContents([formatOf('gemini-v1').write(entries, options)], noAnswer).contents;

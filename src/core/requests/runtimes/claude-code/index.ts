@@ -26,7 +26,7 @@ export const claudeCode: Runtime = {
   },
 };
 
-/** The counts of the delta that was read last: its answers are read one after the other. */
+/** The counts of the delta that was read last, because its answers are read one after the other. */
 let latest: { readonly bytes: Uint8Array; readonly counts: ReadonlyMap<string, CallCount> } | undefined;
 function countsOf(bytes: Uint8Array): ReadonlyMap<string, CallCount> {
   if (latest?.bytes !== bytes) latest = { bytes, counts: new Map(claudeCodeFormat.calls(bytes).map((call) => [call.id, call])) };

@@ -17,7 +17,7 @@ export interface RecordedCall {
   readonly model: string | undefined;
   readonly shapeHash: string;
   readonly base: string | undefined;
-  /** The number of the base's first messages with which this call's list begins. */
+  /** The number of first messages that this call's list takes from its base. */
   readonly keep: number;
   /** Hashes of the messages after those. */
   readonly tail: readonly string[];
@@ -31,7 +31,7 @@ export interface RecordedReply {
   readonly messageId: string;
   /** The uuid of its first line. */
   readonly record: string;
-  /** Read on demand: of the lines of a message only the last counts. */
+  /** Read on demand, because only the last line of a message has the right usage. */
   readonly usage: () => Usage;
 }
 
@@ -44,18 +44,18 @@ export interface ReplyBlock extends ByteRange {
 export interface RecordedText {
   readonly hash: string;
   readonly line: ByteRange;
-  /** The range of the text in the file; undefined where the text had to be written anew. */
+  /** The range of the text in the file; undefined if the text had to be written in compact form. */
   readonly range: ByteRange | undefined;
   /** Undefined where the record is too large to have been sent. */
   readonly text: Uint8Array | undefined;
   /**
-   * `text` is assumed to reach from the beginning of the message to the line's last brace, which the hash confirms. Where it does not, this
+   * `text` is assumed to reach from the beginning of the message to the line's last brace. If the hash does not confirm this, the function
    * parses the line.
    */
   readonly exactly?: () => RecordedText | undefined;
 }
 
-/** Everything in a part of a transcript that describes its model calls. */
+/** All data in a part of a transcript that describes its model calls. */
 export interface Records {
   readonly calls: readonly RecordedCall[];
   readonly messages: readonly RecordedText[];
@@ -64,12 +64,12 @@ export interface Records {
   readonly replies: ReadonlyMap<string, readonly ReplyBlock[]>;
   /** Halves of paused replies. */
   readonly resumed: readonly { readonly messageId: string; readonly paused: string; readonly resumed: string }[];
-  /** For each agent, the earlier call whose reply, or the rest of it, is in this part. */
+  /** For each agent, the earlier call whose reply, or the rest of whose reply, is in this part. */
   readonly lateReplies: ReadonlyMap<string, RecordedReply>;
   readonly problems: readonly { readonly at: number; readonly reason: string }[];
 }
 
-/** The last call of an agent before this part, with the message id of the reply so far. */
+/** The last call of an agent before this part, with the message id of the reply received so far. */
 export interface OpenCall {
   readonly reply: RecordedReply | undefined;
 }
@@ -85,7 +85,7 @@ const replyMark = Buffer.from('"assistant"');
 const promptMark = Buffer.from('"user"');
 const newline = 0x0a;
 
-/** The members of a line and of its message that are read. The rest is skipped. */
+/** The members to read in a line and its message. Others are skipped. */
 const lineMembers: readonly Wanted[] = [
   {
     key: 'message',
@@ -124,7 +124,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     else readRecord(line);
   };
 
-  /** An incomplete line followed by the beginning of another. Its whole records count. */
+  /** Reads an incomplete line that another one follows without a line break. Complete records in it count. */
   const readTorn = ({ start, end }: ByteRange, first: number): void => {
     readRecord({ start, end: first });
     for (let [at, left] = [first, maxFragments]; at !== -1 && at < end && left > 0; left -= 1) {
@@ -193,7 +193,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
       );
   };
 
-  /** A reply is what the agent writes after its call. Lines of one message repeat its usage, and the last one is right. */
+  /** The lines that an agent writes after its call are the reply. Lines of one message repeat its usage, and the last one is right. */
   const joinReply = (agent: string, messageId: string, record: string, usage: () => Usage): void => {
     const call = latest.get(agent);
     const known = call ? call.reply : (lateReplies.get(agent) ?? open.get(agent)?.reply);
@@ -207,7 +207,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   return { calls, messages, shapes, replies, resumed, lateReplies, problems };
 }
 
-/** Messages of user lines, as they would have been sent, for a call that names a message that is neither a recorded text nor a reply. */
+/** Messages of user lines in the form sent, for a message of a call that is neither a recorded text nor a reply. */
 export function* userMessages(file: Uint8Array): Generator<Uint8Array> {
   const bytes = view(file);
   for (const line of linesWith(bytes, [promptMark], 0, bytes.length)) {
@@ -260,7 +260,7 @@ export interface CallDetails {
   readonly cacheControl: readonly Json[];
   /** Lower-case hex. The digest of the body without account memory where `cut` names it. */
   readonly digest: string | null;
-  /** What the runtime left out of its record, in words. */
+  /** The parts that the runtime left out of its record, in words. */
   readonly withheld: readonly string[];
   readonly querySource: string | undefined;
   readonly version: string | undefined;
@@ -272,11 +272,11 @@ export interface WireDetails {
   readonly layout: Layout;
   readonly order: readonly string[];
   readonly head: readonly Json[];
-  /** The headers that shape the reply. */
+  /** The headers that influence the reply. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The provider's status; null where the connection broke before the answer. */
+  /** The provider's HTTP status; null if the connection broke before the answer. */
   readonly status: number | null;
-  /** The agent that wrote the body down itself. Its digests leave out the first blocks of the system prompt. */
+  /** The agent, if it wrote the body into a file itself. Its digests leave out the first blocks of the system prompt. */
   readonly by?: 'claude-code';
 }
 
@@ -346,7 +346,7 @@ const callStart = Buffer.from('{"type":"api-request",');
 const beginsWith = (bytes: Buffer, { start }: ByteRange, beginning: Buffer): boolean =>
   bytes.compare(beginning, 0, beginning.length, start, Math.min(start + beginning.length, bytes.length)) === 0;
 
-/** The message of a line, by its usual spelling and without parsing. The hash shows whether that is wrong. */
+/** Finds the message of a line by the usual order of members, without parsing. The hash shows whether this is wrong. */
 function blobAt(bytes: Buffer, line: ByteRange): RecordedText | undefined {
   const { start, end } = line;
   if (end - start > maxRecordBytes || !beginsWith(bytes, line, blobStart)) return undefined;
@@ -361,7 +361,7 @@ function blobAt(bytes: Buffer, line: ByteRange): RecordedText | undefined {
   return { hash, line, range, text: bytes.subarray(range.start, range.end), exactly };
 }
 
-/** The counts in a message's `usage`, as far as it has them. A line whose stop reason is null has the output count of an unfinished stream. */
+/** The counts that a message's `usage` has. A line whose stop reason is null has the output count of an unfinished stream. */
 function usageOf(usage: Json | undefined, isFinal: boolean): Usage {
   const { input, cacheRead, cacheWrite, output } = countsOfUsage(usage);
   return { input, cacheRead, cacheWrite, output: isFinal ? output : null };

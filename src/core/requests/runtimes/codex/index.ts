@@ -14,7 +14,7 @@ export const codex: Runtime = {
   recordsCompactions: true,
   isListed: () => true,
   startsMessage: (entry, begun) => begun === undefined || recordOf(entry.key) !== recordOf(begun.key),
-  // The runtime closes each call without a result and does not record that.
+  // The runtime adds a result to each call that has none, and does not record it.
   unanswered: (calls) => calls,
   leading: ({ bytes }, isRoot) => leadingIn(codexLines(bytes), isRoot),
   answer,
@@ -36,7 +36,7 @@ interface Meta {
   readonly version: string | undefined;
   /** Before rollouts were paginated the instructions were sent as `instructions`, not as the first item. */
   readonly isPaginated: boolean;
-  /** The rollout that the session continues, where it is a fork by reference. */
+  /** The rollout that the session continues, if it is a fork by reference. */
   readonly origin: string | undefined;
 }
 
@@ -54,8 +54,8 @@ function metaIn(lines: readonly CodexLine[]): Meta | undefined {
 }
 
 /**
- * Whether the base instructions are sent as an item of their own, as far as the delta shows. Sessions whose tools are an item have the
- * instructions among their items. A fork by reference follows the session that it continues.
+ * Whether the base instructions are sent as an item of their own; undefined if the delta does not show it. Sessions that send their tools as
+ * an item have the instructions among their items. A fork by reference does the same as the session that it continues.
  */
 function leadingIn(lines: readonly CodexLine[], isRoot: boolean): number | undefined {
   if (lines.flatMap(itemsOf).some(({ type }) => type === toolsItem)) return 0;
@@ -66,7 +66,7 @@ function leadingIn(lines: readonly CodexLine[], isRoot: boolean): number | undef
 
 const toolsItem = 'additional_tools';
 
-/** The lines with settings and counts of the delta that was read last: its answers are read one after the other. */
+/** The lines with settings and counts of the delta that was read last, because its answers are read one after the other. */
 let latest: { readonly bytes: Uint8Array; readonly lines: readonly CodexLine[] } | undefined;
 function countedLines(bytes: Uint8Array): readonly CodexLine[] {
   if (latest?.bytes !== bytes) latest = { bytes, lines: tellingLines(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) };
@@ -111,7 +111,7 @@ const modelIn = (lines: readonly CodexLine[]): string | undefined => {
   return settings && stringAt(settings.payload, 'model');
 };
 
-/** Today's record of a response's tokens, or the event of older versions. */
+/** The tokens of a response, from its record or from the event that older versions write. */
 function countIn({ sort, payload }: CodexLine): Usage | undefined {
   const counted =
     sort === 'other' && typeof payload.response_id === 'string'
@@ -140,7 +140,7 @@ function body({ answer: { model }, makesCompaction, deltas, earlier }: CallPlace
   });
   const { meta, leading, awaited } = sessionOf(context, earlier);
   const items = context.flatMap(sentIn);
-  // A compaction comes before the settings of its turn, and those of the turn before can differ.
+  // A compaction precedes the settings of its turn, and the previous turn may have other settings.
   const named = model ?? (makesCompaction ? undefined : context.findLast(({ model: one }) => one !== undefined)?.model);
   const first = meta && leading > 0 ? [instructionsItem(offered(meta.text, items))] : [];
   return {
@@ -165,11 +165,11 @@ function body({ answer: { model }, makesCompaction, deltas, earlier }: CallPlace
 interface SessionFacts {
   readonly meta: Meta | undefined;
   readonly leading: number;
-  /** The session that this one continues, where none of it is in the project. */
+  /** The session that this one continues, if the project has no part of it. */
   readonly awaited: string | undefined;
 }
 
-/** What the deltas before an answer say about its session, nearest first. */
+/** Facts about the session from the deltas before an answer, nearest first. */
 function sessionOf(context: readonly { readonly lines: readonly CodexLine[] }[], earlier: CallPlace['earlier']): SessionFacts {
   let meta: Meta | undefined;
   let leading: number | undefined;
@@ -213,7 +213,7 @@ function offered(instructions: string, items: readonly JsonObject[]): string {
 
 const planTool = 'update_plan';
 
-/** The sent items of a delta, up to the beginning of the answer: those that its format shows. */
+/** The sent items of a delta before the answer: those that its format parses as visible entries. */
 function sentIn({ entries, lines, end }: Pick<Delta, 'entries' | 'end'> & { readonly lines: readonly CodexLine[] }): JsonObject[] {
   const shown = new Set(entries.flatMap(({ raw, marks }) => (raw && raw.start < end && !marks?.includes('hidden') ? [raw.start] : [])));
   return lines.filter(({ raw }) => shown.has(raw.start)).flatMap(itemsOf);
@@ -236,7 +236,7 @@ const outputs: Readonly<Record<string, string>> = {
   custom_tool_call: 'custom_tool_call_output',
 };
 
-/** The items with a result for each call. Where the runtime was interrupted it sends one that says so. */
+/** Adds a result to each call without one. After an interruption the runtime sends a result that says so. */
 function closed(items: readonly JsonObject[]): JsonObject[] {
   const answered = new Set(items.flatMap((item) => (String(item.type).endsWith('_output') ? [item.call_id] : [])));
   return items.flatMap((item) => {

@@ -1,6 +1,6 @@
 // requests/runtimes/langgraph: model calls in the checkpoints of a LangGraph thread. Each answer is one.
-// The answer names its model and usage. What was sent is rebuilt from the messages before it:
-// a graph may have sent others, or a system prompt that no state holds, so no stronger claim is made.
+// The answer names its model and usage. The body is rebuilt from the messages before it. It only counts as
+// rebuilt, because a graph may have sent other messages, or a system prompt that no state contains.
 import { isObject, parseJson, textOf } from '../../../base/index.js';
 import { usageIn } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';

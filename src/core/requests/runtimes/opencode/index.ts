@@ -8,9 +8,9 @@ import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, r
 
 type Entry = ReturnType<CallPlace['entries']>[number];
 
-/** The agent's own prompt, whose answer is the summary. No row holds it. */
+/** The prompt with which the agent asks for a summary. The database does not contain it. */
 const question = 'What did we do so far?';
-/** The agent's result for a call that never ended. */
+/** The result that the agent sends for a call that never ended. */
 const interrupted = '[Tool execution was interrupted]';
 
 export const opencode: Runtime = {
@@ -76,7 +76,7 @@ interface Message {
   readonly content: JsonObject[];
 }
 
-/** `isOwn` tells whether an answer is of the called model. Thinking of other models is sent as text. */
+/** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is sent as text. */
 function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
   const messages: Message[] = [];
   const say = (role: Message['role'], blocks: readonly JsonObject[]): void => {

@@ -20,7 +20,7 @@ export const pi: Runtime = {
   isListed: ({ role, kind, head }) => role !== 'system' && !(kind === 'text' && head === undefined),
   startsMessage: (entry, begun) =>
     begun === undefined || (entry.role === 'tool' ? begun.role !== 'tool' : recordOf(entry.key) !== recordOf(begun.key)),
-  // Interrupted calls are closed in the message of results, or in one of their own.
+  // The runtime adds results for interrupted calls to the message of results, or in a message of their own.
   unanswered: (calls, answered) => (calls > 0 && answered === 0 ? 1 : 0),
   answer,
   body,
@@ -77,7 +77,7 @@ function body(call: CallPlace): CallBody {
 
 const viaOf = ({ marks }: Entry): string | undefined => marks?.find((mark) => mark.startsWith('via:'));
 
-/** The deltas that state the system prompt and tools: those of the context, or all earlier ones where these state nothing. */
+/** The deltas that state the system prompt and tools: those of the context, or all earlier ones if these state nothing. */
 function inContext({ deltas, earlier }: CallPlace): readonly Delta[] {
   const context = deltas();
   return context.some((delta) => hasSystem(delta)) ? context : [...[...earlier()].toReversed(), ...context];
@@ -130,7 +130,7 @@ function systemIn(deltas: readonly Delta[]): {
 const listOf = (tools: Json | undefined): readonly Tool[] =>
   Array.isArray(tools) ? tools.filter((tool): tool is Tool => isObject(tool) && typeof tool.name === 'string') : [];
 
-/** A tool as the Messages API gets it: the part of its schema that the API knows. */
+/** A tool in the form of the Messages API, with the part of its schema that the API supports. */
 function toolInWords({ name, description, parameters }: Tool): JsonObject {
   const schema = isObject(parameters) ? parameters : {};
   const definitions = Object.fromEntries(['$defs', 'definitions'].flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]])));
@@ -148,7 +148,7 @@ interface Message {
   readonly content: readonly Block[];
 }
 
-/** `isOwn` tells whether an answer is of the called model. Thinking of other models is not sent. */
+/** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is not sent. */
 function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
   const messages: Message[] = [];
   const open = new Map<string, Block>();
