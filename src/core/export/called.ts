@@ -3,7 +3,7 @@ import type { Chain, ContextRow } from '../chain/index.js';
 import type { SessionOptions } from '../formats/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
 
-/** What is known of the calls of a context: their usage, and the system prompt and tools that the last one was sent. */
+/** Known facts about the calls of a context: their usage, and the system prompt and tools of the last call. */
 export function callsKnown(chain: Chain, tip: ContextRow): Pick<SessionOptions, 'system' | 'tools' | 'calls'> {
   const rows = listRequests(chain, { id: tip.id, stop: 'root' });
   const calls = new Map(

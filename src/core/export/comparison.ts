@@ -33,7 +33,7 @@ export function exportComparison(chain: Chain, input: ComparisonInput): Exported
   return deliver(documentOf(compared, read), input.path);
 }
 
-/** The same with known patterns of secrets and personal data replaced by placeholders. */
+/** As `exportComparison`, with known patterns of secrets and personal data replaced by placeholders. */
 export async function exportRedactedComparison(chain: Chain, input: ComparisonInput): Promise<ExportedComparison> {
   const { compared, read } = compareContexts(chain, input);
   const redact = redactor(new Map(), { ipAddresses: input.redactIps === true });
@@ -108,7 +108,7 @@ const number = (value: number): string => value.toLocaleString('en-US');
 /** The name of a context in the document: A, B, C, … */
 const letter = (at: number): string => String.fromCharCode(65 + at);
 
-/** One place where the contexts differ: each context against the first one that has an entry there. */
+/** One place where the contexts differ: compares each context with the first one that has an entry there. */
 function difference(row: Row, read: readonly (readonly Entry[])[]): string {
   const present = row.cells.flatMap((place, side) => {
     const entry = place === null ? undefined : read[side]?.[place];
@@ -152,7 +152,7 @@ function change(a: Entry, b: Entry): string {
 const around = 3;
 const signs: Record<DiffLine['op'], string> = { same: ' ', added: '+', removed: '-' };
 
-/** The lines that differ, each with a few lines around it. A line counts what is left out between them. */
+/** The lines that differ, each with a few lines around it. Between them, a line says how many lines are left out. */
 function near(lines: readonly DiffLine[]): string[] {
   const shown = new Set<number>();
   lines.forEach((line, at) => {

@@ -10,30 +10,30 @@ export interface DocumentStep {
   readonly type: CommitType;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The entries that it adds, with those that the runtime recorded but never sent. A compaction holds its replacement for what came before. */
+  /** The entries that it adds, with those that the runtime recorded but never sent. For a compaction, the replacement of the earlier entries. */
   readonly entries: readonly ParsedEntry[];
   /** A compaction in a full history: its entries stand for steps that the document already contains. */
   readonly repeats: boolean;
-  /** Of a compaction: tokens of the context before and after it, counted by the provider or estimated. */
+  /** For a compaction, the tokens of the context before and after it, counted by the provider or estimated. */
   readonly tokens?: { readonly before: number; readonly after: number; readonly isCounted?: boolean };
   /** The first commits of other branches that start here. */
   readonly branches: readonly { readonly id: ContextId; readonly head: string }[];
 }
 
-/** What a document is made of. */
+/** The content of a document. */
 export interface DocumentContent {
   readonly id: ContextId;
   readonly title: string;
   readonly template: string;
   readonly principal: string | null;
   readonly stop: Walk['stop'];
-  /** The input of the last call, as its provider counted it; null where no call has seen the context. */
+  /** The input tokens of the last call, counted by its provider; null if no call has sent the context. */
   readonly counted: number | null;
   /** The commits from the first to the last. Each is read when the iteration reaches it. */
   steps(): Iterable<DocumentStep>;
 }
 
-/** The content of a document. A full history (`stop: 'root'`) also has its compactions in their places, as steps with `repeats`. */
+/** Reads the content of a document. A full history (`stop: 'root'`) also has its compactions in their places, as steps with `repeats`. */
 export function contentOf(chain: Chain, way: Walk): DocumentContent {
   const { tip, stop } = way;
   const steps = stop === 'root' ? lineage(chain, tip).filter(({ type, parent }) => type !== 'snapshot' || parent === null) : way.contributing;
@@ -70,14 +70,14 @@ export function contentOf(chain: Chain, way: Walk): DocumentContent {
   };
 }
 
-/** What a compaction replaced and left, as the provider counted it; where it did not, both are estimates. */
+/** The tokens before and after a compaction, counted by the provider. If it counted only one or none, both are estimates. */
 function compactedTokens(chain: Chain, row: ContextRow, parent: CommitSeq): DocumentStep['tokens'] {
   const { before, after } = compactedAt(chain, row.seq);
   if (before !== undefined && after !== undefined) return { before, after, isCounted: true };
   return { before: commitAt(chain, parent).contextTokens, after: row.contextTokens };
 }
 
-/** Those of the commits that have more than one child. */
+/** The commits that have more than one child. */
 const branchingOf = (chain: Chain, seqs: readonly CommitSeq[]): ReadonlySet<CommitSeq> =>
   new Set(
     chain.db

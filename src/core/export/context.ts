@@ -38,7 +38,7 @@ export interface ExportInput {
   readonly stop?: Stop | undefined;
   readonly format: string;
   readonly path?: string | undefined;
-  /** Writes nothing and returns no content: only what the export would be. */
+  /** Writes nothing and returns no content, only the facts about the export. */
   readonly dryRun?: boolean | undefined;
   /** For `exportRedacted`: IP addresses are replaced too. */
   readonly redactIps?: boolean | undefined;
@@ -66,8 +66,8 @@ export function exportContext(chain: Chain, input: ExportInput): Exported {
 }
 
 /**
- * The same without secrets of known patterns, home folders and e-mail addresses, with a list of the placeholders. The chain does
- * not change.
+ * As `exportContext`, with secrets of known patterns, home folders and e-mail addresses replaced. Also returns the list of placeholders. The
+ * chain does not change.
  * @throws BAD_REQUEST also for a format that is neither text, JSON nor CBOR.
  */
 export async function exportRedacted(chain: Chain, input: ExportInput): Promise<Exported> {
@@ -87,7 +87,7 @@ export async function exportRedacted(chain: Chain, input: ExportInput): Promise<
   return { ...delivered, redactions: redact.made(written) };
 }
 
-/** An export is previewed before it is written. The findings are kept, so that the second run does not search again. */
+/** Findings are kept because an export is previewed before it is written: the second run does not search again. */
 const findings = new WeakMap<Chain, Findings>();
 function findingsOf(chain: Chain): Findings {
   const known = findings.get(chain) ?? new Map();
@@ -95,7 +95,7 @@ function findingsOf(chain: Chain): Findings {
   return known;
 }
 
-/** What to write, in parts. The losses are complete after the last part. */
+/** The content to write, in parts. The losses are complete after the last part. */
 interface Rendering {
   readonly parts: Iterable<string | Uint8Array>;
   readonly tier: Tier;
@@ -107,7 +107,7 @@ interface DocumentExport {
   readonly content: DocumentContent;
 }
 
-/** Undefined for a format, and for a context that is in the document's own format already: its bytes are copied. */
+/** The document to write. Undefined for a format, and for a context that is in the document's own format already: its bytes are copied. */
 function documentFor(chain: Chain, { doc, format }: Target, { id, stop }: ExportInput): DocumentExport | undefined {
   if (!doc) return undefined;
   const way = walk(chain, commitOf(chain, id), stop);
@@ -137,7 +137,7 @@ function renderDocument({ doc, content }: DocumentExport): Rendering {
 
 const renderWhole = ({ bytes, tier, losses, lossCounts }: Assembled): Rendering => ({ parts: [bytes], tier, losses: () => ({ losses, lossCounts }) });
 
-/** Reads the context twice: first to find what to replace, then to write it. */
+/** Reads the context twice: first to find the texts to replace, then to write it. */
 async function redactDocument({ doc, content }: DocumentExport, redact: Redactor): Promise<Rendering> {
   const { steps, ...about } = content;
   function* texts(): Generator<NamedText> {
@@ -173,8 +173,8 @@ async function redactWhole(chain: Chain, format: Format, input: ExportInput, red
 }
 
 /**
- * Removes signatures of thinking that changed, and counts them as losses. Formats with lines lost the signature with the change;
- * others are written again without it. A format that cannot hold unsigned thinking leaves the thinking out.
+ * Removes signatures of thinking that redaction changed, and counts them as losses. In formats with lines, the change has removed the
+ * signature already; others are written again without it. A format that cannot hold unsigned thinking leaves the thinking out.
  */
 function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled {
   const before = entriesIn(format, made.bytes);
@@ -254,12 +254,13 @@ function rendered(chain: Chain, format: Format, input: ExportInput): Assembled {
     : sessionOf(chain, tip, format, { stop: input.stop, sessionId: chain.newId() });
 }
 
-/** A session, and the prompt that was taken off its end. */
+/** A session, and the prompt that was removed from its end. */
 type Session = Assembled & { readonly prompt?: string };
 
 /**
- * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is not in the file. Without a stop it holds the whole chain with the compactions in their places,
- * as the agent's own files do. With a stop it holds the context that this stop materializes.
+ * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is returned apart and not in the file. Without a
+ * stop it holds the whole chain with the compactions in their places, as the agent's own files do. With a stop it holds the context that
+ * this stop materializes.
  */
 export function sessionOf(
   chain: Chain,
@@ -286,10 +287,10 @@ export function sessionOf(
   return { ...assembled, bytes: session ?? assembled.bytes, ...(session && taken && { prompt: taken.prompt }) };
 }
 
-/** A command line holds no longer prompt on every system. */
+/** Maximum length of a prompt on a command line. Longer ones do not work on every system. */
 const maxPromptLength = 30_000;
 
-/** The content without the prompts at its end, which become one. Undefined if it ends with something else, or if nothing precedes them. */
+/** Splits off the prompts at the end of the content, joined into one. Undefined if it does not end with a prompt, or if nothing precedes it. */
 function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
   const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
   const at = entries.findLastIndex(({ role }) => role !== 'user');
@@ -301,6 +302,6 @@ function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uin
   return { bytes: format.cut(bytes, before.key), prompt };
 }
 
-/** Whether the bytes are those of a file that was imported. */
+/** Whether the bytes equal an imported file. */
 const isImported = (chain: Chain, bytes: Uint8Array, format: Format): boolean =>
   chain.db.one('SELECT 1 FROM source WHERE project = ? AND format = ? AND hash = ?', chain.project, format.id, blake3Of(bytes)) !== undefined;

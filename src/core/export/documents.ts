@@ -4,7 +4,7 @@ import { findFormat, formats } from '../formats/index.js';
 import type { DocumentContent } from './content.js';
 import { html } from './html/index.js';
 
-/** A file for people, which is written in parts and not read back. */
+/** A kind of file for people. It is written in parts and cannot be imported. */
 export interface Document {
   readonly id: string;
   readonly contentType: string;
@@ -14,7 +14,7 @@ export interface Document {
   parts(content: DocumentContent): Iterable<string>;
 }
 
-/** What a context can be exported as: a document, which is written in parts, or a format. */
+/** A target of an export: a document, which is written in parts, or a format. */
 export type Target = { readonly doc: Document; readonly format?: Format | undefined } | { readonly doc?: undefined; readonly format: Format };
 
 const asDocument = (format: Format & Required<Pick<Format, 'writeParts'>>): Document => ({
@@ -29,14 +29,14 @@ function* entriesOf(content: DocumentContent) {
 
 const hasParts = (format: Format): format is Format & Required<Pick<Format, 'writeParts'>> => format.writeParts !== undefined;
 
-/** Everything that a context can be exported as, documents for people first. */
+/** All targets of an export, documents for people first. */
 export const targets: readonly Target[] = [
   { doc: html },
   ...formats
     .map((format): Target => (hasParts(format) ? { doc: asDocument(format), format } : { format }))
     .sort((a, b) => Number(b.doc !== undefined) - Number(a.doc !== undefined)),
 ];
-/** The name that `export.context` takes for a target. */
+/** The name of a target in `export.context`. */
 export const idOf = (target: Target): string => (target.doc ?? target.format).id;
 
 /**

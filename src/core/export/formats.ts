@@ -6,7 +6,7 @@ import { canRedact } from './context.js';
 import { idOf, type Target, targets } from './documents.js';
 import { resumedFormats } from './resume.js';
 
-/** The formats that a context can be exported as, and what each cannot hold. The context is read once for all of them. */
+/** The formats that a context can be exported to, with the losses of each. The context is read once for all of them. */
 export function exportFormats(chain: Chain, { id, stop }: { id: ContextId; stop?: Stop | undefined }): ExportFormat[] {
   const steps = walk(chain, commitOf(chain, id), stop).contributing;
   const rows = targets.map((target) => ({
@@ -14,7 +14,7 @@ export function exportFormats(chain: Chain, { id, stop }: { id: ContextId; stop?
     tier: target.format ? tierAlong(steps, target.format) : 'rendered',
     counter: lossCounter(target.doc ?? target.format),
   }));
-  // Commits that are in the format already are copied, and lose nothing.
+  // Commits that have the format already are copied without losses.
   const counted = rows.filter(({ tier }) => tier !== 'native');
   for (const { step, entries } of entriesInTurn(chain, steps))
     for (const { target, counter } of counted) if (idOf(target) !== step.format) counter.add(entries);

@@ -15,7 +15,7 @@ export interface Resumable {
   readonly sessionId: string;
   /** Whether the folder exists on this machine. */
   readonly cwdExists: boolean;
-  /** The edited prompt on which a fork ends. The command passes it to the agent, which runs it at once; the file ends before it. */
+  /** The edited prompt at the end of a fork. The command passes it to the agent, which runs it at once. The file does not contain it. */
   readonly prompt?: string;
   /** For a shell, in any folder. */
   readonly command: string;
@@ -25,7 +25,7 @@ export interface ResumeInput {
   readonly id: ContextId;
   readonly agent?: Runtime | undefined;
   readonly cwd?: string | undefined;
-  /** Whether a prompt at the end goes to the agent apart. The default is true for a fork. */
+  /** Whether the command, and not the file, passes a prompt at the end to the agent. The default is true for a fork. */
   readonly takesPrompt?: boolean | undefined;
   /** Writes nothing. */
   readonly dryRun?: boolean | undefined;
@@ -45,7 +45,7 @@ interface Driver {
   path(place: Place): string;
   /** `words` are quoted and follow the rest: the prompt to run at once, or nothing. */
   command(place: Place, path: string, words: string): string;
-  /** Makes what the agent needs in its folder before it finds the session. */
+  /** Creates the files that the agent needs in its folder to find the session. */
   prepare?(place: Place, path: string): void;
 }
 
@@ -113,7 +113,7 @@ export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers
 
 /**
  * Writes a context where an agent looks for its sessions: a new file with a new id. Without `agent` it is the agent that wrote the
- * context, or Claude Code if no agent did. A fork that ends on a prompt goes to the agent without it, and the command passes it.
+ * context, or Claude Code if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it.
  * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */
 export function resumeIn(
@@ -169,7 +169,7 @@ export const folderName = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, 
 const ownerFile = '.project_root';
 const maxPathLength = 64 * 1024;
 
-/** The folder that Gemini CLI has for a working directory, or would make: its name, with a number if that name is taken. */
+/** The folder of Gemini CLI for a working directory, existing or not: its name, with a number if that name is taken. */
 function projectFolder({ root, cwd }: Place): string {
   const all = join(root, 'tmp');
   const ownerOf = (folder: string): string | undefined => {

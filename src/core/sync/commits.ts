@@ -6,9 +6,9 @@ import { findFormat, recordOfKey } from '../formats/index.js';
 import type { Item, Places } from './rows.js';
 
 /**
- * Stores a commit that arrived, or changes the summary and tags of one that is here. Its digest is computed from its parent, content, time
- * and template, so a commit cannot be passed off as another. `isHere`: its content is stored in this project. Returns its number.
- * @throws BAD_REQUEST for values that no commit has; NOT_FOUND if its parent or object is missing; CORRUPT if its digest is another.
+ * Stores a received commit, or updates the summary and tags of a commit that the project has. The digest is computed from parent, content,
+ * time and template, so a commit cannot pose as another one. `isHere`: the project has its content. Returns its row number.
+ * @throws BAD_REQUEST for invalid values; NOT_FOUND if its parent or object is missing; CORRUPT if its digest does not match.
  */
 export function storeCommit(chain: Chain, places: Places, { key, body }: Item, isHere = true): number {
   const here = places.numberOf('context', key);
@@ -48,7 +48,7 @@ export function storeCommit(chain: Chain, places: Places, { key, body }: Item, i
   return row.seq;
 }
 
-/** Notes which records of an agent the commits contain. Call it as soon as their contents are stored. */
+/** Stores which of the agent's records the commits contain. Call it as soon as their contents are stored. */
 export const rememberRecords = (chain: Chain, commits: readonly Pick<ContextRow, 'seq' | 'artifact' | 'format'>[]): void =>
   rememberAll(
     chain,

@@ -1,31 +1,31 @@
 import type { Timestamp } from '../base/index.js';
 
-/** What names an item without its content: kind, key and digest. */
+/** The name of an item, without its content: kind, key and digest. */
 export type ItemName = readonly [kind: string, key: string, digest: string];
 
-/** A hub's project, as this machine reaches it. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow it. */
+/** The connection to a hub's project. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow the call. */
 export interface Hub {
   /** The id of the hub's project and the number of its newest item. */
   hello(): Promise<{ readonly id: string; readonly seq: number }>;
-  /** The places in both lists of what the hub does not hold. */
+  /** The indexes, in both lists, of items and objects that the hub does not hold. */
   lack(items: readonly ItemName[], objects: readonly string[]): Promise<{ readonly items: readonly number[]; readonly objects: readonly number[] }>;
-  /** Stores a packed parcel, all or nothing. Returns the number of the newest item, and how many items were new. */
+  /** Stores a packed parcel in one transaction. Returns the number of the newest item, and how many items were new. */
   send(parcel: Uint8Array): Promise<{ readonly seq: number; readonly stored: number }>;
   /** The items after a number, in the order in which they arrived, as a packed parcel without objects. */
   items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
-  /** Objects by their hashes, as a packed parcel. It may hold fewer than asked for: ask again for the rest. */
+  /** Objects by their hashes, as a packed parcel. It may contain only some of them: request the rest again. */
   objects(hashes: readonly string[]): Promise<Uint8Array>;
   /**
-   * What contents hold, as the hub reads them in a format: encoded outlines, and the version of the reader. Null for one that it lacks.
-   * Objects to send along arrive as from `objects`.
+   * The encoded outlines that the hub makes of contents, and the version of its parser. Null for a content that it lacks. The hub can send
+   * objects along, packed as by `objects`.
    */
   outlines(
     contents: readonly (readonly [hash: string, format: string])[],
     objects?: readonly string[],
   ): Promise<{ readonly version: number; readonly outlines: readonly (string | null)[]; readonly objects?: Uint8Array | undefined }>;
-  /** Makes one object of parts that the hub holds. @throws BAD_REQUEST if they are not the object. */
+  /** Joins parts that the hub holds into one object. @throws BAD_REQUEST if they do not match the object's hash. */
   join(object: WholeObject): Promise<void>;
-  /** What each object is, without its content. Null for one that the hub never held. */
+  /** Facts about objects, without their content. Null for an object that the hub never held. */
   about(hashes: readonly string[]): Promise<readonly (ObjectFacts | null)[]>;
 }
 
@@ -47,15 +47,15 @@ export interface WholeObject {
   readonly parts: readonly string[];
 }
 
-/** An object with more bytes travels in parts of this size. */
+/** An object with more bytes is sent in parts of this size. */
 export const partBytes = 32 * 1024 * 1024;
 
-/** Bytes of objects that are sent at a time, unless one alone has more. */
+/** Maximum bytes of objects in one parcel, unless a single object has more. */
 export const bytesAtOnce = 8 * 1024 * 1024;
-/** Items that are asked about or sent at a time. */
+/** Maximum number of items in one call. */
 export const itemsAtOnce = 2_000;
 
-/** Objects that are asked about or asked for at a time. */
+/** Maximum number of objects in one call. */
 export const objectsAtOnce = 10_000;
 
 /** Groups objects so that no group has more than `bytesAtOnce`, unless it is one object. */
@@ -73,17 +73,17 @@ export function* inGroups<T extends { readonly size: number }>(objects: Iterable
   if (group.length > 0) yield group;
 }
 
-/** A sign-in at the issuer of a hub that has begun: what a person does in any browser. */
+/** A pending sign-in at the issuer of a hub. The person completes it in any browser. */
 export interface SignIn {
   readonly issuer: string;
-  /** The page that takes the code. */
+  /** The page where the person enters the code. */
   readonly address: string;
   readonly code: string;
-  /** Resolves when the person has entered the code. @throws UNAUTHORIZED if the issuer refuses it, or nobody enters it in time. */
+  /** Resolves when the person has entered the code. @throws UNAUTHORIZED if the issuer refuses it, or if it is not entered in time. */
   entered(signal?: AbortSignal): Promise<void>;
 }
 
-/** What an administrator of a hub's project sees and does. */
+/** A member of a hub's project, as its administrator sees it. */
 export interface HubMember {
   readonly id: number;
   readonly name: string;
@@ -95,27 +95,27 @@ export interface HubMember {
   readonly revoked: boolean;
   /** Whether it is a share link. */
   readonly isLink: boolean;
-  /** Who signs in at the hub's issuer. Null for a token, and missing if the hub is older. */
+  /** The identity that signs in at the hub's issuer. Null for a token; missing if the hub is older. */
   readonly identity?: string | null | undefined;
 }
 
-/** A line of the audit log of a hub's project: who read or wrote how much, and when. */
+/** A line of the audit log of a hub's project: a read or a write, with its author, amount and time. */
 export interface HubAudit {
   readonly no: number;
   readonly at: Timestamp;
   readonly by: string;
   readonly action: string;
   readonly count: number;
-  /** Kinds, numbers and hashes of what was read or written. Null where the action says it, and missing if the hub is older. */
+  /** Kinds, numbers and hashes of the items that were read or written. Null if the action says it all; missing if the hub is older. */
   readonly what?: string | null | undefined;
 }
 
 /** What a token allows. `pusher` is for machines: it sends and reads nothing. */
 export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
 
-/** A hub's project with what manages it. */
+/** A hub's project with the calls that manage it. */
 export interface ManagedHub extends Hub {
-  /** `people`: who else is there now. */
+  /** `people`: the others who are connected now. */
   hello(): Promise<{
     readonly id: string;
     readonly seq: number;
@@ -126,7 +126,7 @@ export interface ManagedHub extends Hub {
   }>;
   /** Creates the project if it does not exist. */
   create(): Promise<void>;
-  /** Sets how many days contents stay after they arrived; null for ever. */
+  /** Sets how many days contents stay after their arrival; null means forever. */
   retain(days: number | null): Promise<void>;
   members(): Promise<HubMember[]>;
   invite(input: {

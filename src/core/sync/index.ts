@@ -1,6 +1,6 @@
-// sync: what a project and the hub of a team exchange: items by digest, objects by hash, in both directions.
-// rules.ts says which rows travel. Two edits of one row are two versions on the hub, and the last that arrived there is valid.
-// Nothing here knows a network: `Hub` is the other side, and main/hub reaches it.
+// sync: exchanges items (by digest) and objects (by hash) between a project and the hub of a team, in both directions.
+// rules.ts lists the rows that travel. Two edits of one row are two versions on the hub; the one that arrived there last is valid.
+// This folder does no network calls. `Hub` is the interface of the other side; main/hub implements it.
 export type { Hub, HubMember, HubRole, ItemName, ManagedHub, ObjectFacts, SignIn, WholeObject } from './hub.js';
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';

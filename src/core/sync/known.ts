@@ -1,21 +1,21 @@
 import type { Chain } from '../chain/index.js';
 import type { Item } from './rows.js';
 
-/** What a project last exchanged with a hub: per item the digest that both sides hold, and how far the hub's list was read. */
+/** The state of the exchange with a hub: for each item the digest that both sides hold, and the last item read from the hub's list. */
 export interface Known {
   digest(kind: string, key: string): string | undefined;
-  /** The number of a row that only its digest names. */
+  /** The number of a row whose only name is its digest. */
   row(kind: string, key: string): number | undefined;
-  /** Both sides hold the item now. Call it inside the transaction that stores it. */
+  /** Records that both sides hold the item. Call it inside the transaction that stores it. */
   note(item: Pick<Item, 'kind' | 'key' | 'digest'>, row: number | undefined): void;
-  /** The number up to which the hub's list was read. */
+  /** The number of the last item that was read from the hub's list. */
   pulled(): number;
   setPulled(seq: number): void;
-  /** Forgets everything: the hub was replaced, or restored from an older backup. */
+  /** Forgets the whole state. Call it if the hub was replaced, or restored from an older backup. */
   forget(): void;
 }
 
-/** Opens what this project knows of a hub's project. */
+/** Opens the state of this project's exchange with a hub's project. */
 export function openKnown({ db, project }: Chain, hub: string): Known {
   const progress = `team ${hub}`;
   const get = <T>(column: 'digest' | 'row', kind: string, key: string): T | undefined =>

@@ -9,17 +9,17 @@ import { type SentObject, unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 
 /**
- * Objects that are fetched together, and their bytes: neighbors are usually read next. The first fetch is small, because a first screen waits
- * for it. Each fetch that continues the last one is larger.
+ * Limits of the objects that are fetched together, because neighbors are usually read next. The first fetch is small, because the window's
+ * first view waits for it. Each fetch that continues the last one is larger.
  */
 const neighborhood = { min: 32, max: 512, minBytes: 192 * 1024, maxBytes: 16 * 1024 * 1024, growth: 4 };
-/** Outlines that are fetched together, before and after the one that is read. */
+/** Number of outlines that are fetched together, before and after the requested one. */
 const outlinesAround = 2_000;
 
-/** Where the last fetch of each project ended, and how many objects it was for. */
+/** For each project, the end of its last fetch and the limits that it had. */
 const lastFetch = new WeakMap<Chain['artifacts'], { readonly end: number; readonly count: number; readonly bytes: number }>();
 
-/** The object that a read was refused for, if only the hub holds it. */
+/** The object whose read failed with this error, if only the hub holds it. */
 export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unknown): ArtifactRef | undefined {
   if (!(refusal instanceof StemmaError) || refusal.data.reason !== elsewhere) return undefined;
   const ref = refusal.data.id as ArtifactRef;
@@ -27,18 +27,18 @@ export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unkn
 }
 
 /**
- * Fetches what a read of an object needs. First its outline and those around it, as the hub reads them: a list of entries needs no more. If
- * these are here already, the object itself, with its neighbors: each is proved by its hash, parsed, and stored soon, and its outline is
- * made again of it.
- * @throws what the hub throws; CORRUPT if it does not return the object.
+ * Fetches the data for reading an object. At first only the hub's outlines of it and its neighbors, which suffice for a list of entries. If
+ * they were requested before, fetches the object itself, with its neighbors. Each is verified by its hash, parsed, and stored soon. From
+ * then on, its outline comes from its content.
+ * @throws the errors of the hub; CORRUPT if it does not return the object.
  */
 export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<void> {
   const { artifacts } = chain;
   storeFetched(chain);
   const no = artifacts.find(ref);
-  // It was stored just now, or another call has fetched it meanwhile.
+  // `storeFetched` has just stored it, or another call has fetched it.
   if (artifacts.stat(no).gone === undefined) return;
-  // A first screen needs the contents soon.
+  // The window's first view needs contents soon after the outlines.
   const along = lastFetch.has(artifacts) ? [] : nextTo(chain, no);
   if (await fetchOutlines(chain, hub, no, along)) return;
   const early = ahead.get(artifacts);
@@ -46,10 +46,10 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
   if (artifacts.stat(no).gone !== undefined) await fetchContents(chain, hub, ref, early);
 }
 
-/** Contents that came along with the first outlines of each project, packed: in memory until a read needs one. */
+/** Packed contents that came with the first outlines of each project. They stay in memory until a read needs one. */
 const ahead = new WeakMap<Chain['artifacts'], { readonly asked: readonly Held[]; readonly packed: Uint8Array }>();
 
-/** The objects to fetch with an object. */
+/** The objects to fetch together: the given one and its neighbors. */
 function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
   const { min, max, minBytes, maxBytes, growth } = neighborhood;
   const last = lastFetch.get(artifacts);
@@ -61,12 +61,12 @@ function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
   return near;
 }
 
-/** The objects around which each project asked for outlines: an answer without one, or one that was dropped, is not asked for again. */
+/** Objects whose surrounding outlines were requested, per project. They are not requested again, even if the hub sent none or a cache dropped them. */
 const askedAround = new WeakMap<Chain['artifacts'], Set<ArtifactNo>>();
 
 /**
- * Fetches the outlines of commits around an object, into memory only: an outline of the hub is no proof. False if the object has one here, or
- * gets none.
+ * Fetches the outlines of commits around an object, into memory only, because nothing proves the hub's outlines. Returns false if the object
+ * got no outline from this call.
  */
 async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo, along: readonly Held[]): Promise<boolean> {
   const { db, project, artifacts, outlines } = chain;
@@ -108,7 +108,7 @@ const hexOf = ({ ref }: Held): string => ref.slice('blake3:'.length);
 /** Fetches objects from the hub. */
 const objectsFrom = async (hub: Hub, asked: readonly Held[]): Promise<SentObject[]> => askedObjects(asked, await hub.objects(asked.map(hexOf)));
 
-/** The objects of an answer. What it holds beyond those that were asked for is dropped. */
+/** Unpacks the hub's answer. Drops objects that were not requested. */
 function askedObjects(asked: readonly Held[], packed: Uint8Array): SentObject[] {
   const hashes = new Set(asked.map(hexOf));
   return unpackParcel(packed, noItems).objects.filter(({ hash }) => hashes.has(hash));
@@ -133,10 +133,10 @@ async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, early: Re
     const bytes = contents.get(artifact);
     if (bytes) rememberParsed(chain, artifact, format, bytes);
   }
-  // Another read may have fetched some meanwhile.
+  // Another read may have fetched contents meanwhile, which the next line would drop.
   storeFetched(chain);
   fetched.set(artifacts, { contents, commits, later: storeSoon(chain) });
-  // Objects that no commit holds are read from the project only.
+  // Only contents of commits can be read from memory. Other objects must be stored at once.
   if (commits.every(({ artifact }) => artifact !== no) || isLarge) storeFetched(chain);
 }
 
@@ -148,7 +148,7 @@ interface Fetched {
   readonly later: NodeJS.Timeout;
 }
 
-/** Proved contents of each project that are parsed, but not stored yet: the sync of a disk takes longer than a screen may wait. */
+/** Verified and parsed contents of each project that are not stored yet, because the window should not wait for the sync of the disk. */
 const fetched = new WeakMap<Chain['artifacts'], Fetched>();
 const storeAfterMs = 100;
 const storeSoon = (chain: Chain): NodeJS.Timeout => setTimeout(() => storeLater(chain), storeAfterMs);
@@ -159,7 +159,7 @@ export function forgetFetched({ artifacts }: Pick<Chain, 'artifacts'>): void {
   fetched.delete(artifacts);
 }
 
-/** Stores the contents that were fetched last, with the facts that are made of them. */
+/** Stores the contents that were fetched last, and the data derived from them. */
 function storeFetched(chain: Chain): void {
   const { artifacts } = chain;
   const last = fetched.get(artifacts);
@@ -177,7 +177,7 @@ function storeFetched(chain: Chain): void {
   });
 }
 
-/** Stores contents that nobody waits for, once no other writer works. Contents that cannot be stored, as on a full disk, are fetched again. */
+/** Stores fetched contents when no other writer works. If the disk is full, for instance, they are dropped and fetched again when needed. */
 function storeLater(chain: Chain): void {
   const last = fetched.get(chain.artifacts);
   if (last && !chain.db.isFree()) return void fetched.set(chain.artifacts, { ...last, later: storeSoon(chain) });
@@ -188,7 +188,7 @@ function storeLater(chain: Chain): void {
   }
 }
 
-/** Fetches an object that travels in parts. False if it does not. */
+/** Fetches an object that the hub has in parts. Returns false for any other object. */
 async function fetchLarge(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<boolean> {
   const [about] = await hub.about([ref.slice('blake3:'.length)]);
   if (!about?.parts) return false;

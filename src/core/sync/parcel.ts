@@ -3,7 +3,7 @@ import { blake3Of } from '../artifacts/index.js';
 import { badRequest, isObject, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
 import { digestOf, type Item } from './rows.js';
 
-/** Content of an object that travels. */
+/** The content of an object in a parcel. */
 export interface SentObject {
   /** BLAKE3, in hexadecimal. */
   readonly hash: string;
@@ -11,16 +11,16 @@ export interface SentObject {
   readonly bytes: Uint8Array;
 }
 
-/** Items and objects that travel together. */
+/** Items and objects that are sent together. */
 export interface Parcel {
   readonly items: readonly Item[];
   readonly objects: readonly SentObject[];
 }
 
-/** Bytes that a parcel may have when it is unpacked, and how many times more than packed. */
+/** Maximum size of an unpacked parcel in bytes, and maximum ratio of its size to the packed size. */
 export const maxParcelBytes = 512 * 1024 * 1024;
 const lengthBytes = 4;
-/** For what a person waits for, a little larger is better than later. */
+/** Compression levels. `soon` is for data that a person waits for: packing is faster, and the result slightly larger. */
 const levels = { small: 6, soon: 1 } as const;
 
 /**
@@ -43,9 +43,9 @@ const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels[how] } });
 
 /**
- * Unpacks what `packParcel` made, and proves it: every object has its hash. Digests of items are computed here, never taken over.
- * `keyOf` names an item.
- * @throws BAD_REQUEST for anything else.
+ * Unpacks a parcel of `packParcel` and verifies the hash of every object. Digests of items are computed here and never taken from the sender.
+ * `keyOf` returns the key of an item.
+ * @throws BAD_REQUEST for other bytes.
  */
 export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string): Parcel {
   const bytes = decompressed(packed);
@@ -74,7 +74,7 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
 /** Packs texts as one zstd frame around a JSON list. */
 export const packTexts = (texts: readonly (string | null)[]): Uint8Array => zstdCompressSync(JSON.stringify(texts));
 
-/** Unpacks what `packTexts` made. @throws BAD_REQUEST for anything else. */
+/** Unpacks texts of `packTexts`. @throws BAD_REQUEST for other bytes. */
 export function unpackTexts(packed: Uint8Array): (string | null)[] {
   const texts = parseJson(decompressed(packed).toString());
   if (!Array.isArray(texts)) throw badRequest('texts', 'The hub did not answer with a list of texts.');

@@ -4,12 +4,12 @@ import type { Chain } from '../chain/index.js';
 import type { Hub, ObjectFacts } from './hub.js';
 import { packParcel, unpackParcel } from './parcel.js';
 
-/** The type of an object that is a part of another one. */
+/** The content type of an object that is a part of another one. */
 const partType = 'application/vnd.stemma.part';
-/** How long parts of an object that is not complete stay: a pull that is cut goes on with the next part. */
+/** How long parts of an incomplete object are kept, so that an interrupted pull can continue with the next part. */
 const partSeconds = 24 * 60 * 60;
 
-/** Sends an object that is too large for one parcel. Parts that the hub holds are not sent again. Returns the bytes that went over the wire. */
+/** Sends an object that is too large for one parcel. Parts that the hub holds are not sent again. Returns the number of bytes sent. */
 export async function sendInParts({ artifacts }: Chain, hub: Hub, no: ArtifactNo, size: number): Promise<number> {
   const { ref, size: whole, contentType } = artifacts.stat(no);
   const parts: string[] = [];
@@ -26,7 +26,7 @@ export async function sendInParts({ artifacts }: Chain, hub: Hub, no: ArtifactNo
   return sent;
 }
 
-/** The same bytes in parts of one size. Only the last one may be smaller. */
+/** Splits the bytes into parts of one size. Only the last part may be smaller. */
 function* inSizes(parts: Iterable<Uint8Array>, size: number): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let length = 0;
@@ -45,8 +45,8 @@ function* inSizes(parts: Iterable<Uint8Array>, size: number): Generator<Uint8Arr
 }
 
 /**
- * Fetches an object in parts and stores it, with one part in memory at a time. Parts that are here are not fetched again.
- * @throws CORRUPT if the hub does not return it as it was sent.
+ * Fetches an object in parts and stores it, with one part in memory at a time. Parts that were stored earlier are not fetched again.
+ * @throws CORRUPT if the parts do not match the hash.
  */
 export async function fetchInParts({ artifacts }: Chain, hub: Hub, ref: ArtifactRef, { parts = [], contentType }: ObjectFacts): Promise<Put> {
   const nos: ArtifactNo[] = [];
@@ -58,7 +58,7 @@ export async function fetchInParts({ artifacts }: Chain, hub: Hub, ref: Artifact
     for (const no of nos) yield artifacts.read(no);
   };
   const put = artifacts.putInParts(ref, bytesOf(), { contentType, bulk: true });
-  // What was kept for this object only is no longer needed.
+  // Parts that were stored for this object only are no longer needed.
   for (const no of new Set(nos)) if (artifacts.stat(no).policy === 'ephemeral') artifacts.setPolicy(no, 'ephemeral', 1);
   return put;
 }

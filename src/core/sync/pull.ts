@@ -12,14 +12,14 @@ import { type Item, isEmpty, nameIn, objectsOf, openPlaces, openRows, type Place
 import { type Rule, ruleOf, tableOf } from './rules.js';
 import { readRecordedCalls } from './sources.js';
 
-/** An item that was not stored, and why. */
+/** An item that was not stored, with the reason. */
 export interface Refused {
   readonly kind: string;
   readonly key: string;
   readonly reason: string;
 }
 
-/** What a pull stored. */
+/** The result of a pull. */
 export interface Pulled {
   readonly items: Readonly<Record<string, number>>;
   readonly objects: number;
@@ -30,7 +30,7 @@ export interface Pulled {
 
 interface PullOptions {
   readonly isStopped?: () => boolean;
-  /** Objects stay on the hub until they are read, except for those that lists need. */
+  /** Leave objects on the hub until they are read, except for those that lists need. */
   readonly onDemand?: boolean | undefined;
 }
 
@@ -43,13 +43,13 @@ interface Pull {
   readonly total: { items: Record<string, number>; objects: number; kept: number; refused: Refused[] };
 }
 
-/** What names an item of a parcel. Kinds that this version does not know are named by their content. */
+/** The key of an item in a parcel. For a kind that this version does not know, it is the digest of the content. */
 export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(kind) ?? { kind }, body);
 
 /**
- * Takes over what the hub's project has and this one lacks. Objects are proved by their hashes and commits by their digests. A row that was
- * changed here since the last push stays as it is. A pull that is interrupted continues where it stopped.
- * @throws what the hub throws.
+ * Stores the items of the hub's project that this project lacks. Objects are verified by their hashes and commits by their digests. A row that
+ * was changed here since the last push stays as it is. After an interruption, the next pull continues where this one stopped.
+ * @throws the errors of the hub.
  */
 export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, onDemand = false }: PullOptions = {}): Promise<Pulled> {
   const { id, seq } = await hub.hello();
@@ -78,10 +78,10 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, on
   return work.total;
 }
 
-/** The last version of each item, where its first one was: others refer to it from there on. Earlier versions stay on the hub. */
+/** The last version of each item, at the position of its first version, because later items may refer to it. Earlier versions are skipped. */
 const newest = (items: readonly Item[]): Item[] => [...new Map(items.map((item) => [`${item.kind} ${item.key}`, item])).values()];
 
-/** Takes items over. One that refers to a later one, as a changed row may do, is tried again after it. */
+/** Stores items. Retries an item after the others if it refers to a later one, as a changed row may do. */
 function takeAll(work: Pull, items: readonly Item[]): void {
   for (let left = items; left.length > 0; ) {
     const refused = left.flatMap((item) => {
@@ -94,11 +94,11 @@ function takeAll(work: Pull, items: readonly Item[]): void {
   }
 }
 
-/** A session without a title is named by its first prompt. A call is stored in parts of its own. */
+/** Whether lists need the objects of an item: a session without a title shows its first prompt, and a call consists of objects. */
 const isForLists = ({ kind, body }: Item): boolean =>
   kind === 'template' || kind === 'request' || (kind === 'context' && (body.parent ?? null) === null);
 
-/** Fetches the objects that travel in parts, and names those that stay on the hub until they are read, and those whose content retention removed. */
+/** Fetches objects that the hub has in parts. Adds rows for objects that stay on the hub until they are read, and for expired ones. */
 async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
   const missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   for (let at = 0; at < missing.length; at += objectsAtOnce) {
@@ -136,7 +136,7 @@ async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: rea
   }
 }
 
-/** Takes one item over. Returns why it cannot. */
+/** Stores one item. Returns the reason if that is impossible. */
 function take(work: Pull, item: Item): string | undefined {
   const { known, places, total } = work;
   const rule = ruleOf(item.kind);
@@ -167,7 +167,7 @@ function isContentHere({ chain, places }: Pull, item: Item): boolean {
   });
 }
 
-/** Whether the row here is neither what both sides held last nor what arrives now. */
+/** Whether the row was changed here: it equals neither the version that both sides held last nor the received one. */
 function isChangedHere(work: Pull, rule: Rule, item: Item, no: number): boolean {
   const { rows, known } = work;
   if (!rule.key || rule.calls) return false;
@@ -184,7 +184,7 @@ function rowAt({ chain, rows, places }: Pull, rule: Rule, no: number, item: Item
   return chain.db.one<Row>(`SELECT * FROM "${tableOf(rule)}" WHERE ${names.map((name) => `"${name}" IS ?`).join(' AND ')}`, ...values);
 }
 
-/** Writes a row that is no commit. Returns its number. @throws NOT_FOUND if it refers to something that is not here; CONFLICT if a turn holds the card. */
+/** Writes a row that is no commit. Returns its number. @throws NOT_FOUND if it refers to a missing row; CONFLICT if a turn holds the card. */
 function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: number | undefined): number | undefined {
   const { columns, blobs, number, hasProject } = rows.shape(rule);
   const values: Record<string, null | number | string | Uint8Array> = {};
@@ -220,7 +220,7 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
   return rule.unnumbered ? undefined : rowId;
 }
 
-/** The place of a new row among those of its owner. */
+/** The position of a new row among those of its owner. */
 function placeOf({ db }: Chain, rule: Rule, values: Row): Row {
   if (!rule.counts) return {};
   const { column, of } = rule.counts;
@@ -228,7 +228,7 @@ function placeOf({ db }: Chain, rule: Rule, values: Row): Row {
   return { [column]: (last ?? 0) + 1 };
 }
 
-/** A turn holds the card. It may be deleted: that changes no turn that has begun. Nothing else of it may change. */
+/** Refuses changes of a card that a turn holds. It may only be deleted, because this changes no turn that has begun. @throws CONFLICT */
 function refuseSealed(chain: Chain, no: number, values: Row): void {
   const row = chain.db.one<Row>('SELECT * FROM card WHERE no = ?', no);
   const isSame = Object.entries(values).every(([name, value]) => name === 'deletedAt' || (row?.[name] ?? null) === value);
@@ -241,7 +241,7 @@ function refuseSealed(chain: Chain, no: number, values: Row): void {
     });
 }
 
-/** The value of a column here. @throws NOT_FOUND if it refers to something that is not here. */
+/** The value of a column in this project. @throws NOT_FOUND if it refers to a missing row. */
 function columnValue(places: Places, rule: Rule, column: string, value: Json): null | number | string {
   if (value === null) return null;
   const listed = rule.lists?.[column];

@@ -8,10 +8,10 @@ import { type Item, isEmpty, objectsOf, openRows, type Rows } from './rows.js';
 import { rules } from './rules.js';
 import { type Selected, withoutFreed } from './select.js';
 
-/** Which items leave. Undefined means all of them. */
+/** The filter of the items to push. Undefined means all items. */
 export type Leaves = Selected | undefined;
 
-/** What a push sent, or would send. `bytes` counts what objects have unpacked; `sent` what went over the wire. */
+/** The items and objects that a push sent, or would send. `bytes` is the size of the unpacked objects, `sent` the number of bytes sent. */
 export interface Pushed {
   readonly items: Readonly<Record<string, number>>;
   readonly objects: number;
@@ -24,7 +24,7 @@ interface Waiting {
   readonly row: number | undefined;
 }
 
-/** The items that the hub is not known to hold, in the order in which they refer to each other. */
+/** The items that the hub may lack, ordered so that an item follows those that it refers to. */
 export function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generator<Waiting> {
   for (const rule of rules)
     for (const row of rows.each(rule, (key) => known.digest(rule.kind, key) !== undefined)) {
@@ -36,7 +36,7 @@ export function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generat
     }
 }
 
-/** What a push would send, and the number up to which the hub's list was read. It asks the hub nothing. */
+/** The items that a push would send, and the last number read from the hub's list. Does not contact the hub. */
 export function previewPush(chain: Chain, hubId: string, leaves?: Leaves): Pushed & { readonly pulled: number } {
   const rows = openRows(chain);
   const known = openKnown(chain, hubId);
@@ -49,7 +49,7 @@ export function previewPush(chain: Chain, hubId: string, leaves?: Leaves): Pushe
   return { items, objects: objects.size, bytes: [...objects.values()].reduce((a, b) => a + b, 0), sent: 0, pulled: known.pulled() };
 }
 
-/** How many items of the hub's list this project has not read. `seq` is the number of the newest. */
+/** The number of items in the hub's list that this project has not read. `seq` is the number of the newest item. */
 export const itemsToPull = (chain: Chain, hubId: string, seq: number): number => Math.max(0, seq - openKnown(chain, hubId).pulled());
 
 const objectAt = ({ artifacts }: Chain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
@@ -57,13 +57,14 @@ const objectAt = ({ artifacts }: Chain, hash: string) => artifacts.stat(artifact
 interface PushOptions {
   readonly leaves?: Leaves;
   readonly isStopped?: () => boolean;
-  /** Objects with more bytes travel in parts of this size. */
+  /** Objects with more bytes are sent in parts of this size. */
   readonly partSize?: number;
 }
 
 /**
- * Sends what the hub lacks: by digest, objects before the items that need them. A push that is interrupted continues where it stopped.
- * @throws what the hub throws; CORRUPT if an object does not have its hash. What was sent stays sent.
+ * Sends the items and objects that the hub lacks, objects before the items that need them. After an interruption, the next push continues
+ * where this one stopped, because sent items stay on the hub.
+ * @throws the errors of the hub; CORRUPT if an object does not match its hash.
  */
 export async function push(chain: Chain, hub: Hub, { leaves, isStopped = () => false, partSize = partBytes }: PushOptions = {}): Promise<Pushed> {
   const { id, seq } = await hub.hello();
@@ -81,7 +82,7 @@ export async function push(chain: Chain, hub: Hub, { leaves, isStopped = () => f
       [],
     );
     const lacked: string[] = [];
-    // A large file consists of more objects than one question may name.
+    // A large file consists of more objects than one call may name.
     for (let at = 0; at < hashes.length; at += objectsAtOnce) {
       const asked = hashes.slice(at, at + objectsAtOnce);
       lacked.push(...(await hub.lack([], asked)).objects.map((place) => asked[place] as string));
@@ -97,13 +98,13 @@ export async function push(chain: Chain, hub: Hub, { leaves, isStopped = () => f
     const send = async (objects: readonly SentObject[], withItems: readonly Item[]): Promise<void> => {
       const parcel = packParcel({ objects, items: withItems });
       const { seq, stored } = await hub.send(parcel);
-      // Where nobody else sent anything, a pull need not read what was sent here.
+      // If no other client has sent items, a pull does not have to read these items.
       if (known.pulled() + stored === seq) known.setPulled(seq);
       total.sent += parcel.length;
       total.objects += objects.length;
       for (const { bytes } of objects) total.bytes += bytes.length;
     };
-    // The items go with the last group of their objects, so that the hub never holds an item without its objects.
+    // The items are sent with the last group of their objects, so that the hub never holds an item without its objects.
     const groups = [...inGroups(missing)];
     for (const [i, group] of groups.entries()) await send(readObjects(chain, group), i === groups.length - 1 ? items : []);
     if (groups.length === 0 && items.length > 0) await send([], items);

@@ -11,21 +11,21 @@ export interface RedactedCopies {
   readonly redactions: readonly Redaction[];
 }
 
-/** What the project remembers of copies, beside what it knows of hubs. */
+/** The name under which the project stores its copies, next to the state of its hubs. */
 const copies = 'redacted copies';
 const kind = 'context';
 
 /**
  * Makes copies of commits in which secrets of known patterns, home folders and e-mail addresses are replaced by placeholders. The copies are
- * a branch of their own in this project; the originals do not change. A commit that is copied already keeps its copy, so that a later push
- * continues where an earlier one ended. `originals`: oldest first, each after its parent.
+ * a branch of their own in this project; the originals do not change. A commit keeps the copy that an earlier push made, so that a later
+ * push continues from there. `originals` are sorted, each after its parent.
  */
 export async function redactedCopies(chain: Chain, originals: readonly CommitSeq[]): Promise<RedactedCopies> {
   const known = openKnown(chain, copies);
   const copyOf = (seq: CommitSeq): CommitSeq | undefined => known.row(kind, String(seq)) as CommitSeq | undefined;
   const rest = originals.filter((seq) => copyOf(seq) === undefined);
   const redact = redactor(new Map(), { ipAddresses: false });
-  // A secret that one commit gives away is removed from all of them.
+  // Searches all commits first: a secret that is recognized in one commit is removed from all.
   for (const seq of rest) {
     const row = commitAt(chain, seq);
     await redact.look([...textsOf(contentOf(chain, row), typeOf(chain, row)), ...(row.summary === null ? [] : [{ text: row.summary }])]);
@@ -44,7 +44,7 @@ export async function redactedCopies(chain: Chain, originals: readonly CommitSeq
 const contentOf = ({ artifacts }: Chain, { artifact }: ContextRow): Uint8Array => artifacts.read(artifact);
 const typeOf = ({ artifacts }: Chain, { artifact }: ContextRow): string => artifacts.stat(artifact).contentType;
 
-/** The commit itself if nothing in it or before it changes, else a copy of it after `parent`. */
+/** Returns the commit itself if redaction changes neither it nor an ancestor. Otherwise copies it as a child of `parent`. */
 function copyWith(
   chain: Chain,
   row: ContextRow,
@@ -73,7 +73,7 @@ function copyWith(
     errors: row.errors,
     entries: chain.db.one<{ entries: number }>('SELECT entries FROM context WHERE seq = ?', row.seq)?.entries ?? 0,
     forked: row.forked === 1,
-    // Content, place and time name a commit. A copy in which only the summary differs needs another time.
+    // Parent, content and time determine a commit's id. A copy that differs in its summary only needs another time.
     createdAt: timestampOf(row.createdAt + (left === bytes && parent === row.parent ? 1 : 0)),
   });
   if (findFormat(row.format)) {

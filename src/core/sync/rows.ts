@@ -4,10 +4,10 @@ import type { Chain } from '../chain/index.js';
 import { travelingCalls, travelingFields } from '../requests/index.js';
 import { type Rule, ruleOf, tableOf } from './rules.js';
 
-/** A row as it travels. Two equal bodies have one digest; two edits of one row are two digests under one key. */
+/** A row in the form that is sent. Equal bodies have the same digest. Two edits of one row have two digests and the same key. */
 export interface Item {
   readonly kind: string;
-  /** What names the row in every project. */
+  /** The name of the row, which is the same in every project. */
   readonly key: string;
   /** SHA-256 of kind and body, in hexadecimal. */
   readonly digest: string;
@@ -17,11 +17,11 @@ export interface Item {
 /** A row of a table as SQLite gives it. */
 export type Row = Readonly<Record<string, null | number | string | Uint8Array>>;
 
-/** The columns of a table that travel, and the column of its row numbers. */
+/** The columns of a table that are sent, and the column of its row numbers. */
 export interface Shape {
   readonly columns: readonly string[];
   readonly number: string | undefined;
-  /** The columns that hold bytes. They travel in hexadecimal. */
+  /** The columns that hold bytes. They are sent in hexadecimal. */
   readonly blobs: ReadonlySet<string>;
   readonly hasProject: boolean;
 }
@@ -29,20 +29,20 @@ export interface Shape {
 /** Rows that are read at a time. */
 const pageRows = 1_000;
 
-/** Columns that no row takes along. */
+/** Columns that are never sent. */
 const neverSent = new Set(['project', 'rowSum']);
 
-/** Columns of a commit that its place in this database gives. */
+/** Columns of a commit that depend on its position in this database. */
 const placeOfCommit = new Set(['seq', 'id', 'run', 'depth', 'contextTokens']);
 
-/** Reads and names the rows of one project. It remembers names, so make one for a push or pull and drop it afterwards. */
+/** Reads the rows of one project and returns their names. It caches names, so open one for each push or pull. */
 export interface Rows {
   shape(rule: Rule): Shape;
   /** The row with a number as an item. */
   item(rule: Rule, row: Row): Item;
-  /** All rows of a kind that travel, oldest first. Calls that are known are left out, because putting one together is expensive. */
+  /** All rows of a kind to send, oldest first. Skips calls that the hub is known to hold, because assembling a call is expensive. */
   each(rule: Rule, isKnown?: (key: string) => boolean): IterableIterator<Row>;
-  /** What names a row of a table in every project. */
+  /** The name of a row, which is the same in every project. */
   nameOf(table: string, no: number): string;
 }
 
@@ -70,7 +70,7 @@ export function openRows(chain: Chain): Rows {
     else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE seq = ?', no)?.digest);
     else {
       const rule = ruleOf(table) as Rule;
-      // Only its key: agents and their turns refer to each other.
+      // Reads only its key, because agents and their turns refer to each other.
       name = nameIn(rule, bodyOf(rule, rowAt(rule, no), rule.key));
     }
     names.set(id, name);
@@ -108,7 +108,7 @@ export function openRows(chain: Chain): Rows {
       const condition = rule.where === undefined ? '' : ` AND ${rule.where}`;
       const scope = hasProject ? 'r.project = ?' : `r."${owner}" IN (SELECT no FROM "${table}" WHERE project = ?)`;
       const order = number ?? rule.numberedBy ?? rule.key?.map((name) => `"${name}"`).join(', ');
-      // Pages, so that the connection can do other work between them.
+      // Reads in pages, so that the connection can do other work between them.
       for (let after = 0, page: Row[] = []; ; after += page.length) {
         const [where, from] = number === undefined ? ['', after] : [` AND ${number} > ?`, Number(page.at(-1)?.[number] ?? 0)];
         page = db.all<Row>(
@@ -144,7 +144,7 @@ const hex = (bytes: Uint8Array | undefined): string => {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 };
 
-/** A JSON list whose members, or their first members, are changed. */
+/** Applies a change to each member of a JSON list. Of a member that is a list, only the first member is changed. */
 export function renamed(list: string, change: (member: Json) => Json): Json {
   const members = parseJson(list);
   return Array.isArray(members)
@@ -155,14 +155,14 @@ export function renamed(list: string, change: (member: Json) => Json): Json {
 /** SHA-256 of an item's kind and body, in hexadecimal. */
 export const digestOf = (kind: string, body: JsonObject): string => sha256Of(`${kind}\0${canonicalJson(body)}`).toString('hex');
 
-/** What names a row with this body in every project. */
+/** The name of a row with this body, which is the same in every project. */
 export function nameIn(rule: Rule, body: JsonObject): string {
   if (rule.kind === 'context') return String(body.digest);
   if (!rule.key) return digestOf(rule.kind, body);
   return JSON.stringify(rule.key.map((column) => body[column] ?? null));
 }
 
-/** Whether an item says nothing that the hub would have to know: it is not set, and the hub holds no earlier version (`held`). */
+/** Whether the hub does not need an item: its value is null, and the hub holds no earlier version of it (`held`). */
 export const isEmpty = ({ unlessNull }: Rule, { body }: Item, held: string | undefined): boolean =>
   held === undefined && unlessNull !== undefined && body[unlessNull] === null;
 
@@ -179,17 +179,17 @@ export function objectsOf({ kind, body }: Item): string[] {
 const membersOf = (list: Json | undefined): Json[] =>
   Array.isArray(list) ? list.map((member) => (Array.isArray(member) ? (member[0] as Json) : member)) : [];
 
-/** Where the named rows are in this project. */
+/** Finds the rows of this project by their names. */
 export interface Places {
   /** The number of the named row of a table; undefined if this project does not have it. */
   numberOf(table: string, name: string): number | undefined;
-  /** The values of the key columns of a named row here; undefined if one of them refers to something that is not here. */
+  /** The values of the key columns of a named row in this project; undefined if one of them refers to a missing row. */
   keyValues(rule: Rule, name: string): (null | number | string)[] | undefined;
-  /** Notes the number of a row that was just stored. */
+  /** Remembers the number of a row that was just stored. */
   note(kind: string, key: string, no: number): void;
 }
 
-/** Finds rows by what names them. `known` tells the numbers of rows that only their digest names. */
+/** Opens the search for rows by name. `known` returns the number of a row whose only name is its digest. */
 export function openPlaces(chain: Chain, { shape }: Rows, known: (kind: string, key: string) => number | undefined): Places {
   const { db, project, artifacts } = chain;
   const noted = new Map<string, number>();

@@ -1,45 +1,45 @@
 import { callFormats } from '../requests/index.js';
 
 /**
- * What a team shares, as rows of tables. A rule says what names a row in every project, and which columns hold row numbers: those are
- * local, and travel as the names of the rows that they mean.
+ * A rule for one kind of rows that a team shares. It says which columns name a row in every project, and which columns hold row numbers.
+ * Row numbers are local, so the names of the rows are sent instead.
  */
 export interface Rule {
   /** The kind of item, which is the name of the table unless `table` names one. */
   readonly kind: string;
-  /** The table, where some of its columns travel as a kind of their own. */
+  /** The table, if some of its columns are sent as a kind of their own. */
   readonly table?: string;
-  /** The columns that travel. Without it, all do. */
+  /** The columns to send. Without it, all. */
   readonly only?: readonly string[];
-  /** A row with null in this column is sent only where the hub holds the row already. */
+  /** A row with null in this column is sent only if the hub holds the row already. */
   readonly unlessNull?: string;
   /**
-   * The columns that name a row in every project. Without one, the digest of the content names it: such rows are only ever added, and a
-   * row that is the same in two projects is one.
+   * The columns that name a row in every project. Without them, the digest of its content names a row. Such rows are only added, never
+   * changed, and equal rows of two projects are one row.
    */
   readonly key?: readonly string[];
   /** Columns with the number of a row of another table. */
   readonly refs?: Readonly<Record<string, string>>;
   /** Columns with a JSON list of row numbers of another table, or of lists that begin with one. */
   readonly lists?: Readonly<Record<string, string>>;
-  /** Columns that stay on this machine, and the value that a new row gets. */
+  /** Columns that are not sent, with their values in a received row. */
   readonly local?: Readonly<Record<string, null | number | string>>;
-  /** The table has no row numbers, so its key names its rows here too. */
+  /** The table has no row numbers, so its key names its rows in this project too. */
   readonly unnumbered?: true;
-  /** Which rows `r` travel, as a condition of SQL. */
+  /** An SQL condition for the rows `r` to send. */
   readonly where?: string;
-  /** The rows are calls, which are put together from several tables. A call never changes once it has left. */
+  /** The rows are calls, which are assembled from several tables. A call that was sent never changes. */
   readonly calls?: true;
-  /** The row number is that of a row of another table. */
+  /** The table whose row numbers the rows have. */
   readonly numberedBy?: string;
-  /** A column that counts the rows of one owner from 1. It stays on this machine: a row that arrives is the last of its owner here. */
+  /** A column that counts the rows of one owner from 1. It is not sent: a received row becomes the last one of its owner. */
   readonly counts?: { readonly column: string; readonly of: string };
 }
 
 /**
- * Every kind that travels, each after those that it refers to. Left out is what belongs to one machine (jobs, replicas, runs that have not
- * ended, and the goals, memories, plans, waits and marks of members of a space), what belongs to a file (the calls that it records), and what
- * is derived from other rows (outlines, search, usage).
+ * Every kind that is sent, each after those that it refers to. Not sent: data of one machine (jobs, replicas, unfinished runs, and the goals,
+ * memories, plans, waits and marks of members of a space), calls that a file records, because they travel in the file, and data derived
+ * from other rows (outlines, search, usage).
  */
 export const rules: readonly Rule[] = [
   { kind: 'context', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
@@ -87,7 +87,7 @@ export const rules: readonly Rule[] = [
       endCommit: 'context',
     },
   },
-  // The turn that an agent works on. It travels after the turns, because agents and turns refer to each other.
+  // The turn that an agent works on. It is sent after the turns, because agents and turns refer to each other.
   { kind: 'agentWork', table: 'agent', only: ['agentId', 'turn'], unlessNull: 'turn', key: ['agentId'], refs: { turn: 'agentTurn' } },
   { kind: 'turnInput', key: ['turn'], refs: { turn: 'agentTurn' }, numberedBy: 'turn' },
   { kind: 'cardCall', refs: { turn: 'agentTurn', box: 'box' } },
@@ -112,7 +112,7 @@ export const rules: readonly Rule[] = [
     kind: 'run',
     key: ['runId'],
     refs: { entity: 'entity', activeSpace: 'space', waitSpace: 'space', context: 'context' },
-    // Its positions are those of this machine. The commit of the run holds what the agent read.
+    // Its positions are valid on this machine only. The commit of the run contains what the agent read.
     local: { frame: null },
     where: 'r.endedAt IS NOT NULL',
   },
@@ -138,7 +138,7 @@ export const rules: readonly Rule[] = [
 /** The table that holds a kind. */
 export const tableOf = ({ kind, table = kind }: Rule): string => table;
 
-/** The rule of a kind; undefined for a kind that does not travel. */
+/** The rule of a kind; undefined for a kind that is not sent. */
 export const ruleOf = (kind: string): Rule | undefined => byKind.get(kind);
 const byKind = new Map(rules.map((rule) => [rule.kind, rule]));
 

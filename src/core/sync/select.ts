@@ -3,17 +3,17 @@ import { type Chain, commitAt, commitOf } from '../chain/index.js';
 import type { Known } from './known.js';
 import { type Item, objectsOf } from './rows.js';
 
-/** Whether an item leaves this machine. */
+/** Whether to send an item. */
 export type Selected = (item: Item) => boolean;
 
-/** What a person selected: sessions of a repository, commits with a tag, or a branch by its tip. */
+/** A person's selection: sessions of a repository, commits with a tag, or a branch by its tip. */
 export interface Selection {
   readonly repository?: string | undefined;
   readonly tag?: string | undefined;
   readonly branch?: string | undefined;
 }
 
-/** Kinds that leave with a selection of commits. Cards, boxes and tickets leave only with the whole project. */
+/** Kinds that are sent with selected commits, and the column that names the commit. Cards, boxes and tickets are sent only with the whole project. */
 const ofCommits: Readonly<Record<string, string>> = {
   context: 'digest',
   contextVersion: 'context',
@@ -25,8 +25,8 @@ const ofCommits: Readonly<Record<string, string>> = {
 };
 
 /**
- * What leaves with a selection: the selected commits with everything before them, and what belongs to them. Undefined for no selection:
- * everything leaves. @throws BAD_REQUEST if nothing is selected.
+ * The filter for a selection: the selected commits, their ancestors, and the items that belong to them. Undefined for an empty selection,
+ * which sends everything. @throws BAD_REQUEST if no commit matches.
  */
 export function selected(chain: Chain, selection: Selection): Selected | undefined {
   if (isEverything(selection)) return undefined;
@@ -37,7 +37,7 @@ export function selected(chain: Chain, selection: Selection): Selected | undefin
   };
 }
 
-/** Exactly these commits leave, and nothing that belongs to them. */
+/** The filter for exactly these commits, without the items that belong to them. */
 export function onlyCommits(chain: Chain, commits: readonly CommitSeq[]): Selected {
   const digests = digestsOf(chain, commits);
   return ({ kind, key }) => kind === 'context' && digests.has(key);
@@ -48,7 +48,7 @@ const isEverything = ({ repository, tag, branch }: Selection): boolean => reposi
 const digestsOf = (chain: Chain, commits: readonly CommitSeq[]): ReadonlySet<string> =>
   new Set(commits.map((seq) => commitAt(chain, seq).digest.toString('hex')));
 
-/** The selected commits with everything before them, oldest first. Without a selection, all. @throws BAD_REQUEST if nothing is selected. */
+/** The selected commits and their ancestors, oldest first. Without a selection, all commits. @throws BAD_REQUEST if no commit matches. */
 export function selectedCommits(chain: Chain, selection: Selection): CommitSeq[] {
   const { repository, tag, branch } = selection;
   if (isEverything(selection))
@@ -84,7 +84,7 @@ export function selectedCommits(chain: Chain, selection: Selection): CommitSeq[]
 const parentOf = ({ db }: Chain, seq: CommitSeq): CommitSeq | null =>
   db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', seq)?.parent ?? null;
 
-/** Items without what was freed with deleted sessions. The hub keeps what it holds; what it does not hold does not leave. */
+/** Adds to a filter: excludes items whose content was freed with deleted sessions. Versions that the hub holds stay there. */
 export function withoutFreed(chain: Chain, known: Known, leaves: Selected | undefined): Selected | undefined {
   const all = (sql: string): Set<string> => new Set(chain.db.all<{ name: Buffer }>(sql, chain.project).map(({ name }) => name.toString('hex')));
   const objects = all("SELECT hash AS name FROM artifact WHERE project = ? AND gone = 'deleted'");

@@ -10,19 +10,19 @@ export interface HubAddress {
   /** Such as `https://hub.example`. */
   readonly hub: string;
   readonly project: string;
-  /** Undefined for the sign-in of this machine at the hub. */
+  /** Undefined if this machine's sign-in at the hub is used. */
   readonly token: string | undefined;
   /** Objects stay on the hub until they are read. */
   readonly onDemand?: boolean | undefined;
 }
 
-/** The hubs of this machine's projects. They are stored in Stemma's own folder, so that a project that travels brings none along. */
+/** The hubs of this machine's projects. They are stored in Stemma's own folder, so a project from elsewhere brings none. */
 export interface MachineHubs {
   of(projectId: string): Promise<HubAddress | undefined>;
   set(projectId: string, address: HubAddress | undefined): Promise<void>;
 }
 
-/** Opens the hubs stored in `dataDir`. Tokens are sealed by the operating system where it can; else only this user can read the file. */
+/** Opens the hubs stored in `dataDir`. The operating system seals tokens if it can; otherwise only this user can read the file. */
 export function openMachineHubs(dataDir: string, vault: Vault | undefined): MachineHubs {
   const folder = join(dataDir, 'hubs');
   // A project names its own id, so the id must not become a path.

@@ -3,7 +3,7 @@ import { type Chain, commitAt, lineage } from '../chain/index.js';
 import { joinAnswers, takeRecords } from '../requests/index.js';
 
 /**
- * Reads the model calls that an arrived file recorded, as its import did: they are derived from the file and do not travel by themselves.
+ * Reads the model calls that a received file records, as its import did. They are derived from the file, so they are not sent themselves.
  * Call it inside the transaction that stores the file's row.
  */
 export function readRecordedCalls(chain: Chain, source: number): void {

@@ -1,4 +1,4 @@
-// html: a context as one file that a browser opens without Stemma, with replay and search. It loads nothing.
+// html: a context as one file that a browser opens without Stemma, with replay and search. The page makes no requests.
 // The file holds entries as JSON in blocks that no entry can close. Its script (src/page) draws those near the view, as text.
 // The page's policy allows that one script and style, by their hashes. It refuses everything else that a transcript may contain.
 import { sha256Of } from '../../artifacts/index.js';
@@ -6,7 +6,7 @@ import { commandIn, commandOutputIn, type Fact, facts, type ParsedEntry, promptA
 import type { DocumentContent, DocumentStep } from '../content.js';
 import { script, style } from './assets.js';
 
-/** Facts that a page leaves out: only a provider or a program reads them. */
+/** Facts that a page leaves out, because only a provider or a program reads them. */
 const omitted: readonly Fact[] = ['sealedThinking', 'signature', 'resultData'];
 
 export const html = {
@@ -77,7 +77,7 @@ function* parts(content: DocumentContent): Generator<string> {
 `;
 }
 
-/** The page draws and removes a block at once. */
+/** Maximum number of entries in a block. The page draws and removes a whole block at once. */
 const maxItems = 40;
 const maxCharacters = 96 * 1024;
 
@@ -123,7 +123,7 @@ const entryItem = (entry: ParsedEntry) => {
     role,
     kind,
     ...(text !== undefined && { text }),
-    // What to show in place of the tags; the text stays as the agent wrote it.
+    // The page shows the command instead of its tags. The text stays as the agent wrote it.
     ...(command !== undefined && { command }),
     ...(output !== undefined && { output }),
     ...(toolName !== undefined && { tool: toolName }),
@@ -153,7 +153,7 @@ const seamItem = (step: DocumentStep, kind: 'compaction' | 'branches') => ({
     : { branches: step.branches }),
 });
 
-/** What the page knows of all entries before it reads any: enough for its scale, outline and clock. */
+/** The index of all entries, which the page reads first. Its scale, outline and clock need no more. */
 function newIndex() {
   const kinds: string[] = [];
   const times: (number | null)[] = [];

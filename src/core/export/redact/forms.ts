@@ -1,6 +1,6 @@
 import type { RedactionKind } from '../../contract/index.js';
 
-/** What a form stands for: `of` is the same for all spellings of one secret. */
+/** The meaning of a form, which is one spelling of a secret. `of` is the same for all spellings of one secret. */
 export interface Form {
   readonly kind: RedactionKind;
   readonly of: string;
@@ -16,8 +16,8 @@ export interface FormSpan extends Form {
 export const minFormLength = 4;
 
 /**
- * Finds many strings in texts at once: the longest at each place, no two overlapping. Time grows with the text and the logarithm of the
- * number of strings; a regular expression of them would be too large to compile.
+ * Finds many strings in texts at once: the longest at each position, without overlaps. Time grows with the text and the logarithm of the
+ * number of strings. A regular expression of all strings would be too large to compile.
  */
 export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => FormSpan[] {
   const sorted = [...forms.keys()].filter((form) => form.length >= minFormLength).sort();
@@ -38,7 +38,7 @@ export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => 
 const headOf = (text: string, at: number): number =>
   (text.charCodeAt(at) * 0x9e5 + text.charCodeAt(at + 1) * 0x1f3 + text.charCodeAt(at + 2) * 0x25 + text.charCodeAt(at + 3)) & 0xffff;
 
-/** For each of the sorted strings the place of the longest other that it begins with, or -1. */
+/** For each of the sorted strings, the index of the longest other string that it begins with, or -1. */
 function prefixesOf(sorted: readonly string[]): Int32Array {
   const shorter = new Int32Array(sorted.length).fill(-1);
   const open: number[] = [];
@@ -56,7 +56,7 @@ interface Index {
   readonly forms: ReadonlyMap<string, Form>;
 }
 
-/** The longest form at a place: in sorted order, the last one that does not follow the text there, or one of its beginnings. */
+/** The longest form at a position: in sorted order, the last form that does not come after the text there, or one of its prefixes. */
 function formAt(text: string, at: number, { sorted, shorter, forms }: Index): string | undefined {
   let low = -1;
   for (let high = sorted.length; high - low > 1; ) {
@@ -72,7 +72,7 @@ function formAt(text: string, at: number, { sorted, shorter, forms }: Index): st
   return undefined;
 }
 
-/** The name of a person ends where the word does; a secret may be followed by anything. */
+/** Whether the match may end here: the name of a person must end with the word, while any character may follow a secret. */
 const isWholeWord = (text: string, end: number, form: string, kind: Form['kind'] | undefined): boolean =>
   kind === 'secret' || !wordEnd.test(form) || !wordStart.test(text.slice(end, end + 2));
 const wordEnd = /[\p{L}\p{N}_]$/u;

@@ -16,25 +16,25 @@ export { replaceIn, textsIn } from './values.js';
 export const isRedacted = ({ redact, redactIps }: { redact?: boolean | undefined; redactIps?: boolean | undefined }): boolean =>
   redact === true || redactIps === true;
 
-/** JSON or JSON lines without what was found: only strings change, and the result still parses. */
+/** Redacts JSON or JSON lines. Only strings change, and the result still parses. */
 export async function redactJson(json: string, redact: Redactor, seals?: Seals): Promise<string> {
   await redact.look(namedStrings(json));
   return replaceStrings(json, redact, seals);
 }
 
-/** A plain text without what was found. */
+/** Redacts a plain text. */
 export async function redactText(text: string, redact: Redactor): Promise<string> {
   await redact.look([{ text }]);
   return redact.replace(text);
 }
 
-/** The texts of a stored object, to look at before any of several objects is changed. */
+/** The texts of a stored object. Search the texts of all objects before you replace texts in one of them. */
 export function textsOf(bytes: Uint8Array, contentType: string): Iterable<NamedText> {
   if (contentType.endsWith('cbor')) return textsIn(readArray(bytes).items.map(({ value }) => value));
   return contentType.includes('json') ? namedStrings(textOf(bytes)) : textsIn(bytes);
 }
 
-/** A stored object without what the redactor found. An unchanged object is returned as it is. */
+/** Redacts a stored object after its texts were searched. An unchanged object is returned as it is. */
 export function replacedIn(bytes: Uint8Array, contentType: string, redact: Redactor, seals?: Seals): Uint8Array {
   if (contentType.endsWith('cbor')) {
     const values = readArray(bytes).items.map(({ value }) => value);
@@ -47,7 +47,7 @@ export function replacedIn(bytes: Uint8Array, contentType: string, redact: Redac
   return left === text ? bytes : bytesOf(left);
 }
 
-/** A CBOR array without what was found, item by item. An item that cannot be read is left out. */
+/** Redacts a CBOR array item by item. An item that cannot be read is left out. */
 export async function redactArray(bytes: Uint8Array, redact: Redactor): Promise<Uint8Array> {
   const values = readArray(bytes).items.map(({ value }) => value);
   await redact.look(textsIn(values));

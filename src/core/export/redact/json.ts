@@ -1,9 +1,9 @@
 import type { Seals } from '../../formats/index.js';
 import type { NamedText, Redactor } from './redactor.js';
 
-/** Members whose value is the name of the `value` beside them. */
+/** Members whose value names the secret in the member `value` of the same object. */
 export const namesBeside: readonly string[] = ['name', 'key', 'header'];
-/** Items of a list that name the item after them: flags and headers with secrets. */
+/** Items of a list that name the next item: flags and headers with secrets. */
 export const namesNext = /^--?[a-z][\w-]{0,60}$|^(?:proxy-)?authorization$|^(?:set-)?cookie$|^[\w-]{0,40}(?:api-?key|token)$/i;
 
 /** The strings of JSON or of JSON lines, with their names. */
@@ -12,8 +12,8 @@ export function* namedStrings(json: string): Generator<NamedText> {
 }
 
 /**
- * JSON or JSON lines with its strings replaced. Everything else stays byte for byte, and the result still parses. A seal (such as a
- * signature of thinking) over something that changed is replaced by what the format has for a broken one.
+ * Replaces strings in JSON or JSON lines. All other bytes stay, and the result still parses. A seal (such as a signature of thinking) over
+ * changed content is replaced by the format's value for an invalid seal.
  */
 export function replaceStrings(json: string, redact: Redactor, seals: Seals = {}): string {
   const strings = stringsOf(json);
@@ -31,7 +31,7 @@ export function replaceStrings(json: string, redact: Redactor, seals: Seals = {}
   return parts.join('') + json.slice(done);
 }
 
-/** A string of JSON: its value, and where its quotes are. */
+/** A string of JSON: its value, and the positions of its quotes. */
 interface JsonString extends NamedText {
   readonly from: number;
   readonly to: number;
@@ -59,7 +59,7 @@ function isEscaped(json: string, quote: number): boolean {
 const isName = (json: string, to: number): boolean => /^\s*:/.test(json.slice(to, to + 20));
 const areBeside = (json: string, to: number, from: number): boolean => /^\s*,\s*$/.test(json.slice(to, from));
 
-/** The name of the string at `from`: its member's, or that of a string which names it. */
+/** The name of the string at `from`: that of its member, or the string that names it. */
 function nameOfNext(json: string, before: readonly JsonString[], from: number): string | undefined {
   const last = before.at(-1);
   if (!last) return undefined;
@@ -77,7 +77,7 @@ interface Container {
   isChanged: boolean;
 }
 
-/** Seals of objects that change, by their places among the strings: they hold, encrypted, what was removed. */
+/** Seals of objects that change, by their index among the strings. Such seals contain the removed content in encrypted form. */
 function brokenSeals(json: string, strings: readonly JsonString[], changed: readonly string[], seals: Seals): ReadonlyMap<number, string | null> {
   const broken = new Map<number, string | null>();
   if (!Object.keys(seals).some((seal) => json.includes(`"${seal}"`))) return broken;
@@ -86,7 +86,7 @@ function brokenSeals(json: string, strings: readonly JsonString[], changed: read
     const done = open.pop();
     for (const { at, name } of done?.seals ?? []) {
       const seal = seals[name];
-      // What it seals may be a member of this object or of one around it.
+      // The sealed content may be a member of this object or of one around it.
       if (!seal?.of.some((sealed) => done?.names.has(sealed))) open.at(-1)?.seals.push({ at, name });
       else if (done?.isChanged) broken.set(at, seal.broken);
     }

@@ -16,24 +16,24 @@ export interface NamedText {
   readonly name?: string | undefined;
 }
 
-/** Replaces what redaction removes. All of an export goes through `look` before any of it goes through `replace`. */
+/** Replaces secrets and personal data. Pass all texts of an export to `look` before you pass the first one to `replace`. */
 export interface Redactor {
-  /** Searches the texts. What is found in one of them is also replaced in the others. */
+  /** Searches the texts. A secret that is found in one of them is also replaced in the others. */
   look(texts: Iterable<NamedText>): Promise<void>;
   replace(text: string, name?: string): string;
-  /** What was replaced so far. With `written`, only the placeholders in it, counted as there. */
+  /** The replacements so far. With `written`, only the placeholders in it, with its counts. */
   made(written?: ReadonlyMap<string, number>): Redaction[];
 }
 
-/** Counts the placeholders in a text: a document does not show everything that was replaced in what it is made of. */
+/** Counts the placeholders in a document, because it may not show all texts in which something was replaced. */
 export function noteWritten(text: string, written: Map<string, number>): void {
   for (const [placeholder] of text.matchAll(/\[(?:secret|path|email|ip)-\d+\]/g)) written.set(placeholder, (written.get(placeholder) ?? 0) + 1);
 }
 
 /**
  * A redactor for one export. It removes secrets that our rules or secretlint's recommended rules know, home folders of people
- * (`/home/ada/x` becomes `[path-1]/x`; `-home-ada-x`, as agents name folders after them, too) and e-mail addresses; on request also
- * IP addresses. Each is removed wherever it appears, not only where a rule saw it.
+ * (`/home/ada/x` becomes `[path-1]/x`; also `-home-ada-x`, the way agents name folders) and e-mail addresses; on request also IP
+ * addresses. Each is removed everywhere in the export, not only where a rule found it.
  */
 export function redactor(known: Findings, options: SearchOptions): Redactor {
   const forms = new Map<string, Form>();
@@ -56,7 +56,7 @@ export function redactor(known: Findings, options: SearchOptions): Redactor {
   };
 }
 
-/** The texts as secretlint reads them, after our rules have searched them. */
+/** Searches the texts with our rules and yields the texts for secretlint. */
 function* searched(texts: Iterable<NamedText>, forms: Map<string, Form>, options: SearchOptions): Generator<string> {
   const seen = new Set<string>();
   for (const { text, name } of texts) {
@@ -70,11 +70,11 @@ function* searched(texts: Iterable<NamedText>, forms: Map<string, Form>, options
     else if (text.length >= shortest) yield name === undefined ? text : `${name} = "${text}"`;
   }
 }
-/** Shorter texts hold nothing that secretlint knows, longer ones are searched paragraph by paragraph. */
+/** secretlint finds nothing in shorter texts. Longer ones are searched paragraph by paragraph. */
 const shortest = 8;
 const longest = 64 * 1024;
 
-/** Ids, times, paths and words are short and repeat on every line: what is known of them is kept. */
+/** Findings of texts up to this length are cached, because ids, times, paths and words are short and repeat on every line. */
 const short = 128;
 const maxKept = 50_000;
 const keyOf = (text: string, name: string | undefined): string => `${name ?? ''}\0${text}`;
@@ -97,7 +97,7 @@ function addSecret(forms: Map<string, Form>, secret: string): void {
   if (!forms.has(escaped)) forms.set(escaped, { kind: 'secret', of });
 }
 
-/** What all spellings of one secret, path or address have in common. */
+/** The identity of a secret, path or address, which is the same for all its spellings. */
 function identityOf(form: string, kind: RedactionKind): string {
   switch (kind) {
     case 'secret':
@@ -144,7 +144,7 @@ function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions) {
   };
 }
 
-/** All spans in order, those that overlap joined into one. */
+/** All spans in order. Overlapping spans are joined into one. */
 function joined(text: string, spans: readonly Span[], forms: readonly FormSpan[]): FormSpan[] {
   if (spans.length === 0) return [...forms];
   const all = [...spans.map((span) => ({ ...span, of: '' })), ...forms].sort((a, b) => a.from - b.from || b.to - a.to);

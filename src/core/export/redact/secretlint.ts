@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
 
-/** What secretlint found in a text, by the hash of the text, so that the same text is not searched twice. */
+/** The findings of secretlint by the hash of the text, so that the same text is not searched twice. */
 export type Findings = Map<string, readonly string[]>;
 
-/** How many characters are searched before other work of the engine gets its turn. */
+/** The number of characters that are searched before other work of the engine can run. */
 const batchLength = 128 * 1024;
 /** The cache is emptied at this many texts. */
 const maxFindings = 200_000;
@@ -48,7 +48,7 @@ function* batchesOf(texts: Iterable<string>): Generator<string[]> {
 
 const ruleOptions = [
   { id: '@secretlint/secretlint-rule-aws', options: { enableIDScanRule: true } },
-  // A transcript that says `secretlint-disable` must not turn the search off.
+  // A transcript that contains `secretlint-disable` must not turn the search off.
   { id: '@secretlint/secretlint-rule-filter-comments', disabled: true },
 ];
 
@@ -61,7 +61,7 @@ async function lint(content: string): Promise<Set<string>> {
   return new Set(messages.flatMap(({ range, data }) => valuesOf(data, content) ?? [content.slice(...range)]));
 }
 
-/** The values that a message names. Its range serves only without them: the range of an AWS key ends before the key does. */
+/** The values that a message names. Its range is used only without them, because the range of an AWS key ends before the key does. */
 function valuesOf(data: unknown, content: string): string[] | undefined {
   const values = Object.entries(data ?? {}).flatMap(([name, value]) =>
     name !== 'typeName' && typeof value === 'string' && value.length >= 6 && content.includes(value) ? [value] : [],

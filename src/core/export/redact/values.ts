@@ -18,7 +18,7 @@ export function* textsIn(value: unknown, name?: string): Generator<NamedText> {
     }
 }
 
-/** The value with its texts and the names of its members replaced. An unchanged value is returned as it is. */
+/** Replaces the texts in a value and the names of its members. An unchanged value is returned as it is. */
 export function replaceIn<T>(value: T, redact: Redactor, name?: string): T {
   if (typeof value === 'string') return redact.replace(value, name) as T;
   if (Array.isArray(value)) {
@@ -41,7 +41,7 @@ export function replaceIn<T>(value: T, redact: Redactor, name?: string): T {
   return Object.fromEntries(members.map(({ newKey, newMember }) => [newKey, newMember])) as T;
 }
 
-/** The text that bytes hold, if they are UTF-8: CBOR formats keep the input of a call as the bytes of its JSON. */
+/** The text in bytes, if they are UTF-8. CBOR formats store the input of a call as the bytes of its JSON. */
 function textIn(bytes: Uint8Array): { readonly text: string; readonly isJson: boolean } | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -51,7 +51,7 @@ function textIn(bytes: Uint8Array): { readonly text: string; readonly isJson: bo
   }
 }
 
-/** `{ name: 'DB_PASSWORD', value: 'hunter2' }`: the value's name is the one beside it. */
+/** `{ name: 'DB_PASSWORD', value: 'hunter2' }`: another member names the value. */
 function nameInObject(value: Readonly<Record<string, unknown>>, key: string): string {
   if (key !== 'value') return key;
   const beside = namesBeside.map((name) => value[name]).find((one) => typeof one === 'string');

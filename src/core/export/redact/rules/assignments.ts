@@ -8,8 +8,8 @@ const nameRun = /[\w.-]+/y;
 const maxNameLength = 80;
 
 /**
- * Between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `=>`, `：`) which may have a type before it
- * (`token: string = '…'`), or a member `value` (`name: TOKEN, value: …`).
+ * The text between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `=>`, `：`), which may have a type
+ * before it (`token: string = '…'`), or a member `value` (`name: TOKEN, value: …`).
  */
 const sign =
   /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`]))?/iy;
@@ -24,7 +24,7 @@ const sentence = /[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=\S{0,64}\d)/iy;
 /** `Bearer` and its like before the value of an authorization. */
 const scheme = /[A-Za-z][\w-]{2,20}[ \t]{1,4}(?=\S)/y;
 
-/** A name of a secret, and where it stands in the text. */
+/** A name of a secret, and its position in the text. */
 interface Name {
   readonly name: string;
   readonly kind: NameKind;
@@ -32,7 +32,7 @@ interface Name {
   readonly to: number;
 }
 
-/** Values of names that stand for a secret, in any notation: shell, env files, JSON, YAML, TOML, XML, queries, code, flags. Linear. */
+/** Values after names of secrets, in any notation: shell, env files, JSON, YAML, TOML, XML, queries, code, flags. Linear. */
 export function* assignedSecrets(text: string): Generator<Span> {
   keyword.lastIndex = 0;
   for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
@@ -49,7 +49,7 @@ export function* assignedSecrets(text: string): Generator<Span> {
   }
 }
 
-/** Where the name begins that contains a keyword at `at`. The letter of an escape before it (`\nTOKEN=`) is not a part of it. */
+/** The start of the name that contains a keyword at `at`. The letter of an escape before it (`\nTOKEN=`) is not a part of the name. */
 function nameStart(text: string, at: number): number {
   let from = at;
   while (from > 0 && at - from <= maxNameLength && /[\w.-]/.test(text[from - 1] ?? '')) from--;
@@ -77,7 +77,7 @@ function valueAfter(text: string, name: Name): Span | undefined {
   return valueInRun(text, name.kind === 'header' ? runEnd(text, start, scheme) : start, unquotedRun, name, settingOf(text, name, start));
 }
 
-/** Where the value begins, or undefined where none follows the name. */
+/** The start of the value, or undefined if no value follows the name. */
 function valueStart(text: string, { name, kind, from, to }: Name): number | undefined {
   const before = text[from - 1] ?? '';
   const signed = runEnd(text, to, sign);
@@ -93,12 +93,12 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   return isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind) ? spaced : undefined;
 }
 
-/** Commands and files in which nothing but a space stands between a name and its value: `setenv`, Dockerfiles, `.netrc`. */
+/** Commands and files in which only a space separates a name from its value: `setenv`, Dockerfiles, `.netrc`. */
 const isSetBySpace = (before: string, name: string, kind: NameKind): boolean =>
   (isEnvironmentName(name) && /(?:setenv|setx|set -[a-zA-Z]{1,4}|ENV)[ \t]+$/.test(before)) ||
   (kind === 'password' && /\blogin\s{1,4}\S{1,64}\s{1,4}$/.test(before));
 
-/** The value in quotes: to the same quotes, with as many backslashes before them. */
+/** The value in quotes. It ends at the same quotes with the same number of backslashes before them. */
 function quotedValue(text: string, start: number, open: string, name: Name): Span | undefined {
   const limit = text.slice(start, start + 4_096);
   let length = limit.indexOf(open);
@@ -109,7 +109,7 @@ function quotedValue(text: string, start: number, open: string, name: Name): Spa
   return isSecretOf(name, text.slice(from, start + length), 'quoted') ? namedSpan(text, from, start + length) : undefined;
 }
 
-/** To a space, a quote, or an escaped break. Punctuation within a value is a part of it, unless it ends a statement. */
+/** A value without quotes: up to a space, a quote, or an escaped break. Punctuation in it is a part of it, unless it ends a statement. */
 const unquotedRun = /(?:[^\s"'`\\<>,;&|，。；、）」』】]|[,;&|](?=[^\s"'`\\=]{1,64}(?:[\s"'`\\]|$))|\\(?![nrtu"'`\\]))+/y;
 const queryRun = /[\w.~%+/=-]+/y;
 const elementRun = /[^<]{1,512}/y;
@@ -120,7 +120,7 @@ const ends: Readonly<Record<Setting, RegExp>> = {
   plain: /[,;]+$|&&.*$|;[A-Za-z ]+=.*$/,
   code: /[,;&|)\]}].*$|[,;.)\]}]+$/,
 };
-/** So much of a value tells whether it is a secret. */
+/** The number of characters that suffice to decide whether a value is a secret. */
 const enough = 256;
 
 function valueInRun(text: string, start: number, run: RegExp, name: Name, setting: Setting): Span | undefined {
@@ -131,7 +131,7 @@ function valueInRun(text: string, start: number, run: RegExp, name: Name, settin
   return namedSpan(text, start, value.length === enough ? runEnd(text, start, run) : start + value.length);
 }
 
-/** Not the name itself, as in `exports.token = token`, and not a word under a name that means other things too, as in `pass: 'fail'`. */
+/** Excludes the name itself, as in `exports.token = token`, and a word under a name with other meanings, as in `pass: 'fail'`. */
 const isSecretOf = ({ name, kind }: Name, value: string, setting: Setting, isGlued = false): boolean =>
   !name.endsWith(value) &&
   !(isWeakName(name) && value.length < 16 && !/\d/.test(value)) &&
@@ -141,7 +141,7 @@ const isSecretOf = ({ name, kind }: Name, value: string, setting: Setting, isGlu
 const lineStart = /(?:^|[\r\n]|\\n)[ \t+>#-]*(?:(?:export|set|setx|ENV|env|-e|local|declare(?: -x)?)[ \t]+)?$/;
 const lineEnd = /[ \t]*(?:#[^\n]{0,120})?(?:\r?\n|\\+n|\\*["'`]|$)/y;
 
-/** Whether code may stand where the value is. */
+/** The setting of a value without quotes, by the text around it. */
 function settingOf(text: string, { name, from, to }: Name, start: number): Setting {
   const before = text.slice(Math.max(0, from - 24), from);
   if (isEnvironmentName(name) || name.startsWith('--')) return 'shell';

@@ -4,7 +4,7 @@ import { isMachineMade, matchesOf, namedSpan, type Span, secretSpan } from './sp
 const bearer = /\b[Bb]earer[ \t:]{1,4}\\*["']?([\w.~+/=-]{12,8192})/g;
 const basic = /\b[Bb]asic[ \t]{1,4}([A-Za-z0-9+/]{8,1024}={0,2})/g;
 
-/** Values of `Bearer` and `Basic` wherever they stand, and passwords in the options of commands such as `curl -u`. Linear. */
+/** Values after `Bearer` and `Basic` anywhere in a text, and passwords in the options of commands such as `curl -u`. Linear. */
 export function* headerSecrets(text: string): Generator<Span> {
   for (const { 0: all, 1: value = '', index } of matchesOf(text, bearer, 'earer'))
     if (isMachineMade(value) && !isPlaceholder(value)) yield secretSpan(index + all.length - value.length, index + all.length);
@@ -18,7 +18,7 @@ export function* headerSecrets(text: string): Generator<Span> {
       }
 }
 
-/** What `Basic` stands before: base64 of `user:password`. */
+/** Whether a value after `Basic` is base64 of `user:password`. */
 function isUserAndPassword(value: string): boolean {
   const text = Buffer.from(value, 'base64').toString('latin1');
   return /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(text);

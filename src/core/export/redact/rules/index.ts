@@ -1,6 +1,6 @@
-// rules: what redaction looks for in a text, each rule a generator of spans that is linear in the length of the text.
-// A token is recognized by its prefix or its shape, any other secret by the name or the notation that it stands in, never by its
-// randomness alone. `docs/redaction.md` lists the rules; test/core/export/redaction measures them.
+// rules: the rules of redaction. Each is a generator of spans that is linear in the length of the text.
+// A rule recognizes a token by its prefix or shape, and any other secret by its name or notation, never by randomness alone.
+// `docs/redaction.md` lists the rules; test/core/export/redaction measures them.
 import { assignedSecrets } from './assignments.js';
 import { headerSecrets } from './headers.js';
 import { privateKeys } from './keys.js';
@@ -18,14 +18,14 @@ export { shapeNames } from './shapes.js';
 export type { Span } from './span.js';
 export { issuers } from './tokens.js';
 
-/** What a search looks for beside secrets, home folders and e-mail addresses. */
+/** Options of a search, which always finds secrets, home folders and e-mail addresses. */
 export interface SearchOptions {
   readonly ipAddresses: boolean;
 }
 
 /**
- * Everything that the rules find in a text, in no order; spans may overlap. `name` is the name of the member or header whose value the
- * text is: `hunter2` is a password only under `password`.
+ * All spans that the rules find in a text, in no order; they may overlap. `name` is the name of the member or header that has the text as its
+ * value: `hunter2` is a password only under `password`.
  */
 export function findSpans(text: string, name: string | undefined, options: SearchOptions): Span[] {
   if (text.length < 4 || isEncodedBytes(text)) return [];
@@ -53,5 +53,5 @@ function valueUnderName(text: string, name: string): Span | undefined {
   return isSecret ? namedSpan(text, from, text.length) : undefined;
 }
 
-/** Longer runs of base64 than any secret: the bytes of an image. Nothing is searched in them. */
+/** Whether a text is a run of base64 that is longer than any secret, such as an image. Such texts are not searched. */
 const isEncodedBytes = (text: string): boolean => text.length > 4_096 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);

@@ -1,8 +1,8 @@
 import { matchesOf, runEnd, type Span, secretSpan } from './span.js';
 
-/** What ends a line of a key: a line break, or the escaped one of a string inside a string (`\n`, `\\n`). */
+/** The end of a line in a key: a line break, or an escaped one in a string or a nested string (`\n`, `\\n`). */
 const lineBreak = /\r?\n|\\+r\\+n|\\+n/y;
-/** What stands before each line of a key in a diff, a quotation or the numbered output of a tool. */
+/** The text before each line of a key in a diff, a quotation or the numbered output of a tool. */
 const lead = /[ \t]*(?:[+>|#*-]{1,2}[ \t]|[+-]|\d{1,6}(?:→|\t|:|\|)[ \t]*)?[ \t"']*/y;
 const body = /[A-Za-z0-9+/=]{1,128}/y;
 const header = /[A-Za-z][\w-]{1,40}:[^\r\n\\"']{0,200}/y;
@@ -15,7 +15,7 @@ const puttyEnd = /Private-MAC: [0-9a-f]{40,64}/;
 const minLineLength = 16;
 /** Lines of a key that are at least as long are replaced wherever else they appear. */
 const fullLine = 40;
-/** A key is at most so long, for searches that go back from its end. */
+/** Maximum length of a key, for searches that go back from its end. */
 const maxKeyLength = 16_384;
 
 /**
@@ -40,7 +40,7 @@ export function* privateKeys(text: string): Generator<Span> {
 
 const isLineEnd = (text: string, at: number): boolean => at >= text.length || runEnd(text, at, lineBreak) > at;
 
-/** Where a key ends whose first line ends at `at`: after its last line, or where its lines stop because it was cut off. */
+/** The end of a key whose first line ends at `at`: after its last line, or at the end of its lines if it was cut off. */
 function keyEnd(text: string, at: number, lines: Span[]): number {
   let reached = at;
   for (let place = at; ; ) {
@@ -67,7 +67,7 @@ function isLastLine(text: string, at: number): boolean {
   return text[at - 1] === '=' || runEnd(text, next, end) > next;
 }
 
-/** What is left of keys whose beginning was cut off: the lines before an end. */
+/** Keys whose beginning was cut off: the lines before an end mark. */
 function* keysWithoutBeginning(text: string): Generator<Span> {
   let last = 0;
   for (const { index, 0: mark } of matchesOf(text, endAnywhere, 'PRIVATE KEY')) {

@@ -52,13 +52,13 @@ const words = [...kinds.keys()]
   .sort((a, b) => b.length - a.length)
   .map((word) => word.replaceAll(' ', '[ \\u00a0]'))
   .join('|');
-/** A word, a sign (`：` is the colon of Chinese and Japanese) or "is", and what follows up to a space, a quote or punctuation. */
+/** A word, a sign (`：` is the colon of Chinese and Japanese) or "is", and a value up to a space, a quote or punctuation. */
 const assignment = new RegExp(
   `(${words})(?:\\\\*["'\`”’」』]|\\*\\*)?[ \\t]{0,4}([:：=＝]|是|为|為|は|(?<=[ \\t])(?:es|é|est|ist|är|er|jest)(?=[ \\t]))(?:\\*\\*)?[ \\t]{0,4}(\\\\*["'\`“‘「『]?)([\\x21-\\x7e]{4,512})`,
   'giu',
 );
 const isFullWidth = /[：＝]/;
-/** Ends of a value that belong to the text around it. */
+/** Characters at the end of a value that belong to the surrounding text. */
 const rest = /(?:\\*["'`<>()[\]{},;]|\\[nrt]).*$|[.!?]+$/s;
 
 /** Values after names of secrets in other languages: `密码：hunter2`, `пароль: hunter2`. Linear in the length of the text. */
@@ -75,16 +75,16 @@ export function* foreignSecrets(text: string): Generator<Span> {
   }
 }
 
-/** Not the end of a longer word, in scripts that put spaces between words. */
+/** Whether a word is not the end of a longer one, in scripts that put spaces between words. */
 const isOwnWord = (text: string, at: number, word: string): boolean =>
   /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u.test(word) || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? ' ');
 
-/** A word alone is a password only in quotes or in another script than its name: `senha: obrigatória` says that one is required. */
+/** A single word is a password only in quotes or in another script than its name: `senha: obrigatória` means that one is required. */
 function isSecretOf(word: string, value: string, isQuoted: boolean): boolean {
   const kind = kinds.get(word.toLowerCase().replaceAll('\u00a0', ' ')) ?? 'password';
   const isWord = /^[A-Za-z]+$/.test(value) && /^[\p{sc=Latin}\s'’-]+$/u.test(word);
   return !(isWord && !isQuoted) && isSecretValue(value, kind, isQuoted ? 'quoted' : 'plain');
 }
 
-/** What a name in another language stands for, or undefined. */
+/** The kind of a name in another language, or undefined if it names no secret. */
 export const kindOfForeignName = (name: string): NameKind | undefined => kinds.get(name.trim().toLowerCase());

@@ -1,4 +1,4 @@
-/** What a name says of its value: how much a value must look like a secret to be taken for one. */
+/** The kind of a name. It decides how much a value must look like a secret. */
 export type NameKind = 'password' | 'key' | 'header' | 'cookie' | 'phrase';
 
 /** Ends of names, in lower case without separators. */
@@ -21,14 +21,14 @@ const lastWords: Readonly<Record<string, NameKind>> = { pass: 'password', pw: 'p
 /** Whole words after which a name still names a secret: `SECRET_KEY_BASE64`, `API_KEY_PROD`, `password2`. */
 const suffixes = /[_\-.]?(?:base64|b64|prod|production|dev|development|test|testing|staging|live|sandbox|old|new|local|default|value|raw|\d{1,4})$/i;
 
-/** Tokens of parsers, models and lists. None of them gives access to anything. */
+/** Tokens of parsers, models and lists, which are no credentials. */
 const otherTokens =
   /(?:page|next|prev|previous|continuation|continue|cancel|cancellation|cursor|start|end|first|last|current|eos|bos|eot|pad|unk|sep|cls|mask|stop|special|syntax|css|design|non|sub|image|audio|video|text|prompt|max|min|perm?|per)tokens?$/;
 /** Names of switches, of forms and of keys that are not secret. */
 const notSecret =
   /(?:^|[_.-])(?:(?:is|has|no|use|require|requires|invalid|missing|expired)[_.-]?(?:password|passwd|secret|api[_.-]?key|token)|(?:show|hide|forgot|reset|change|update)[_.-]?(?:password|passwd))$/;
 
-/** Names that stand for a secret, or undefined. `DB_PASSWORD`, `apiKey`, `x-auth-token`, `spring.datasource.password`. */
+/** The kind of a name such as `DB_PASSWORD`, `apiKey`, `x-auth-token` or `spring.datasource.password`; undefined if it names no secret. */
 export function kindOfName(name: string): NameKind | undefined {
   const whole = name.replace(suffixes, '').replace(/^[-.]+|[-_.]+$/g, '');
   const flat = whole.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase();
@@ -39,7 +39,7 @@ export function kindOfName(name: string): NameKind | undefined {
 }
 const kinds = Object.keys(ends) as NameKind[];
 
-/** Whether a name is so short that only a value in quotes after a sign tells that it names a secret. */
+/** Whether a name is so short that it counts as the name of a secret only before a sign and a value in quotes. */
 export const isWeakName = (name: string): boolean => /^-{0,2}(?:pass|auth|sig|pat|key)$/i.test(name);
 
 /** Whether a name is written as environment variables are: `DB_PASSWORD`. */

@@ -6,7 +6,7 @@ const homes = new RegExp(
   String.raw`(?:(?:/mnt)?/[a-z]/Users/|(?:/var|/usr|/export)?/home/|/Users/|[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))${person}`,
   'gu',
 );
-/** Not `icon@2x.png`, and not `git@host:path`, which names no person. */
+/** E-mail addresses, but not `icon@2x.png` and `git@host:path`, which name no person. */
 const emails = /(?<![A-Za-z0-9._%+-])(?!git@)[A-Za-z0-9._%+-]{1,64}@(?!\d{1,2}x\.)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/g;
 
 /** Home folders of people in paths: `/home/ada`, `C:\Users\ada`. */
@@ -17,7 +17,7 @@ export function* homeFolders(text: string): Generator<Span> {
       yield { from: index, to: index + home.length, kind: 'path', spreads: true };
 }
 
-/** Addresses of e-mail. */
+/** E-mail addresses in a text. */
 export function* emailAddresses(text: string): Generator<Span> {
   for (const { 0: email, index } of matchesOf(text, emails, '@')) {
     // The letter of an escape (`\nada@…`) is not a part of the name.

@@ -1,4 +1,4 @@
-/** Whether a value stands for a secret without being one: a variable, a template, asterisks, `<your key>`, a word such as `null`. */
+/** Whether a value is only a placeholder for a secret: a variable, a template, asterisks, `<your key>`, or a word such as `null`. */
 export function isPlaceholder(value: string): boolean {
   return patterns.some((pattern) => pattern.test(value)) || words.has(value.toLowerCase());
 }

@@ -1,8 +1,8 @@
 import { isMachineMade, isTokenStart, matchesOf, runEnd, type Span, secretSpan } from './span.js';
 
 /**
- * Secrets without a prefix of their own, but with a shape that nothing else has. Each pattern has bounded repetitions only, so that a
- * failed attempt costs a constant.
+ * Secrets without a prefix of their own, but with a unique shape. Each pattern has only bounded repetitions, so that a failed match takes
+ * constant time.
  */
 const shapes: readonly { readonly name: string; readonly needle: string; readonly pattern: RegExp }[] = [
   { name: 'Telegram bot', needle: ':AA', pattern: /\d{6,12}:AA[\w-]{30,64}/g },
@@ -28,10 +28,10 @@ const shapes: readonly { readonly name: string; readonly needle: string; readonl
   { name: 'webhook of WeChat', needle: 'qyapi.weixin', pattern: /qyapi\.weixin\.qq\.com\/cgi-bin\/webhook\/send\?key=[\w-]{20,128}/g },
 ];
 
-/** What `shapedSecrets` knows, for the documentation. */
+/** The names of the secrets that `shapedSecrets` finds, for the documentation. */
 export const shapeNames: readonly string[] = [...new Set(shapes.map(({ name }) => name)), 'JSON Web Token'];
 
-/** Secrets that their shape gives away, JSON Web Tokens among them. Linear in the length of the text. */
+/** Secrets that are recognized by their shape, including JSON Web Tokens. Linear in the length of the text. */
 export function* shapedSecrets(text: string): Generator<Span> {
   for (const { pattern, needle } of shapes)
     for (const match of matchesOf(text, pattern, needle))

@@ -5,7 +5,7 @@ export interface Span {
   readonly from: number;
   readonly to: number;
   readonly kind: RedactionKind;
-  /** The same characters are replaced wherever else they appear in the export. */
+  /** Replace the same characters everywhere else in the export too. */
   readonly spreads: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface Span {
 export const secretSpan = (from: number, to: number): Span => ({ from, to, kind: 'secret', spreads: true });
 
 /**
- * A secret that only its surroundings give away, such as the value of `password=`. It is replaced elsewhere too if it cannot be
+ * A secret that is recognized only by its surroundings, such as the value of `password=`. It is replaced elsewhere too if it cannot be
  * mistaken for an ordinary word or number.
  */
 export const namedSpan = (text: string, from: number, to: number): Span => ({
@@ -26,13 +26,13 @@ export const namedSpan = (text: string, from: number, to: number): Span => ({
 const isDistinctive = (value: string): boolean =>
   /[A-Za-z]/.test(value) && (/\d/.test(value) ? value.length >= 8 : value.length >= 16 && /[A-Z]/.test(value) && /[a-z]/.test(value));
 
-/** Where a run of characters of a class ends. `sticky` has the flag `y` and matches a whole run. */
+/** The end of a run of characters of one class. `sticky` has the flag `y` and matches a whole run. */
 export function runEnd(text: string, at: number, sticky: RegExp): number {
   sticky.lastIndex = at;
   return sticky.test(text) ? sticky.lastIndex : at;
 }
 
-/** The matches of a global pattern. `needle` is a part of every match: a text without it costs no more than the search for it. */
+/** The matches of a global pattern. Every match contains `needle`, so a text without it is skipped after one fast search. */
 export function matchesOf(text: string, pattern: RegExp, needle: string): readonly RegExpExecArray[] {
   if (!text.includes(needle)) return nothing;
   const found: RegExpExecArray[] = [];
@@ -50,7 +50,7 @@ export function isTokenStart(text: string, at: number): boolean {
   return !/[A-Za-z0-9]/.test(text[at - 1] ?? ' ') || escapeBefore.test(text.slice(Math.max(0, at - 16), at));
 }
 
-/** Whether a value can begin at `at`: a token can, and no word or path goes on. */
+/** Whether a value can begin at `at`: a token can begin there, and the position is not inside a word or path. */
 export const isValueStart = (text: string, at: number): boolean =>
   !/[\w./+-]/.test(text[at - 1] ?? ' ') || escapeBefore.test(text.slice(Math.max(0, at - 16), at));
 

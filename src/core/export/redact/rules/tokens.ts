@@ -1,14 +1,14 @@
 import { isMachineMade, isTokenStart, isValueStart, runEnd, type Span, secretSpan } from './span.js';
 
-/** How tokens of one issuer begin. */
+/** The form of an issuer's tokens. */
 interface Issuer {
   readonly name: string;
   readonly prefixes: readonly string[];
   /** Which characters follow the prefix; letters, digits, `_` and `-` by default. */
   readonly tail?: keyof typeof tails;
-  /** How many of them at least; 20 by default. */
+  /** Their minimum number; 20 by default. */
   readonly least?: number;
-  /** The prefix could also end a longer word or path: only at the beginning of a value is it a token. */
+  /** The prefix could also end a longer word or path, so it counts only at the beginning of a value. */
   readonly alone?: true;
 }
 
@@ -21,7 +21,7 @@ const tails = {
   base64: /[\w+/-]+=*/y,
 } as const;
 
-/** Issuers whose tokens have a prefix of their own. A token is the prefix and at least `least` characters, whatever its exact length. */
+/** Issuers whose tokens have a prefix of their own. A token is the prefix and at least `least` characters. */
 export const issuers: readonly Issuer[] = [
   // Models and agents.
   { name: 'Anthropic', prefixes: ['sk-ant-'] },
@@ -131,10 +131,10 @@ const anyPrefix = new RegExp(
   'g',
 );
 
-/** More than this of a token is not needed to tell that it is one. */
+/** The number of characters that suffice to recognize a token. */
 const enough = 128;
 
-/** Tokens that their prefix gives away. Linear in the length of the text. */
+/** Tokens that are recognized by their prefix. Linear in the length of the text. */
 export function* prefixedTokens(text: string): Generator<Span> {
   anyPrefix.lastIndex = 0;
   for (let match = anyPrefix.exec(text); match; match = anyPrefix.exec(text)) {

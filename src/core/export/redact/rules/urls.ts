@@ -1,7 +1,7 @@
 import { isPlaceholder } from './placeholders.js';
 import { namedSpan, runEnd, type Span, secretSpan } from './span.js';
 
-/** The user and password of a URL are looked for in at most so many characters after `://`. */
+/** Maximum number of characters after `://` in which the user and password of a URL are searched. */
 const maxUserInfoLength = 512;
 const userInfo = /[^\s/@"'<>`\\]*/y;
 const tokenAsUser = /^[\w.-]{20,}$/;

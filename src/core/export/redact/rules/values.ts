@@ -1,18 +1,18 @@
 import type { NameKind } from './names.js';
 import { isPlaceholder } from './placeholders.js';
 
-/** How a value follows its name. */
+/** How a value is written after its name. */
 export type Setting =
   /** In quotes, or a member of JSON. */
   | 'quoted'
   /** Without quotes after the name of an environment variable or a flag. */
   | 'shell'
-  /** Without quotes where nothing but a value can stand: a line of a YAML file, a query, a header. */
+  /** Without quotes in a place where only a value can occur: a line of a YAML file, a query, a header. */
   | 'plain'
-  /** Without quotes where code may stand. */
+  /** Without quotes in a place where code may occur. */
   | 'code';
 
-/** Whether the value of a name that stands for a secret is one, and not a type, a label, a variable or a sentence. */
+/** Whether the value after the name of a secret is a secret, and not a type, a label, a variable or a sentence. */
 export function isSecretValue(value: string, kind: NameKind, setting: Setting): boolean {
   if (value.length > longest || isPlaceholder(value)) return false;
   if (kind === 'phrase') return /^(?:[a-z]{3,10}[ ,]+){11,23}[a-z]{3,10}$/.test(value);
@@ -24,17 +24,17 @@ export function isSecretValue(value: string, kind: NameKind, setting: Setting): 
   return !isLabel(value, kind, setting) && (kind === 'password' ? isPassword(value, setting) : isKey(value, setting));
 }
 
-/** No secret of a name is longer; a key in PEM has a rule of its own. */
+/** Maximum length of a secret after a name. Keys in PEM have a rule of their own. */
 const longest = 8_192;
 
 const isPath = (value: string): boolean => /^(?:~|\.{0,2}|[A-Za-z]:)[\\/][a-z0-9_.\\/-]+$/.test(value);
-/** A call, an item of a list, or a regular expression, whatever stands around it. */
+/** A call, an item of a list, or a regular expression, in any surroundings. */
 const isCode = (value: string): boolean => /^[\w$.]+[([]|^\/\^/.test(value);
 /** A name, a member or a call: the right side of `=` in code. A word with a digit in it may be a password. */
 const isExpression = (value: string): boolean =>
   /[([{]|^[&*!]/.test(value) || /^[A-Za-z_$][A-Za-z_$]*$|^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value);
 
-/** Labels and identifiers say what they name: `confirmPassword`, `TOKEN_EXPIRED`; in code, `token2` too. */
+/** Labels and identifiers contain the word for a secret: `confirmPassword`, `TOKEN_EXPIRED`; in code, `token2` too. */
 function isLabel(value: string, kind: NameKind, setting: Setting): boolean {
   if (setting === 'shell') return false;
   if (setting === 'quoted' && kind === 'password') return label.test(value);
@@ -44,7 +44,7 @@ function isLabel(value: string, kind: NameKind, setting: Setting): boolean {
 const label =
   /^(?:(?:current|new|old|confirm|repeat|your|user|reset|forgot|enter|invalid|wrong|missing|verify|show|hide|change|db)[-_]?)?(?:password|passwd|secret|token|passphrase|credentials?)s?(?:[-_]?(?:field|input|label|hash|required|confirm|confirmation|again|name|type|error|expired|invalid|ref))?$/i;
 
-/** A word without quotes may be a variable: a password that is a word is taken for one from six letters. */
+/** A word without quotes may be a variable, so lower-case words count as passwords only from six letters on. */
 function isPassword(value: string, setting: Setting): boolean {
   if (setting === 'plain' && /^[A-Za-z_]+(?:\.[A-Za-z_]+)+$/.test(value)) return false;
   return value.length >= (setting === 'plain' && /^[a-z]+$/.test(value) ? 6 : 4);
@@ -68,8 +68,8 @@ function isMixedAtRandom(value: string): boolean {
 const alwaysKey = /(?:api|secret|secretaccess)key$/i;
 
 /**
- * Whether letters of one case, shorter than a token, are a key: `API_KEY=qwertyuiopas` or `"apiKey": "qwertyuiopas"`. `isGlued`: nothing but
- * `=` stands between the name and the value, as in env files.
+ * Whether letters of one case, shorter than a token, are a key: `API_KEY=qwertyuiopas` or `"apiKey": "qwertyuiopas"`. `isGlued`: only `=`
+ * separates the name from the value, as in env files.
  */
 export function isKeyOfLetters(name: string, value: string, setting: Setting, isGlued: boolean): boolean {
   if (!/^(?:[a-z]{8,19}|[A-Z]{8,19})$/.test(value) || isPlaceholder(value) || /pass|secret|token|key|cred/i.test(value)) return false;
