@@ -26,7 +26,8 @@ const ids = { initialize: 1, session: 2, model: 3, prompt: 4 } as const;
 export async function* runAcp({ title, program, order, mcp, load, opened }: AcpSession): AsyncGenerator<AgentPiece> {
   const send = (id: number, method: string, params: object): void => program.send({ jsonrpc: '2.0', id, method, params });
   const calls: Calls = new Map();
-  let [sessionId, said, cost]: [string, string, number | null] = [load ?? '', '', null];
+  const reply: Reply = { text: '', cost: null };
+  let sessionId = load ?? '';
   let isPrompted = false;
   const prompt = (): void => {
     isPrompted = true;
@@ -39,17 +40,9 @@ export async function* runAcp({ title, program, order, mcp, load, opened }: AcpS
   });
   for await (const message of program.messages()) {
     if (message.method !== undefined) {
-      const update = objectAt(objectAt(message, 'params'), 'update');
       if (message.id !== undefined) yield* requestIn(message, calls, program);
       // Before the prompt, an agent repeats the history that it loads.
-      else if (update && isPrompted) {
-        const amount = numberIn(objectAt(update, 'cost')?.amount);
-        cost = load === undefined ? (amount ?? cost) : null;
-        for (const piece of updateIn(update, calls)) {
-          said = piece.kind === 'text' ? said + piece.delta : piece.kind === 'call' ? '' : said;
-          yield piece;
-        }
-      }
+      else if (isPrompted) yield* replyIn(message, calls, reply);
       continue;
     }
     const error = objectAt(message, 'error');
@@ -73,22 +66,41 @@ export async function* runAcp({ title, program, order, mcp, load, opened }: AcpS
         prompt();
         break;
       case ids.prompt:
-        yield* endOf(result, said, cost);
+        // The cost of a loaded session contains that of earlier turns.
+        yield* endOf(result, load === undefined ? reply : { ...reply, cost: null });
         return;
     }
+  }
+}
+
+/** The reply so far: the text after its last call, and the cost of the session. */
+interface Reply {
+  text: string;
+  cost: number | null;
+}
+
+/** The pieces of the reply in an update, which are added to the reply. */
+function* replyIn(message: JsonObject, calls: Calls, reply: Reply): Generator<AgentPiece> {
+  const update = objectAt(objectAt(message, 'params'), 'update');
+  if (!update) return;
+  reply.cost = numberIn(objectAt(update, 'cost')?.amount) ?? reply.cost;
+  for (const piece of updateIn(update, calls)) {
+    if (piece.kind === 'text') reply.text += piece.delta;
+    if (piece.kind === 'call') reply.text = '';
+    yield piece;
   }
 }
 
 const variables = (env: Readonly<Record<string, string | undefined>>) =>
   Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 
-function* endOf(result: JsonObject | undefined, said: string, cost: number | null): Generator<AgentPiece> {
+function* endOf(result: JsonObject | undefined, { text, cost }: Reply): Generator<AgentPiece> {
   const usage = objectAt(result, 'usage');
   const [input, output] = [numberIn(usage?.inputTokens), numberIn(usage?.outputTokens)];
   const tokens = { input, output, cacheRead: numberIn(usage?.cachedReadTokens), cacheWrite: numberIn(usage?.cachedWriteTokens) };
   yield { kind: 'usage', tokens, model: null, cost };
   const reason = stringAt(result, 'stopReason') ?? 'no reason';
-  yield reason === 'end_turn' ? { kind: 'end', text: said, isError: false } : { kind: 'end', text: `it stopped (${reason})`, isError: true };
+  yield reason === 'end_turn' ? { kind: 'end', text, isError: false } : { kind: 'end', text: `it stopped (${reason})`, isError: true };
 }
 
 interface Call {

@@ -27,12 +27,15 @@ const policies = {
   bypassPermissions: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
 } as const;
 
+/** Numbers of the requests to Codex. */
+const ids = { initialize: 1, thread: 2, turn: 3, config: 4 } as const;
+
 async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
   const env = environmentFor(machine, 'openai');
   const putBack = order.resume && holdSession(order.resume.path);
   const program = startLines({ title, command: findProgram(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
   const send = (id: number, method: string, params: object): void => program.send({ id, method, params });
-  send(1, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
+  send(ids.initialize, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
   const settings = {
     cwd: order.folder,
     ...policies[order.permissions],
@@ -44,34 +47,29 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
   let isServed = order.mcp === undefined;
   let begin: (() => void) | undefined;
   for await (const message of program.messages()) {
-    const error = objectAt(message, 'error');
-    if (error && message.id !== undefined)
-      throw new StemmaError('UNAVAILABLE', `Codex refused the work: ${stringAt(error, 'message') ?? 'no reason given'}`);
-    if (message.id === 1 && message.method === undefined) {
-      program.send({ method: 'initialized' });
-      send(4, 'config/read', { cwd: order.folder });
-    } else if (message.id === 4 && message.method === undefined) {
-      if (order.resume) {
-        putBack?.(stringAt(objectAt(objectAt(message, 'result'), 'config'), 'model_provider') ?? 'openai');
-        send(2, 'thread/resume', { threadId: order.resume.sessionId, ...settings });
-      } else send(2, 'thread/start', settings);
-    } else if (message.id === 2 && message.method === undefined) {
-      const thread = objectAt(objectAt(message, 'result'), 'thread');
-      const threadId = stringAt(thread, 'id') ?? '';
-      yield { kind: 'session', sessionId: threadId, path: stringAt(thread, 'path') ?? order.resume?.path };
-      begin = () => send(3, 'turn/start', { threadId, input: [{ type: 'text', text: order.prompt, text_elements: [] }] });
-    } else if (message.id !== undefined && message.method !== undefined) {
-      yield* requestIn(message, program);
-    } else {
+    if (message.method === undefined) {
+      const result = resultOf(message);
+      if (message.id === ids.initialize) {
+        program.send({ method: 'initialized' });
+        send(ids.config, 'config/read', { cwd: order.folder });
+      } else if (message.id === ids.config) {
+        putBack?.(stringAt(objectAt(result, 'config'), 'model_provider') ?? 'openai');
+        if (order.resume) send(ids.thread, 'thread/resume', { threadId: order.resume.sessionId, ...settings });
+        else send(ids.thread, 'thread/start', settings);
+      } else if (message.id === ids.thread) {
+        const thread = objectAt(result, 'thread');
+        const threadId = stringAt(thread, 'id') ?? '';
+        yield { kind: 'session', sessionId: threadId, path: stringAt(thread, 'path') ?? order.resume?.path };
+        begin = () => send(ids.turn, 'turn/start', { threadId, input: [{ type: 'text', text: order.prompt, text_elements: [] }] });
+      }
+    } else if (message.id !== undefined) yield* requestIn(message, program);
+    else {
       const params = objectAt(message, 'params') ?? {};
-      if (message.method === 'item/completed' && objectAt(params, 'item')?.type === 'agentMessage')
-        said = stringAt(objectAt(params, 'item'), 'text') ?? said;
+      said = saidIn(message.method, params) ?? said;
+      isServed ||= isServing(message.method, params);
       yield* notified(stringAt(message, 'method') ?? '', params);
-      isServed ||= message.method === 'mcpServer/startupStatus/updated' && params.name === 'stemma' && params.status !== 'starting';
       if (message.method === 'turn/completed') {
-        const turn = objectAt(params, 'turn');
-        const failure = stringAt(objectAt(turn, 'error'), 'message');
-        yield { kind: 'end', text: failure ?? said, isError: turn?.status !== 'completed' };
+        yield endOf(objectAt(params, 'turn'), said);
         return;
       }
     }
@@ -79,6 +77,29 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
     begin();
     begin = undefined;
   }
+}
+
+/** @throws UNAVAILABLE if Codex answered a request with an error. */
+function resultOf(message: JsonObject): JsonObject | undefined {
+  const error = objectAt(message, 'error');
+  if (error && message.id !== undefined)
+    throw new StemmaError('UNAVAILABLE', `Codex refused the work: ${stringAt(error, 'message') ?? 'no reason given'}`);
+  return objectAt(message, 'result');
+}
+
+/** The text of a message that Codex has completed. */
+const saidIn = (method: Json, params: JsonObject): string | undefined => {
+  const item = method === 'item/completed' ? objectAt(params, 'item') : undefined;
+  return item?.type === 'agentMessage' ? stringAt(item, 'text') : undefined;
+};
+
+/** Whether Stemma's tools are ready, or did not start. */
+const isServing = (method: Json, { name: server, status }: JsonObject): boolean =>
+  method === 'mcpServer/startupStatus/updated' && server === 'stemma' && status !== 'starting';
+
+function endOf(turn: JsonObject | undefined, said: string): AgentPiece {
+  const failure = stringAt(objectAt(turn, 'error'), 'message');
+  return { kind: 'end', text: failure ?? said, isError: turn?.status !== 'completed' };
 }
 
 const maxSessionBytes = 512 * 1024 * 1024;
