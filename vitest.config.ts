@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from './page.config.ts';
-import { keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.ts';
+import { keepCompiledCode, keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.ts';
 
 separateFromPerson();
 keepTemporaryFilesInMemory();
+keepCompiledCode();
 
 /**
  * The seed of the property tests. `npm run test:random` (mode "random") draws a new one and prints it;

@@ -5,8 +5,7 @@ import type { ContextId } from '../../src/core/base/index.js';
 import { checkpoint, materializedBytes, show } from '../../src/core/chain/index.js';
 import { atOnce, checkProject, createProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
 import { formatVersion, openDatabase } from '../../src/core/store/index.js';
-import { migrations } from '../../src/core/store/migrations/index.js';
-import { addSums, registerSums } from '../../src/core/store/sums.js';
+import { firstWithSums, olderDatabase } from '../support/older.js';
 import { heldClock, scratch } from '../support/project.js';
 import { refusal } from '../support/refusal.js';
 
@@ -152,15 +151,8 @@ test.each(['project = 0', 'hash = zeroblob(32)', 'expiresAt = 1'])('[T24] a repa
 
 // A column that a later format adds comes after the checksums in a database that is older than it.
 test('[T71] a migrated database has the same definitions as a new one', () => {
-  for (let version = 16; version < formatVersion; version++) {
-    const file = join(scratch(), 'older.db');
-    const raw = new Database(file);
-    registerSums(raw);
-    for (const step of migrations.slice(0, version)) raw.exec(step);
-    addSums(raw, []);
-    raw.pragma(`user_version = ${version}`);
-    raw.close();
-    const db = openDatabase(file);
+  for (let version = firstWithSums; version < formatVersion; version++) {
+    const db = openDatabase(olderDatabase(version));
     expect({ version, changed: db.changedDefinitions() }).toEqual({ version, changed: [] });
     db.close();
   }

@@ -1,18 +1,19 @@
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ensureBuilt } from '../support/built.js';
 import { type Machine, machine, type WebHost } from '../support/machine.js';
-import { ask, sendRaw, signIn, upgrade } from '../support/raw-web.js';
+import { ask, type Reply, sendRaw, signIn, upgrade } from '../support/raw-web.js';
 
 let own: Machine;
 let host: WebHost;
 
-beforeAll(ensureBuilt);
-beforeEach(async () => {
+const startHost = async (): Promise<void> => {
   own = machine();
   host = await own.web();
-});
-afterEach(() => own[Symbol.asyncDispose]());
+};
+const endHost = (): Promise<void> => own[Symbol.asyncDispose]();
+
+beforeAll(ensureBuilt);
 
 const bearer = (secret: string): Record<string, string> => ({ authorization: `Bearer ${secret}` });
 const json = { 'content-type': 'application/json' };
@@ -24,6 +25,9 @@ async function upgradeStatus(headers: Record<string, string>, path = '/rpc'): Pr
 }
 
 describe('the link', () => {
+  beforeEach(startHost);
+  afterEach(endHost);
+
   test('[T40] its code is no bearer, before and after it was used', async () => {
     // The printed link's token stayed a valid bearer for as long as Stemma ran: it is in the browser's history and in the terminal.
     const attempt = async (): Promise<number[]> => [
@@ -96,8 +100,16 @@ describe('the link', () => {
 });
 
 describe('the cookie', () => {
-  test('[T42] is for this host alone and out of reach of scripts', async () => {
-    const reply = await ask(host.port, `/?token=${host.code}`);
+  let reply: Reply;
+  let page: { readonly cookie: string; readonly origin: string };
+  beforeAll(async () => {
+    await startHost();
+    reply = await ask(host.port, `/?token=${host.code}`);
+    page = { cookie: String(reply.headers['set-cookie']).split(';')[0] ?? '', origin: host.origin };
+  });
+  afterAll(endHost);
+
+  test('[T42] is for this host alone and out of reach of scripts', () => {
     const [cookie = '', ...attributes] = String(reply.headers['set-cookie']).split('; ');
     expect(cookie).toMatch(new RegExp(`^stemma-${host.port}=[\\w-]{43}$`));
     // No Domain: the browser sends it to this host name only. No expiry: it ends with the browser, and its value with Stemma.
@@ -106,7 +118,7 @@ describe('the cookie', () => {
 
   test('[T42] opens the WebSocket together with the own Origin only', async () => {
     // Browsers send the cookie to every port of this machine. Only the Origin says which port's page asks.
-    const { cookie, origin } = await signIn(host);
+    const { cookie, origin } = page;
     expect(await upgradeStatus({ cookie, origin })).toBe(101);
     const foreign = [
       'null',
@@ -124,7 +136,7 @@ describe('the cookie', () => {
   });
 
   test('[T42] changes nothing over HTTP without the own Origin', async () => {
-    const { cookie, origin } = await signIn(host);
+    const { cookie, origin } = page;
     const dir = own.path('work', 'made.stemma');
     const create = (headers: Record<string, string>) =>
       ask(host.port, '/api/project/create', { ...headers, ...json }, 'POST', JSON.stringify({ dir }));
@@ -135,25 +147,33 @@ describe('the cookie', () => {
   });
 
   test('[T42] a cookie of the same name that another port set does not lock the window out', async () => {
-    const { cookie, origin } = await signIn(host);
+    const { cookie, origin } = page;
     const [name] = cookie.split('=');
     expect(await upgradeStatus({ cookie: `${name}=forged; ${cookie}; ${name}=`, origin })).toBe(101);
   });
+});
 
-  test('[T42] ends with Stemma: a new start knows neither the cookie nor the bearer', async () => {
-    const page = await signIn(host);
-    host.process.kill('SIGTERM');
-    await new Promise((resolve) => host.process.once('exit', resolve));
-    const before = host.bearer;
-    host = await own.web('--port', String(host.port));
-    expect(await upgradeStatus(page)).toBe(403);
-    expect((await ask(host.port, '/', { cookie: page.cookie })).status).toBe(401);
-    expect((await ask(host.port, '/', bearer(before))).status).toBe(401);
-  });
+test('[T42] the cookie ends with Stemma: a new start knows neither the cookie nor the bearer', async () => {
+  await startHost();
+  onTestFinished(endHost);
+  const page = await signIn(host);
+  host.process.kill('SIGTERM');
+  await new Promise((resolve) => host.process.once('exit', resolve));
+  const before = host.bearer;
+  host = await own.web('--port', String(host.port));
+  expect(await upgradeStatus(page)).toBe(403);
+  expect((await ask(host.port, '/', { cookie: page.cookie })).status).toBe(401);
+  expect((await ask(host.port, '/', bearer(before))).status).toBe(401);
 });
 
 describe('the bearer', () => {
+  beforeEach(() => {
+    own = machine();
+  });
+  afterEach(endHost);
+
   test('[T43] is in a new file that only its owner can read, and goes with the host', async () => {
+    host = await own.web();
     const path = own.path('my-bearer');
     const second = await own.web('--bearer-file', path);
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from '../../page.config.ts';
-import { separateFromPerson } from '../support/surroundings.ts';
+import { keepCompiledCode, separateFromPerson } from '../support/surroundings.ts';
 
 separateFromPerson();
+keepCompiledCode();
 
 /** Kills, full disks, flipped bytes. `--mode=short` runs a few of each. */
 export default defineConfig(({ mode }) => ({

@@ -7,7 +7,7 @@ import type { JobEvent, JobResult } from '../../src/core/contract/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { router } from '../../src/core/router/index.js';
 import { openAgents } from '../../src/main/runner/index.js';
-import { built, node } from './machine.js';
+import { built, compiled, node } from './machine.js';
 import { type AgentProgram, codexSettings, commandOf, opencodeSettings, type Said, standIn } from './stand-in.js';
 
 /** A project, and agents that talk to the stand-in model only. The first one is that of `root` and `run`. */
@@ -48,7 +48,8 @@ export async function agentWorld(named: AgentProgram | readonly AgentProgram[], 
     startup: { paths: [], project: null },
     platform: 'linux',
     providers: [],
-    agents: openAgents({ env, stemma: [node, built('cli', 'stemma.js')] }),
+    // Agents give their tool servers no other variables of this process.
+    agents: openAgents({ env, stemma: ['env', `NODE_COMPILE_CACHE=${compiled}`, node, built('cli', 'stemma.js')] }),
   });
   onTestFinished(() => engine.close());
   const session = createSession(engine);

@@ -10,7 +10,12 @@ const lock = join(root, 'out', '.building');
  * Builds the app into `out/` unless the build is newer than every source, for tests that start the real processes. Test files run
  * in parallel, so one builds and the others wait.
  */
-export async function ensureBuilt(): Promise<void> {
+export const ensureBuilt = (): Promise<void> => (built ??= buildIfStale());
+
+/** The test files of a worker share this module, and no source changes while tests run: one check is enough for all of them. */
+let built: Promise<void> | undefined;
+
+async function buildIfStale(): Promise<void> {
   mkdirSync(join(root, 'out'), { recursive: true });
   while (!takeLock()) await pause(200);
   try {

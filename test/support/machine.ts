@@ -8,7 +8,7 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const built = (...parts: string[]): string => join(root, 'out', ...parts);
 
 /** The compiled code of the built processes: hundreds of them start in a run, and compiling is a quarter of a start. */
-const compiled = built('test-compiled');
+export const compiled = built('test-compiled');
 
 /** The Node of the project, whichever Node runs the tests. */
 export const node = join(root, 'node_modules', '.bin', 'node');

@@ -10,15 +10,15 @@ import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/work
 import { router } from '../../../src/core/router/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
 import { hasTokenizer } from '../../../src/core/usage/tokenizer.js';
-import { bundle } from '../../support/bundle.js';
+import { ensureBuilt } from '../../support/built.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
+import { built } from '../../support/machine.js';
 import { emptyProject, scratch } from '../../support/project.js';
 
-let worker: string;
-beforeAll(async () => {
-  worker = await bundle('src/main/engine/work.ts', 'worker-test');
-});
+/** The script of the product's worker threads. */
+const worker = built('engine', 'work.js');
+beforeAll(ensureBuilt);
 
 /** An engine on the real clock, with an open project. */
 function engineWith(script: string | undefined) {
