@@ -27,6 +27,13 @@ const policies = {
   bypassPermissions: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
 } as const;
 
+const settingsOf = (machine: Machine, { folder, permissions, model, mcp }: AgentOrder): object => ({
+  cwd: folder,
+  ...policies[permissions],
+  ...(model !== undefined && { model }),
+  ...(mcp && { config: { mcp_servers: { stemma: mcpServer(machine, mcp) } } }),
+});
+
 /** Numbers of the requests to Codex. */
 const ids = { initialize: 1, thread: 2, turn: 3, config: 4 } as const;
 
@@ -36,12 +43,7 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
   const program = startLines({ title, command: findProgram(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
   const send = (id: number, method: string, params: object): void => program.send({ id, method, params });
   send(ids.initialize, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
-  const settings = {
-    cwd: order.folder,
-    ...policies[order.permissions],
-    ...(order.model !== undefined && { model: order.model }),
-    ...(order.mcp && { config: { mcp_servers: { stemma: mcpServer(machine, order.mcp) } } }),
-  };
+  const settings = settingsOf(machine, order);
   let said = '';
   // The turn begins when Stemma's tools are ready, because Codex would offer the model none before.
   let isServed = order.mcp === undefined;
@@ -73,9 +75,10 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
         return;
       }
     }
-    if (!(isServed && begin)) continue;
-    begin();
-    begin = undefined;
+    if (isServed && begin) {
+      begin();
+      begin = undefined;
+    }
   }
 }
 
