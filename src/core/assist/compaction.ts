@@ -14,7 +14,7 @@ export interface CompactionRequest {
   /** The provider that writes the summary. */
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  /** Who compacts; by default the person at this machine. */
+  /** The author of the compaction; by default the person at this machine. */
   readonly principal?: string | undefined;
 }
 

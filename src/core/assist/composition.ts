@@ -67,5 +67,5 @@ function composeAgain(project: Place, request: Request, key: string): Compositio
   return made;
 }
 
-/** What `previewContext` does without a request. */
+/** The default request of `previewContext`. */
 const asRecorded: Readonly<Record<string, unknown>> = { process: 'sequential', enableShareContext: true };

@@ -6,7 +6,7 @@ import type { ModelProvider } from '../turns/index.js';
 import { usageCompaction } from '../usage/index.js';
 import { askFor } from './ask.js';
 
-/** More losses would make the question long and the answer careless. */
+/** Maximum number of losses in a question. With more, the question gets long and the answer careless. */
 const defaultLimit = 60;
 const maxSummaryLength = 60_000;
 

@@ -93,7 +93,7 @@ async function summaryOf(
   return text.slice(0, maxSummaryLength * 4);
 }
 
-/** What is known about a commit in a format that Stemma does not read: its shape and its size. */
+/** A summary of a commit in a format that Stemma does not read: its shape and its size. */
 function rawSummary(chain: Chain, id: ContextId): string | undefined {
   const { artifact, format, messageCount } = commitOf(chain, id);
   if (findFormat(format)) return undefined;

@@ -4,7 +4,7 @@ import type { ModelProvider } from '../turns/index.js';
 import { countMissing } from './missing.js';
 import { summarizeCommits } from './summaries.js';
 
-/** What a person allowed on this machine for a project. Without it, nothing is summarized by itself. */
+/** The summaries that a person allowed for a project on this machine. Without a plan, no summary is made automatically. */
 export interface SummarizerPlan {
   /** The provider whose model writes the summaries. Null: extracts of the commits' own words. */
   readonly provider: string | null;
@@ -49,7 +49,7 @@ export interface Summarizer {
   close(): void;
 }
 
-/** The plan of a project where a person chose nothing. */
+/** The plan of a project for which a person has chosen none. */
 export const defaultSummarizer: SummarizerPlan = { provider: null, model: null, callsPerDay: 200, perMinute: 10 };
 const quietMs = 30_000;
 const batchSize = 16;

@@ -65,7 +65,7 @@ function write(chain: Chain, draft: Draft): CardRow {
   return rowOf(chain, draft.cardId);
 }
 
-/** B15: a turn has seen the card, or will see it. */
+/** B15: refuses to change a card that a turn has seen or will see. @throws CONFLICT */
 function refuseSealed(chain: Chain, cardId: string): void {
   const agentTurnId = holderOf(chain, cardId);
   if (agentTurnId !== undefined)
@@ -75,7 +75,7 @@ function refuseSealed(chain: Chain, cardId: string): void {
     });
 }
 
-/** B8: a call has one result, so that a replay cannot add a second one. */
+/** B8: refuses a second result of a call, for instance from a replay. @throws CONFLICT */
 function refuseSecondResult(chain: Chain, draft: Draft): void {
   if (draft.type !== 'tool.result' || draft.toolCallId === null || draft.entryKey !== null) return;
   const other = chain.db.one<{ cardId: string }>(

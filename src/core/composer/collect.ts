@@ -48,7 +48,7 @@ export interface Collected {
 }
 
 /**
- * Gathers the blocks of one call. It calls only the services of blocks that the process gets. From the state it reads the todo, the
+ * Collects the blocks of one call. Calls only the services of blocks that the process gets. From the state it reads the todo, the
  * delegated task and the summary. It ignores blocks that an earlier call left in the state.
  */
 export function collectContexts({ state, services = {}, query = '', process = 'sequential', enableShareContext = true }: Collection): Collected {

@@ -166,7 +166,7 @@ function extracts(messages: readonly MemoryMessage[]): readonly Extract[] {
 
 const failed = (message: MemoryMessage): boolean => message.status === 'error' || message.is_error === true;
 
-/** The lines that fit, in order. The lightest are left out first, and of equal ones the oldest. */
+/** The lines that fit, in order. Lines with the smallest weight are left out first; of equal weights, the oldest. */
 function fitting(found: readonly Extract[], room: number): readonly string[] {
   const order = found.map((_, place) => place).sort((a, b) => (found[a]?.weight ?? 0) - (found[b]?.weight ?? 0) || a - b);
   let letters = found.reduce((sum, extract) => sum + extract.text.length + 1, 0);

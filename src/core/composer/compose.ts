@@ -3,7 +3,7 @@ import { type Admission, admission, admitsBlock, type Block, orderedBlocks } fro
 import { tokensOf } from './memory.js';
 import { refuse } from './refusals.js';
 
-/** A layer: its messages, and why they are held back if they are. */
+/** A layer: its messages, and the reason if they are left out. */
 interface Offer {
   readonly layer: string;
   readonly messages: readonly MemoryMessage[];
@@ -60,7 +60,7 @@ function refuseBothPaths({ queryPath, turnId, checkpointMessages }: ComposeInput
   throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is already in memory, so the path of its query is 'checkpoint'`);
 }
 
-/** A query that is announced as part of memory must be there, or the model would never get it. */
+/** Refuses a query that the caller declares as part of memory and that memory lacks: the model would never get it. @throws BAD_REQUEST */
 function refuseMissingQuery({ queryPath, turnId, checkpointMessages }: ComposeInput): void {
   if (queryPath !== 'checkpoint') return;
   if (turnId ? checkpointMessages.some(({ id }) => id === turnId) : checkpointMessages.some(({ role }) => role === 'human')) return;
@@ -68,7 +68,7 @@ function refuseMissingQuery({ queryPath, turnId, checkpointMessages }: ComposeIn
   throw refuse('QUERY_NOT_IN_MEMORY', 'queryPath', `memory contains ${missing}, so the path of the query is 'runtime', or 'none' without a query`);
 }
 
-/** System messages are the system prompt and the blocks. Memory holds dialogue only. */
+/** Refuses system messages in memory, which holds dialogue only. @throws BAD_REQUEST */
 function refuseSystemInMemory({ checkpointMessages }: ComposeInput): void {
   const at = checkpointMessages.findIndex(({ role }) => role === 'system');
   if (at >= 0)

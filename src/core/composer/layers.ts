@@ -10,7 +10,7 @@ const reserved: readonly string[] = [`system_prompt${suffix}`, `checkpoint_messa
 /** The blocks that a checkpoint may keep (A-31). All others are made for each call. */
 export const reproducibleBlocks: readonly BlockKey[] = ['compression__context'];
 
-/** The blocks that are made for each call, and that can be saved with a state to be the same again (A-36). */
+/** The blocks that are made for each call, and that can be saved with a state to reproduce the call (A-36). */
 export const savedBlocks: readonly string[] = ['experience__context', 'knowledge__context', 'todo__context'];
 
 const known = (key: string): key is BlockKey => (blockKeys as readonly string[]).includes(key);

@@ -164,10 +164,10 @@ export async function* runExperiment(
   return { round, results };
 }
 
-/** What a case asks: the same after it was renamed. */
+/** The question of a case as a string, without its title and number of samples. */
 const askedBy = ({ title: _, samples: __, ...asked }: ExperimentCase): string => canonicalJson(asked as unknown as Json);
 
-/** The number of replies that a case has not got yet. */
+/** The number of replies that a case still lacks. */
 function missingOf(chain: Chain, experiment: number, each: ExperimentCase): number {
   const same = resultRows(chain, experiment).filter(
     ({ caseId, problem, ran }) => caseId === each.caseId && problem === null && askedBy(JSON.parse(ran) as ExperimentCase) === askedBy(each),

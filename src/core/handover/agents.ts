@@ -71,7 +71,7 @@ export const toAgent = (row: AgentRow): Agent => ({
   createdAt: timestampOf(row.createdAt),
 });
 
-/** The output box of the agent's running turn, else of its last turn (H10). */
+/** The output box of the agent's running turn, or else of its last turn (H10). */
 function outputOf(row: AgentRow): BoxPlace | undefined {
   if (row.status !== 'idle' && row.output !== null && row.outputBoxId !== null) return { no: row.output, boxId: row.outputBoxId };
   return row.lastOutput !== null && row.lastOutputBoxId !== null ? { no: row.lastOutput, boxId: row.lastOutputBoxId } : undefined;

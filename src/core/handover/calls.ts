@@ -13,7 +13,7 @@ export interface SentCall extends Request {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Number of cards of the output box that the messages contain, counted with all its cards. */
   readonly outputs: number;
-  /** The text of a last system message that no card holds. */
+  /** The text of a last system message that is not stored in a card. */
   readonly note?: string | undefined;
   /** `input`: a performer outside of Stemma read it. `stemma`: Stemma sent it to a model. */
   readonly source: 'input' | 'stemma';
@@ -25,7 +25,7 @@ export interface CallReply {
   readonly ms: number | null;
   /** In US dollars. */
   readonly cost: number | null;
-  /** Why the reply ended, in the provider's word. */
+  /** The provider's reason for the end of the reply. */
   readonly stop: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface CardCall {
   readonly requestId: string;
   readonly number: number;
   readonly at: number;
-  /** `begin`: nobody recorded a call, so the pinned input is the only known one. `entries`: nothing was recorded. */
+  /** `begin`: no call was recorded, so the pinned input stands for one. `entries`: not even the input was recorded. */
   readonly source: SentCall['source'] | 'begin' | 'entries';
   readonly requestBoxId: string | undefined;
   readonly outputs: number;
@@ -105,7 +105,7 @@ export function recordReply(chain: Chain, callNo: number, reply: CallReply): voi
   chain.db.run('UPDATE cardCall SET reply = ? WHERE no = ? AND project = ?', JSON.stringify(reply), callNo, chain.project);
 }
 
-/** The record cards of a call. A card of the call before is used again where nothing changed. */
+/** The record cards of a call. An unchanged card of the previous call is used again. */
 function recordCards(chain: Chain, row: TurnRow, call: SentCall, last: StoredCall | undefined): string[] {
   const before = last ? cardsInOrder(chain, idsAt(chain, last.box)) : [];
   const drafts: NewCard[] = [

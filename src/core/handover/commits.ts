@@ -9,7 +9,7 @@ import { type TurnRow, turnAt } from './turn-rows.js';
 interface Link {
   readonly parent: CommitSeq | null;
   readonly type: CommitType;
-  /** In order. Records of calls are left out: no model sees them. */
+  /** In order, without records of calls, because no model sees these. */
   readonly cards: readonly Card[];
   readonly checkpoint: Checkpoint;
   readonly agent: AgentRow;

@@ -12,7 +12,7 @@ import { type TurnRow, toTurn } from './turn-rows.js';
 /** Maximum depth of delegation. A turn at this depth cannot delegate. */
 export const deepestDelegation = 20;
 
-/** Who requests a turn: an agent, or nobody for a launch from outside. */
+/** The agent that requests a turn. Without `row`, the turn is launched from outside. */
 export interface Caller {
   readonly agentId: string;
   readonly row: AgentRow | undefined;

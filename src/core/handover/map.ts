@@ -7,7 +7,7 @@ import { allTurns, toTurn } from './turn-rows.js';
 
 const shownLength = 200;
 
-/** All agents and their turns, oldest first: who delegated what to whom. */
+/** All agents and their turns, oldest first. They show the delegations of the project. */
 export function handoverMap(chain: Chain): { agents: Agent[]; turns: (AgentTurn & { cards: number; instruction?: string })[] } {
   const turns = allTurns(chain).map((row) => {
     const ids = idsAt(chain, row.context);

@@ -5,7 +5,7 @@ import type { AgentTurn } from '../contract/index.js';
 import { turnNamed } from './turn-rows.js';
 import { finishTurn, writeTurn } from './turns.js';
 
-/** Puts a commit that a performer outside of Stemma made at the end of the agent's chain. Call it in the transaction that makes it. */
+/** Makes a commit of a performer outside of Stemma the end of the agent's chain. Call it in the transaction that stores the commit. */
 export const adoptCommit = (chain: Chain, agentTurnId: string, commit: ContextId): void =>
   void chain.db.run('UPDATE agent SET tip = ? WHERE no = ?', commitOf(chain, commit).seq, turnNamed(chain, agentTurnId).agent);
 

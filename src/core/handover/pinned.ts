@@ -6,7 +6,7 @@ import { type Card, endStatuses } from '../contract/index.js';
 import { requestOf } from './request.js';
 import type { TurnRow } from './turn-rows.js';
 
-/** A card by its id and the digest of what a model reads of it. */
+/** A card's id, and the digest of the content that a model reads. */
 type Pin = readonly [cardId: string, digest: string];
 
 interface Pinned {
@@ -82,12 +82,12 @@ function liveCards(chain: Chain, row: TurnRow): Pick<TurnCards, 'context' | 'pro
   };
 }
 
-/** What the model of a turn sees: its pinned context, then its output. */
+/** The cards that the model of a turn sees: its pinned context, then its output. */
 export function turnCards(chain: Chain, row: TurnRow): TurnCards {
   const pinned = pinnedOf(chain, row);
   const ids = idsAt(chain, row.output);
   const hasEnded = endStatuses.some((status) => status === row.status);
-  // A box can grow after its turn. What the turn said is what was committed when it ended.
+  // A box can grow after its turn, so the output of an ended turn is limited to the cards committed at its end.
   const written = cardsInOrder(chain, hasEnded ? ids.slice(0, row.committed) : ids).filter((card) => !isCallRecord(card));
   if (!pinned) {
     const live = liveCards(chain, row);

@@ -68,7 +68,7 @@ export function turnNamed(chain: Chain, agentTurnId: string): TurnRow {
 
 /** The agent turn to which each of these commits belongs. Commits of other turns are missing in the map. */
 export function turnsOfCommits(chain: Chain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, TurnRow> {
-  // A batch reuses an agent at most once, so the agent and the batch name one turn.
+  // A batch uses an agent at most once, so agent and batch identify one turn.
   const found = chain.db.all<{ seq: CommitSeq; turn: number }>(
     `SELECT c.seq, t.no AS turn FROM context c JOIN agent a ON a.project = c.project AND a.agentId = c.principal JOIN agentTurn t ON t.agent = a.no
        LEFT JOIN batch b ON b.no = t.batch

@@ -49,7 +49,7 @@ export function beginTurn(chain: Chain, named: Named): AgentTurn {
   });
 }
 
-/** Pins the input. Where a card was deleted or expired since the dispatch, the chain gets the input again. */
+/** Pins the input. If a card was deleted or expired since the dispatch, commits the input again. */
 function begin(chain: Chain, row: TurnRow): void {
   if (pinInput(chain, row)) recommitInput(chain, row, turnCards(chain, row).context);
 }

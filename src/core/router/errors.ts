@@ -6,7 +6,7 @@ type Stream = AsyncGenerator<unknown, unknown, undefined>;
 /** Whether a procedure answered with a stream. */
 export const isStream = (output: unknown): output is Stream => isObject(output) && Symbol.asyncIterator in output;
 
-/** The same stream. What it throws is changed by `refuse`. */
+/** Passes a stream on and converts the errors that it throws with `refuse`. */
 export async function* refusing(stream: Stream, refuse: (error: unknown) => unknown): Stream {
   try {
     return yield* stream;
@@ -15,12 +15,12 @@ export async function* refusing(stream: Stream, refuse: (error: unknown) => unkn
   }
 }
 
-/** An error as it leaves: with the code and data of the contract. A bug stays as it is. `call` is the path of the procedure. */
+/** Converts an error for the caller, with the code and data of the contract. A bug stays as it is. `call` is the path of the procedure. */
 export function asRefusal(error: unknown, call: string): unknown {
   if (error instanceof StemmaError)
     return new ORPCError(error.code, { message: error.message, data: { ...error.data, call }, status: statusOf[error.code] });
   if (error instanceof ORPCError && error.cause instanceof ValidationError && error.code === 'BAD_REQUEST') {
-    // An unknown field is often the reason why another one is missing.
+    // Reports an unknown field first: a misspelled field is often the reason why another one is missing.
     const { issues } = error.cause;
     const issue = withinUnion(issues.find((each) => 'keys' in each) ?? issues[0]);
     const unknown = issue && 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.slice(0, 1) : [];
@@ -32,7 +32,7 @@ export function asRefusal(error: unknown, call: string): unknown {
 
 type Issue = ValidationError['issues'][number];
 
-/** Of a value that fits none of several forms: where the form that it breaks in the fewest places breaks. The message names all forms. */
+/** For a value that matches no variant of a union, the issue in the variant with the fewest issues. The message names all variants. */
 function withinUnion(issue: Issue | undefined): Issue | undefined {
   const forms = issue && 'errors' in issue && Array.isArray(issue.errors) ? (issue.errors as readonly (readonly Issue[])[]) : [];
   const byIssues = forms.toSorted((a, b) => a.length - b.length);

@@ -15,7 +15,7 @@ import { noteResumed } from '../sessions/index.js';
 import { preparePrices } from '../usage/index.js';
 import { chainOf, os } from './procedure.js';
 
-/** Remembers what an agent continues, in a project that can be written to. OpenCode reads a copy of the file, so it has no history yet. */
+/** Stores which session an agent continues, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
 function remember(session: Session, id: ContextId, made: Resumable): void {
   const { access, chain } = session.project();
   if (access.mode === 'read-write' && made.agent !== 'opencode') noteResumed(chain, { ...made, id });
@@ -51,7 +51,7 @@ export const exportRouter = {
   continue: os.export.continue.handler(async ({ input, context: { session } }) => {
     const { agentRoots, openTerminal } = session.engine.options;
     const { chain } = session.project();
-    // Refused before anything is written.
+    // Checks the folder before anything is written.
     checkFolder(resumeIn(chain, agentRoots, { ...input, dryRun: true }).cwd);
     const made = resumeIn(chain, agentRoots, input, session.checkOutput);
     remember(session, input.id, made);

@@ -22,7 +22,7 @@ export const importRouter = {
   }),
 };
 
-/** Imports in a thread of its own, where the engine has a script for it and the thread starts. */
+/** Imports in a thread of its own, if the engine has a script for it and the thread starts. Otherwise imports in this thread. */
 async function* importing(
   { engine }: Session,
   project: Project,

@@ -1,6 +1,6 @@
-// router: the contract as procedures, each a line that hands its input to the folder that does the work.
-// One file for each namespace. `procedure.ts` is what every call passes through: access, replicas and errors.
-// No SQL and no logic of its own: what a procedure does is in the folders below.
+// router: the procedures of the contract. Each is a line that passes its input to the folder that does the work.
+// One file for each namespace. Every call runs through `procedure.ts`, which handles access, replicas and errors.
+// The router has no SQL and no logic of its own.
 import { agentRouter } from './agent.js';
 import { artifactRouter } from './artifact.js';
 import { boxRouter } from './box.js';

@@ -3,14 +3,14 @@ import { contract } from '../contract/index.js';
 import { effectOf, fetchForRead, isRefused, requireWrite, type Session } from '../project/index.js';
 import { asRefusal, isStream, refusing } from './errors.js';
 
-/** What a door hands to every call: the connection that it came over. */
+/** The context of every call: its connection. */
 export interface RouterContext {
   readonly session: Session;
 }
 
 /**
- * Every error leaves as an ORPCError with the code and data of the contract, whether the call throws it or the stream that the
- * call returned. An unexpected error is a bug, and its message does not leave.
+ * The base of all procedures. It converts every error of a call or of its returned stream into an ORPCError with the code and data
+ * of the contract. An unexpected error is a bug, and its message is not sent.
  */
 export const os = implement(contract)
   .$context<RouterContext>()
@@ -27,8 +27,8 @@ export const os = implement(contract)
   });
 
 /**
- * Refuses every call that a project which is only read does not allow. This is the one place where that is checked. The project is looked
- * at again first: a person may have trusted it, or freed some space.
+ * Refuses every call that a read-only project does not allow. This is the only place with this check. It first opens the project again,
+ * because a person may have trusted it or freed some space. @throws as `requireWrite`.
  */
 function refuseWrites({ openProject, engine }: Session, path: readonly string[], input: unknown): void {
   const project = openProject();
@@ -36,16 +36,16 @@ function refuseWrites({ openProject, engine }: Session, path: readonly string[],
     requireWrite(engine.open(project.dir).access);
 }
 
-/** Milliseconds between two looks at a busy database, and the number of looks: SQLite then waits as long again, and says LOCKED. */
+/** Milliseconds between two checks of a busy database, and the number of checks. After that, SQLite waits as long again and reports LOCKED. */
 const busyMs = 4;
 const maxLooks = 15_000;
 
-/** Procedures that only read for their caller, but store what they derive: a materialized context, and the facts of usage. */
+/** Whether a procedure that only reads for its caller stores derived data: a materialized context, or the facts of usage. */
 const storesDerived = (path: readonly string[]): boolean => path[0] === 'usage' || path.join('.') === 'context.materialize';
 
 /**
- * Waits for another writer without blocking the thread: an import in another thread or process holds one transaction for a file. Calls that
- * only read are answered meanwhile.
+ * Waits for another writer without blocking the thread, because an import in another thread or process holds one transaction per file. Calls
+ * that only read are answered meanwhile.
  */
 async function untilFree({ openProject }: Session, path: readonly string[], input: unknown, signal: AbortSignal | undefined): Promise<void> {
   const isWriting = effectOf(path, input) === 'writes' || storesDerived(path);
@@ -53,7 +53,7 @@ async function untilFree({ openProject }: Session, path: readonly string[], inpu
     await new Promise((resolve) => setTimeout(resolve, busyMs));
 }
 
-/** Makes the call. If it reads an object that only the hub or a replica holds, the object is fetched and the call is made again. */
+/** Makes the call. If it fails because only the hub or a replica holds an object, fetches the object and makes the call again. */
 async function withReplicas<T>(session: Session, call: () => T): Promise<Awaited<T>> {
   for (;;)
     try {

@@ -11,7 +11,7 @@ export const projectsRouter = {
   card: os.projects.card.handler(({ input, context }) => cards.wireCardOf(cards.getCard(chainWithId(context, input.projectId), input.cardId))),
 };
 
-/** The project that an address names: the session's, else one that is open. @throws NOT_FOUND */
+/** The chain of the project with this id: the session's project, or another open one. @throws NOT_FOUND */
 function chainWithId({ session }: RouterContext, projectId: string) {
   const own = session.openProject();
   const project = own?.projectId === projectId ? own : session.engine.withId(projectId);

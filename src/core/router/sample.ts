@@ -8,12 +8,12 @@ import { createTicket, discuss, giveVerdict, moveTicket } from '../tickets/index
 import { addEntity, createSpace, listEntities, listRuns, post, send, setGoals, setMemory, setPlan } from '../timeline/index.js';
 import type { ModelProvider, ReplyPiece } from '../turns/index.js';
 
-/** The person of the story. Entities are never deleted, so her presence says that the story was told. */
+/** The person of the story. Entities are never deleted, so if she exists, the story was written already. */
 const person = 'mira';
 
 /**
  * Continues the story of the sample's transcripts in every view: a fork, a handover, profiles and a template, a space with a waiting run,
- * a review with a finding and its discussion, and an experiment. Does nothing if it was told before.
+ * a review with a finding and its discussion, and an experiment. Does nothing if it was written before.
  */
 export async function writeSampleStory(chain: Chain): Promise<void> {
   if (listEntities(chain).some(({ entityId }) => entityId === person)) return;
@@ -34,7 +34,7 @@ export async function writeSampleStory(chain: Chain): Promise<void> {
   for await (const _ of runExperiment(chain, { experimentId }, []));
 }
 
-/** The same turn with a more exact prompt: a branch that Compare shows beside the original. */
+/** Forks a turn with a more exact prompt, so that Compare can show the branch beside the original. */
 function forkPrompt(chain: Chain, turn: Commit | undefined): void {
   const key = turn && outlineRows(chain, { id: turn.id }).rows.findLast((row) => row.prompt && row.commit === turn.id)?.key;
   if (!turn || !key) return;
@@ -108,8 +108,8 @@ const askReader = {
 } as const;
 
 /**
- * Carries out the turn of the reader with Stemma's own loop and a scripted model: it searches the histories, then reports. So its calls are
- * real, recorded with their digests, and `turn.reproduce` proves them.
+ * Carries out the turn of the reader with Stemma's own loop and a scripted model, which searches the histories and then reports. The calls
+ * are recorded with their digests, so `turn.reproduce` can prove them.
  */
 async function read(chain: Chain, turnId: string): Promise<void> {
   const parts: RunnerParts = { chain, live: openLiveJobs(), providers: [scriptedReader()], agents: [], agentRoots: [], dir: '' };
@@ -143,7 +143,7 @@ function scriptedReader(): ModelProvider {
   };
 }
 
-/** How long the agent of the story waits: longer than a first look at the sample takes. */
+/** The agent of the story waits this long, so that it still waits when a person first opens the sample. */
 const aDay = 24 * 3_600_000;
 
 /** A person and an agent in a space: the agent has asked the person and waits for the answer. Another agent has a plan. */

@@ -3,10 +3,10 @@ import { changeBranch, changeSession, deleteSession, listSessions, placeOf, type
 import { preparePrices } from '../usage/index.js';
 import { chainOf, os, type RouterContext } from './procedure.js';
 
-/** How long after its last change a session counts as live, in milliseconds. */
+/** A session counts as live for this many milliseconds after its last change. */
 const restingMs = 120_000;
 
-/** The ends of the sessions that live capture sees an agent work on. */
+/** The ends of the sessions on which an agent works, as live capture observes it. */
 function factsOf({ session }: RouterContext): SessionFacts {
   const { watching, files } = session.project().capture.status();
   const since = session.project().chain.clock() - restingMs;

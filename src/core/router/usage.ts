@@ -16,7 +16,7 @@ import {
 } from '../usage/index.js';
 import { chainOf, os, type RouterContext } from './procedure.js';
 
-/** Asks the thread that counts tokens, so that the engine answers other calls meanwhile. Without a thread, the engine counts them itself. */
+/** Lets the thread count the tokens, so that the engine answers other calls meanwhile. Without a thread, the engine counts them itself. */
 async function inThread<Result>(
   { session }: RouterContext,
   about: 'context' | 'series',
@@ -34,7 +34,7 @@ async function inThread<Result>(
   return ask(chain, id);
 }
 
-/** The procedures of `usage`. The list of prices is large, so it is loaded at the first question. */
+/** The procedures of `usage`. The list of prices is large, so it is loaded at the first call. */
 export const usageRouter = {
   context: os.usage.context.handler(({ input, context }) => inThread<UsageContext>(context, 'context', input.id, usageOfContext)),
   calls: os.usage.calls.handler(async ({ input, context }) => {

@@ -3,11 +3,11 @@ import type { Chain } from '../chain/index.js';
 import { type ParsedEntry, readerOf } from '../formats/index.js';
 import { indexable } from './words.js';
 
-/** Only this much of a text is indexed: the words of huge outputs are mostly numbers. */
+/** Maximum number of indexed characters of a text: the words of huge outputs are mostly numbers. */
 const maxTextLength = 200_000;
 /**
- * The size of a batch, which is one transaction and one sync; the last commit may exceed the bytes. Large batches avoid later merges
- * of the index, its main cost. Other writers wait about a tenth of a second for a batch.
+ * The size of a batch, which is one transaction and one sync. The last commit may exceed the bytes. Large batches avoid later merges of
+ * the index, which are its main cost. Other writers wait about a tenth of a second for a batch.
  */
 const batch = { commits: 1_024, bytes: 4 * 1024 * 1024 };
 
@@ -50,7 +50,7 @@ function indexBatch(chain: Chain): void {
   chain.db.transaction(() => {
     const rows = nextRows(chain);
     const wanted = rows.filter(({ repeats }) => !repeats);
-    // Each kind of work is done for the whole batch: parsing between inserts would displace the index from the cache.
+    // Parses the whole batch before the inserts, because parsing between them would push the index out of the cache.
     const entries = contentsOf(chain, wanted).flatMap((content, at) => (content ? entriesOf(wanted[at] as Row, content) : []));
     const numbers = entries.map(
       ({ seq, place, kind }) => chain.db.insert('searchEntry', { project: chain.project, context: seq, place, kind }).rowId,

@@ -34,7 +34,7 @@ export interface SearchResult {
 const intactEntry = matchingRow(['no', 'project', 'context', 'place', 'kind'], 'e');
 const intactCommit = matchingRow(contextColumns, 'c');
 
-/** A query first indexes for this long, so that it finds new commits. */
+/** Milliseconds that a query first spends on indexing, so that it finds new commits. */
 const catchUpMs = 150;
 
 interface Found {
@@ -104,7 +104,7 @@ function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq
     const value = filter?.[name];
     return value === undefined ? [] : [{ sql: filtered[name], value: name === 'from' || name === 'to' ? Date.parse(value) : value }];
   });
-  // What was deleted is found again as soon as it is brought back.
+  // The index keeps entries of deleted sessions, so that they are found again when the session is restored.
   const without = hidden.size > 0 ? ' AND c.seq NOT IN (SELECT value FROM json_each(?))' : '';
   return {
     where: wanted.map(({ sql }) => ` AND ${sql}`).join('') + without,
@@ -114,7 +114,7 @@ function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq
 
 function hitOf(chain: Chain, row: Found | undefined, score: number, patterns: readonly Pattern[]): SearchHit | undefined {
   const entry = row && parsedOf(chain, row.artifact, row.format).entries[row.place];
-  // The index may be damaged: an entry without the words is no hit.
+  // A damaged index may return an entry without the words, which is no hit.
   if (!entry || lacksWords(searchableText(entry), patterns)) return undefined;
   return {
     commit: row.id,

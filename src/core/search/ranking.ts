@@ -27,7 +27,7 @@ const tooCommon = 5_000;
 /** A prefix matches every word that starts with it. In a large index, shorter prefixes match as whole words only. */
 const minBeginningLength = 3;
 
-/** The best of the newest matches, best first; of equal ones the newer first. */
+/** The best of the newest matches, best first. Of equal matches, the newer one comes first. */
 export function rank(chain: Chain, phrases: readonly Phrase[], matching: Matching, limit: number, many = manyEntries): Ranking {
   const highest = chain.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM searchEntry')?.no ?? 0;
   return highest < many ? rankAll(chain, phrases, matching, limit) : rankNewest(chain, phrases.map(closed), matching, limit);

@@ -1,4 +1,4 @@
-/** Fast, because it is one native call: the UTF-8 of any other text is longer. */
+/** Compares lengths, which takes one fast native call: the UTF-8 form of a text with other characters is longer. */
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
 /** Scripts without spaces between words: each character is a word, in the index and in queries. */
@@ -40,7 +40,7 @@ const length = 200;
 
 /** Finds a phrase of a query in a text. */
 export interface Pattern {
-  /** Made on demand: most texts and queries are ASCII. */
+  /** Built on demand, because most texts and queries are ASCII and do not need it. */
   readonly expression: () => RegExp;
   /** The word in lower case, for a phrase of one ASCII word: it is found without the expression. */
   readonly word?: string;
@@ -90,7 +90,7 @@ function isWordAt(text: string, at: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
 }
 
-/** Whether a text surely lacks a pattern. Outside of ASCII, the index folds letters that a pattern tells apart, so there it is never sure. */
+/** Whether a text certainly lacks a pattern. False for texts outside of ASCII, because the index treats more letters as equal than a pattern does. */
 export function lacksWords(text: string, patterns: readonly Pattern[]): boolean {
   const whole = searched(text);
   return whole.lower !== undefined && patterns.some((pattern) => pattern.word !== undefined && placesIn(whole, pattern, 1).length === 0);

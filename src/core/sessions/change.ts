@@ -42,7 +42,7 @@ export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId:
     const mark = sessionMarks(chain).get(sessionId);
     if (!deleted) {
       if (!mark) throw notFound(sessionId, `This project has no session ${sessionId}.`, { field: 'sessionId' });
-      // Those that were deleted with it carry the same time.
+      // Sessions that were deleted together have the same time of deletion.
       const together = [...sessionMarks(chain)].filter(([, other]) => other.deletedAt !== null && other.deletedAt === mark.deletedAt);
       bringBack(chain, `the session ${mark.title ?? sessionId}`, sessionId, () => {
         for (const [id] of together) markSession(chain, id, { deletedAt: null });
@@ -56,14 +56,14 @@ export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId:
     const { continuedAs } = forestOf(chain);
     const ids = [sessionId, ...started].flatMap((id) => [id, ...(continuedAs.get(id) ?? [])]);
     const commits = countOf(chain, ids);
-    // Undo brings back what carries this time, so no other deletion may have it.
+    // Undo restores all sessions with this time, so no other deletion may have the same time.
     const deletedAt = Math.max(chain.clock(), 1 + Math.max(0, ...[...sessionMarks(chain).values()].map((other) => other.deletedAt ?? 0)));
     for (const id of ids) markSession(chain, id, { deletedAt });
     return { sessionId, title, deleted, commits };
   });
 }
 
-/** The ids of the subagents of a session, and of theirs. */
+/** The ids of the subagents of a session, and of their subagents. */
 const startedBy = (rows: readonly SessionRow[], sessionId: string): string[] =>
   rows.filter((row) => row.parentSessionId === sessionId).flatMap((row) => [row.sessionId, ...startedBy(rows, row.sessionId)]);
 
@@ -73,7 +73,7 @@ function countOf(chain: Chain, ids: readonly string[]): number {
   return forest.nodes.filter((node) => wanted.has(forest.keyOf(node) ?? '')).length;
 }
 
-/** A branch after a change. `commits`: those that it and the branches that start from it contain. */
+/** A branch after a change. `commits` includes the commits of branches that start from it. */
 export interface BranchState {
   readonly commit: ContextId;
   readonly title: string;

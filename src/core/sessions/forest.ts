@@ -1,7 +1,7 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, hiddenCommits, hidingState } from '../chain/index.js';
 
-/** What the list of sessions needs to know about a commit. */
+/** The facts about a commit that the list of sessions needs. */
 export interface Node {
   readonly seq: CommitSeq;
   readonly id: ContextId;
@@ -18,7 +18,7 @@ export interface Node {
   readonly createdAt: number;
 }
 
-/** All commits of a project that are not deleted, with what follows from their order. Archived commits are part of it. */
+/** All commits of a project, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
   readonly nodes: readonly Node[];
   readonly at: ReadonlyMap<CommitSeq, Node>;
@@ -33,12 +33,12 @@ export interface Forest {
 
 const forests = new WeakMap<Chain, { readonly state: string; readonly forest: Forest }>();
 
-/** What changes with every new commit, title, archive or deletion. */
+/** A value that changes with every new commit, title, archive or deletion. */
 const selectState = /* sql */ `
 SELECT MAX(seq) || ' ' || COUNT(*) || ' ' || (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' || ${hidingState} AS state
   FROM context WHERE project = ?`;
 
-/** The commits of the project. They are read again when something of them has changed. */
+/** The commits of the project. They are read again only if one of them has changed. */
 export function forestOf(chain: Chain): Forest {
   const state = chain.db.one<{ state: string }>(selectState, chain.project)?.state ?? '';
   const known = forests.get(chain);
@@ -85,10 +85,10 @@ function readForest(chain: Chain): Forest {
   );
   const keyOf = (node: Node): string | undefined => {
     const first = subagentOf.get(node.seq);
-    // A subagent whose commits carry its parent's session is named by its first commit.
+    // A subagent whose commits have the session id of its parent is named by its first commit.
     if (first) return first.sessionId === null || main.has(first.sessionId) ? first.id : first.sessionId;
     const from = node.sessionId === null ? undefined : continued.get(node.sessionId);
-    // A commit that was handed over is older than what the agent made of it, so this ends.
+    // The recursion ends, because a resumed commit is older than the commits that the agent added to it.
     if (from && from.seq < node.seq) return keyOf(from);
     return adopted.get(node.seq) ?? node.sessionId ?? imported.get(node.seq);
   };
@@ -97,7 +97,7 @@ function readForest(chain: Chain): Forest {
     const key = from && keyOf(from);
     if (key !== undefined) continuedAs.set(key, [...(continuedAs.get(key) ?? []), id]);
   }
-  // Commits of a deleted session that another session continues belong to that one.
+  // If another session continues commits of a deleted session, they belong to that session.
   for (const node of nodes.toReversed()) {
     const before = node.parent === null ? undefined : at.get(node.parent);
     const key = before?.sessionId && deleted.has(before.sessionId) ? keyOf(node) : undefined;
@@ -109,7 +109,7 @@ function readForest(chain: Chain): Forest {
 /** The kind of a subagent from its template, such as `Explore` in `claude-code/Explore`. */
 export const subagentKind = ({ template }: Pick<Node, 'template'>): string | undefined => /^[\w.-]+\/(.+)$/.exec(template)?.[1];
 
-/** For commits of imported files without a session id: the id of their first commit. */
+/** For each commit of an imported file without a session id, the id of the file's first commit. */
 function rootsWithoutSession(chain: Chain, at: ReadonlyMap<CommitSeq, Node>): ReadonlyMap<CommitSeq, string> {
   const found = new Map<CommitSeq, string>();
   for (const { tips } of chain.db.all<{ tips: string }>('SELECT tips FROM source WHERE project = ? AND sessionId IS NULL', chain.project))
@@ -123,8 +123,8 @@ function rootsWithoutSession(chain: Chain, at: ReadonlyMap<CommitSeq, Node>): Re
 }
 
 /**
- * The first commit of the branch that a commit is on. A fork of the branch never changes it. `main` is the way to the end of the session's
- * main branch: another branch begins where it leaves that way, in any order of import.
+ * The first commit of the branch that contains a commit. Forks of the branch never change it. `main` are the commits of the session's main
+ * branch, from the root to its end. Another branch begins where it leaves them, in any order of import.
  */
 export function branchStart({ at }: Forest, node: Node, main: ReadonlySet<Node>): Node {
   let start = node;

@@ -1,5 +1,5 @@
-// sessions: sessions and branches as people see them. One session is one row, however many files or checkpoints of it exist.
-// It lists and names them, says where a commit is, and keeps what a person set on them: name, pin, tags, archive, deletion.
+// sessions: sessions and branches as people see them. A session is one row, even if it has many files or checkpoints.
+// It lists and names them, locates a commit in them, and stores a person's marks: name, pin, tags, archive, deletion.
 // A deletion hides. The content stays until a person frees it (release.ts); the file of an agent is never touched.
 
 export { type BranchChange, type BranchState, changeBranch, changeSession, deleteSession, type SessionChange } from './change.js';

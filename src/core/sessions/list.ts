@@ -7,7 +7,7 @@ import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
 import { firstPrompt, writtenTitle } from './titles.js';
 
-/** What is known of sessions beyond the store. */
+/** Facts about sessions that the store does not contain. */
 export interface SessionFacts {
   /** The commits at the ends of sessions on which an agent is working now. */
   readonly live?: ReadonlySet<string> | undefined;
@@ -127,10 +127,10 @@ function rowOf(chain: Chain, forest: Forest, { sessionId, own, files, parent, ma
   };
 }
 
-/** Spans without content are summed up by their tools, so the agent's own file names a session that both describe. */
+/** The format of telemetry spans. Without content they have poor titles, so a session that also has the agent's own file is titled by that. */
 const spanFormat = 'otlp-v1';
 
-/** The title by the one rule: the agent's own, else the first prompt that a person typed. A subagent is named by its task. */
+/** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
 function titleOf(chain: Chain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
   if (isSubagent) return own.find(({ summary }) => summary !== null)?.summary ?? undefined;
   return (
@@ -153,7 +153,7 @@ export const tipsOf = (forest: Forest, own: readonly Node[]): Node[] => {
     .sort((a, b) => b.createdAt - a.createdAt || b.seq - a.seq);
 };
 
-/** The end at which the agent works: the newest that was recorded, not made here. */
+/** The end of the main branch, where the agent works: the newest recorded one, not a fork made in Stemma. */
 export const mainTip = (tips: readonly Node[]): Node | undefined => tips.find(({ forked }) => forked === 0) ?? tips[0];
 
 /** The commits on the main branch of the session of a commit; none for a commit of no session. */
@@ -184,7 +184,7 @@ interface SessionFiles {
   readonly cwd: string | undefined;
 }
 
-/** The files of each session. A file belongs to the session in which its branches end. */
+/** The files of each session. A file belongs to the session that contains the ends of its branches. */
 function filesBySession(chain: Chain, forest: Forest): ReadonlyMap<string, SessionFiles> {
   const found = new Map<string, SessionFiles>();
   const rows = chain.db.all<{ sessionId: string | null; title: string | null; cwd: string | null; tips: string }>(
@@ -212,7 +212,7 @@ function filesBySession(chain: Chain, forest: Forest): ReadonlyMap<string, Sessi
   return found;
 }
 
-/** For each subagent the session that started it: the one of the call, else the one whose id its commits carry. */
+/** For each subagent the session that started it: that of the call, or else the session whose id its commits have. */
 function startersOf(chain: Chain, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
   const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(
     `SELECT s.context, r.context AS starter FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?
@@ -237,7 +237,7 @@ function startersOf(chain: Chain, { nodes, at, subagentOf, keyOf }: Forest): Rea
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The value to sort by. What is not known comes after everything else in descending order. */
+/** The value to sort by. In descending order, unknown values come last. */
 function sortedBy(row: SessionRow, sort: SessionSort): string | number {
   switch (sort) {
     case 'lastAt':

@@ -1,7 +1,7 @@
 import type { CommitSeq } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 
-/** What a person set on a session. */
+/** A person's marks on a session. */
 export interface SessionMark {
   readonly title: string | null;
   readonly tags: readonly string[];
@@ -10,7 +10,7 @@ export interface SessionMark {
   readonly deletedAt: number | null;
 }
 
-/** What a person set on a branch. */
+/** A person's marks on a branch. */
 export type BranchMark = Omit<SessionMark, 'tags' | 'pinnedAt'>;
 
 type StoredMark = Omit<SessionMark, 'tags'> & { readonly sessionId: string; readonly tags: string | null };

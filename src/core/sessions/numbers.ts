@@ -4,7 +4,7 @@ import type { SessionRow } from '../contract/index.js';
 import { callsByCommit, limitOf, moneyOf } from '../usage/index.js';
 import type { Forest } from './forest.js';
 
-/** What the calls of a session came to. */
+/** Figures of the calls of a session. */
 export type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'models' | 'isOnHub'>;
 
 interface Sum {
@@ -21,8 +21,8 @@ interface Sum {
 export const noNumbers: SessionNumbers = { peakTokens: null, limit: null, cost: null, models: [] };
 
 /**
- * The counted peak, window, price and models of each session. The price includes subagents. A session with contents that only the hub holds has
- * no numbers: those of a part of its calls would be too small.
+ * The counted peak, window, price and models of each session. The price includes subagents. A session with contents that only the hub holds
+ * has no figures, because figures of a part of its calls would be too small.
  */
 export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
   const sums = new Map<string, Sum>();
@@ -78,7 +78,7 @@ function withStarters(key: string, parents: ReadonlyMap<string, string>): Readon
   return seen;
 }
 
-/** The commits of a project that is open without a clone whose contents are not here. */
+/** Commits whose contents only the hub holds, in a project that is open without a clone. */
 const commitsOnHub = ({ artifacts, db, project }: Chain): CommitSeq[] =>
   artifacts.copies.expects()
     ? db

@@ -6,8 +6,8 @@ import { mainTip, sessionOf, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
 /**
- * Where a commit is: its session, its branch and its turn, each with its siblings. Sessions may begin with the same turns, which belong to
- * the one that was imported first. `chosen` names the session that the person looks at, if it is one of these. @throws NOT_FOUND
+ * The session, branch and turn of a commit, each with its siblings. Sessions may begin with the same turns, which belong to the session
+ * that was imported first. `chosen` is the session that the person has selected, if it also contains the commit. @throws NOT_FOUND
  */
 export function placeOf(chain: Chain, id: ContextId, chosen?: string): CommitPlace {
   const { seq, id: full } = commitOf(chain, id);

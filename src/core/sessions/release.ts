@@ -8,7 +8,7 @@ const sessions = '(SELECT sessionId FROM temp.deletedSession)';
 
 const source = `sessionId IN ${sessions} OR (sessionId IS NULL AND json_array_length(tips) > 0
   AND NOT EXISTS (SELECT 1 FROM json_each(tips) t WHERE t.value NOT IN ${hidden}))`;
-/** A call stays with its commit: a session that continues a deleted one has the commits of its beginning. */
+/** Calls to release. A call stays if its commit stays, because another session may continue the deleted one. */
 const request = `(conversation IN (SELECT no FROM requestConversation WHERE sessionId IN ${sessions} OR source IN (SELECT no FROM source WHERE ${source}))
   AND (context IS NULL OR context IN ${hidden})
   AND NOT EXISTS (SELECT 1 FROM record r WHERE r.project = request.project AND r.record = request.replyRecord AND r.context NOT IN ${hidden}))`;
@@ -28,8 +28,8 @@ const rows: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What deleted sessions and branches hold, for a garbage collection that frees it. Commits stay with their times and counts: their content
- * goes, and with it the texts that were taken from it. Call it inside a transaction.
+ * The rows of deleted sessions and branches, for a garbage collection that frees their content. Their commits stay with times and counts. Their
+ * content and the texts derived from it are removed. Call it inside a transaction.
  */
 export function releaseDeleted(chain: Chain): Released {
   const { db, project } = chain;
@@ -64,12 +64,12 @@ function dropTexts(chain: Chain): void {
   db.run(`UPDATE usageCall SET prompt = NULL, does = NULL WHERE context IN ${freed}`, project);
   db.run(`UPDATE context SET summary = NULL WHERE seq IN ${freed}`, project);
   db.run(`UPDATE source SET title = NULL WHERE project = ? AND (${source})`, project);
-  // A word cannot be taken out of the index without the text that it came from. The index is filled again while Stemma is idle.
+  // Words cannot be removed from the index without the original text, so the whole index is dropped. Stemma fills it again while idle.
   dropSearchIndex(chain);
 }
 
 /**
- * Brings something back. @throws NOT_FOUND if content of it was freed.
+ * Restores a deleted session or branch. @throws NOT_FOUND if some of its content was freed.
  */
 export function bringBack(chain: Chain, name: string, id: string, unmark: () => void): void {
   const before = hiddenCommits(chain, { archived: true });

@@ -2,7 +2,7 @@ import type { ContextId } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import { importPaths } from '../import/index.js';
 
-/** A context that was written where an agent finds it. */
+/** A context that was written into an agent's session folder. */
 export interface Resumed {
   readonly id: ContextId;
   readonly sessionId: string;
@@ -10,8 +10,8 @@ export interface Resumed {
 }
 
 /**
- * Remembers that an agent continues a session under another id, so that what it adds is no session of its own. The file that was written is
- * imported at once: it holds nothing new yet, and only what the agent adds counts as grown.
+ * Stores that an agent continues a session under another id, so that its additions belong to the same session. Imports the written file at
+ * once, while it contains no new turns, so that later only the agent's additions are imported.
  */
 export function noteResumed(chain: Chain, { id, sessionId, path }: Resumed): void {
   const { seq } = commitOf(chain, id);

@@ -2,11 +2,11 @@ import { type Chain, commitAt, parsedOf } from '../chain/index.js';
 import { planHeading } from '../formats/index.js';
 import type { Node } from './forest.js';
 
-/** What a person did not write as a request: slash commands, shell commands, interrupted turns and what an agent puts in their place. */
+/** Texts that are no requests of a person: slash commands, shell commands, interrupted turns and their replacements by an agent. */
 const notAPrompt =
   /^(\/[\w:-]+(\s|$)|!\s|\[(image|Request interrupted)|Caveat:|<(local-command|command)|This session is being continued|Compaction\b)/;
 
-/** The title that an agent wrote. The first prompt, which an import stores where a title is missing, does not count. */
+/** The title that an agent wrote. The first prompt, which an import stores if there is no title, does not count. */
 export const writtenTitle = (titles: readonly string[], own: readonly Node[]): string | undefined => {
   const prompts = new Set(own.map(({ summary }) => summary));
   return titles.find((title) => title.trim() !== '' && !prompts.has(title));

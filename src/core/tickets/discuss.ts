@@ -10,7 +10,7 @@ const maxSummaryLength = 200;
 
 /**
  * Adds a message to a ticket's thread. The thread is a branch that starts at the ticket's context, so that the answerer
- * knows what was understood then. Two tickets with the same context have two branches. Without a known context the thread
+ * has the knowledge of that time. Two tickets with the same context have two branches. Without a known context the thread
  * starts a conversation. A message asks the answerer to start; a message by the answerer is the answer.
  */
 export function discuss(
@@ -89,7 +89,7 @@ export function thread(chain: Chain, ticketId: string): TicketThread {
 function messageOf(chain: Chain, commit: ContextRow, isCurrent: (commit: ContextRow) => boolean): TicketThread['messages'][number] {
   const own: Entry[] = entries(chain, { id: commit.id, stop: commit.id }).entries;
   const role = own.findLast((entry) => entry.role !== 'tool')?.role ?? 'user';
-  // A command-line agent notes its surroundings as entries of the user: they are no part of its answer.
+  // A command-line agent records its environment as entries of the user, which are no part of its answer.
   const spoken = own.filter((entry) => entry.kind === 'text' && entry.role === role);
   return {
     commit: commit.id,

@@ -5,7 +5,7 @@ import { recordOf } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 
 interface Asked {
-  /** Null means anybody. */
+  /** Null means any agent or person. */
   readonly who: string | null;
   readonly task: TicketTask;
   readonly contextId: string | null;
@@ -13,7 +13,7 @@ interface Asked {
   readonly move?: { readonly from: TicketStatus; readonly to: TicketStatus } | undefined;
 }
 
-/** Records that somebody should start on a ticket. A person or a runner decides whether to act on it (K5). */
+/** Requests that an agent or person starts on a ticket. A person or a runner decides whether to act on it (K5). */
 export function ask(chain: Chain, ticket: number, { who, task, contextId, by, move }: Asked): void {
   chain.db.run(
     'INSERT INTO ticketEvent (project, ticket, at, who, task, contextId, moveFrom, moveTo, by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -111,7 +111,7 @@ export function events(chain: Chain, { after = 0, ticketId, who, state, newestFi
 export const waitingCount = (chain: Chain): number =>
   chain.db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM (${selectEvent} WHERE e.project = ?) WHERE state = 'waiting'`, chain.project)?.n ?? 0;
 
-/** Marks a start as taken, done or dismissed (K5). @throws CONFLICT if somebody else took it, or it is not waiting. */
+/** Marks a start as taken, done or dismissed (K5). @throws CONFLICT if another agent or person took it, or if it is not waiting. */
 export function acknowledge(chain: Chain, input: { event: number; by: string; as: 'taken' | 'done' | 'dismissed' }): TicketEvent {
   return chain.db.transaction(() => {
     const { state, answeredBy } = eventNamed(chain, input.event);

@@ -42,7 +42,7 @@ export function knownContext(chain: Chain, contextId: string | null): ContextId 
 }
 
 /**
- * The context that somebody should start from on a ticket (K8). A reviewer starts from their earlier review, else fresh. An
+ * The context from which `who` should start on a ticket (K8). A reviewer starts from their earlier review, else fresh. An
  * assignee starts from their own work, else from the previous assignee's. The author of a finding starts from the end of its
  * thread, else from the finding. All candidates are returned too.
  */

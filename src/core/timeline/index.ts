@@ -1,5 +1,5 @@
-// timeline: the context of an agent that works among people and other agents: events in order, each with a named sender.
-// render/ is pure: it renders the blocks of the context, and holds the rules of marks, depths and windows.
+// timeline: builds the context of an agent that works with people and other agents: events in order, each with a named sender.
+// render/ has pure functions that render the blocks of the context, and the rules of marks, depths and windows.
 // spaces/ stores entities, spaces, messages and runs. Runs wait, resume, and are committed to the chain when they end.
 export { renderBlock, renderTimeline, timelineMessages } from './render/timeline.js';
 export { goalsOf, memoriesOf, plansOf, setGoals, setMemory, setPlan } from './spaces/agent.js';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Json, parseJson, stringAt } from '../base/index.js';
 import { makeFolders, readInside, replaceFile } from '../files/index.js';
 
-/** The projects that a person trusts on this machine. A project that was moved is another place, and is not trusted there. */
+/** The projects that a person trusts on this machine. A project that was moved has another path and is not trusted there. */
 export interface TrustedProjects {
   has(projectId: string, dir: string): boolean;
   /** Records consent. @throws what the file system throws, when Stemma's own folder cannot be written. */
@@ -13,7 +13,7 @@ export interface TrustedProjects {
   created(projectId: string, dir: string): void;
 }
 
-/** Written when the projects of an older Stemma have been adopted. */
+/** The name of the file that exists once the projects of an older Stemma were adopted. */
 const adoptedMark = 'adopted';
 
 /**

@@ -91,12 +91,12 @@ export function goalsBlock(goals: readonly Goal[]): string {
 
 function goalLine({ description, priority, longTerm }: Goal): string {
   const tags = [...(longTerm ? ['long-term'] : []), ...(priority ? [`priority: ${priority}`] : [])];
-  // A description that ends like a tag could pass for one.
+  // A description that ends like a tag could be mistaken for one.
   const text = unquoted(description).replace(/\((?=(?:long-term|priority: )[^()]*\)$)/, '\\(');
   return tags.length === 0 ? text : `${unquoted(description)} (${tags.join(', ')})`;
 }
 
-/** The memories, newest first where their times are known. Empty without memories. */
+/** The memories, newest first if their times are known. Empty without memories. */
 export function memoriesBlock(memories: readonly Memory[]): string {
   const sorted = [...memories].sort((a, b) => (b.updatedAt ?? '').localeCompare(a.updatedAt ?? ''));
   return listed('MEMORIES', sorted.map(memoryLine));

@@ -2,7 +2,7 @@ import type { History, RoleMessage, TimelineMessage } from '../../contract/index
 import { resumeText, summaryText } from './history.js';
 import { nameOf } from './quote.js';
 
-/** Fills the place of a user's message that a model requires and the timeline does not have. */
+/** Replaces a user's message that a model requires and the timeline lacks. */
 const placeholder = '[timeline continues]';
 
 export interface Conversion {
@@ -32,8 +32,8 @@ export function roleMessages({ system, selfEntityId, messages, summary, resume }
   }
   if (resume) add('user', resumeText(resume));
 
-  // A list that starts with the agent's own message gets a placeholder before it, and one at its end if it also ends so. A list
-  // that starts with another sender's message gets none (vectors T37 and T58).
+  // A list that starts with the agent's own message gets a placeholder before it, and another one at its end if it also ends with the
+  // agent's message. A list that starts with another sender's message gets none (vectors T37 and T58).
   if (turns[0]?.role === 'assistant') {
     turns.unshift({ role: 'user', content: placeholder });
     if (turns.at(-1)?.role === 'assistant') turns.push({ role: 'user', content: placeholder });
@@ -41,7 +41,7 @@ export function roleMessages({ system, selfEntityId, messages, summary, resume }
   return [{ role: 'system', content: system }, ...turns];
 }
 
-/** Lines that could pass for one of ours. Inside a message such a line gets one more backslash at its start. */
+/** Lines that could be mistaken for one of ours. Inside a message such a line gets one more backslash at its start. */
 const forgedLine = /^(?=\\*(?:\[.* \((?:human|agent|service|unknown)\)\]|\[timeline continues\]|\[summary of |← ))/gm;
 
 const withoutForgedLines = (text: string): string => {

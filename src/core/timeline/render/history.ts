@@ -25,7 +25,7 @@ const inOrder = (messages: readonly TimelineMessage[]): readonly TimelineMessage
 
 /**
  * Returns a test for messages that the agent has seen in a completed run: those up to and including its mark, by position. Its own
- * messages are always seen, except in a resumed run: there they are new after the mark, because they happened since.
+ * messages always count as seen, except those after the mark in a resumed run, because they were written since.
  */
 export function seenIn({ messages, selfEntityId, lastProcessedMessageId, lastProcessedSeq, resume }: History): (message: TimelineMessage) => boolean {
   const ordered = inOrder(messages);
@@ -74,7 +74,7 @@ export function renderHistory(history: History): RenderedHistory {
   return { text: parts.join('\n'), lines };
 }
 
-/** The line that stands for messages before the window. */
+/** The line that summarizes the messages before the window. */
 export const summaryText = ({ text, messages }: NonNullable<History['summary']>): string =>
   `[summary of ${messages} earlier messages] ${quoted(text)}`;
 const summaryLine = (summary: NonNullable<History['summary']>): string => `  ${summaryText(summary)}`;

@@ -30,7 +30,7 @@ const meaningful = /["\\\u0000-\u001f\u007f-\u009f()[\],:←—\u2028\u2029]/;
 /** Names that lines use themselves. */
 const reserved: readonly string[] = ['You', 'Unknown'];
 
-/** A name without quotes, or quoted if it could pass for more than a name. */
+/** A name without quotes, or quoted if it could be mistaken for other parts of a line. */
 export function nameOf(name: string | null): string {
   if (name === null) return 'Unknown';
   return name === '' || name !== name.trim() || meaningful.test(name) || reserved.includes(name) ? quoted(name) : name;

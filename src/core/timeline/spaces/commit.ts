@@ -23,17 +23,17 @@ export function commitRun(chain: Chain, run: RunRow, output: string | undefined)
 }
 
 /**
- * Commits what the agent of a run reads when it is called, as a snapshot that ends with a message. The parent is `after`, else the last
- * run of the agent. The performer of the run continues it.
+ * Commits the context of a run as a snapshot that ends with a message, before the run's agent is called. The parent is `after`, or else the
+ * last run of the agent. The performer of the run continues the snapshot.
  */
 export function commitTimeline(chain: Chain, runId: string, after: ContextId | undefined): ContextId {
   const run = runOf(chain, runId);
   const entries = timelineEntries(chain, run);
   const trigger = triggerOf(run);
-  // Only a message brings a history along.
+  // Only a run that a message started has a history.
   if (entries.every(({ role }) => role === 'system'))
     entries.push({ role: 'user', kind: 'text', text: trigger.type === 'plan' ? (trigger.instruction ?? reasonOf(run)) : reasonOf(run) });
-  // This format keeps a tool call open between two commits.
+  // This format allows a tool call without a result between two commits.
   return commitEntries(chain, run, entries, { format: openFormat, after });
 }
 

@@ -13,12 +13,12 @@ export function nextCron(line: string, after: number): number {
 }
 
 function cronOf(line: string): Cron {
-  // A question mark stands for the current time. Other numbers of fields are seconds, years, nicknames or single dates.
+  // The library also accepts `?` for the current time, and other numbers of fields for seconds, years, nicknames or single dates.
   if (!line.includes('?') && line.trim().split(/\s+/).length === 5)
     try {
       return new Cron(line, { mode: '5-part', timezone: 'UTC', sloppyRanges: true, paused: true });
     } catch {
-      // The library's own message names its internals.
+      // The library's message is not used, because it names its internals.
     }
   throw badRequest('cron', `cron is ${inWords(line)}; it has five fields (minute hour day month weekday), such as "0 9 * * *"`);
 }

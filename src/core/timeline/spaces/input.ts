@@ -29,7 +29,7 @@ export interface RunTimeline {
   readonly rendered: Rendered;
 }
 
-/** How far an agent has read a space when a call starts. */
+/** The messages of a space that an agent's context contains when a call starts. */
 interface Reach {
   /** The position of the newest message in the agent's context. */
   readonly seq: number;
@@ -37,7 +37,7 @@ interface Reach {
   readonly markMessage: string | null;
 }
 
-/** The context of one call of a run, without its messages. These stay in the store, and `reach` says which ones it contained. */
+/** The context of one call of a run, without its messages. `reach` says which stored messages it contained. */
 interface Frame {
   readonly input: Omit<TimelineInput, 'history'>;
   readonly history: { readonly spaceId: string; readonly reach: Reach; readonly resume: Resume | null } | null;
@@ -67,7 +67,7 @@ export function keepFrame(store: Store, runId: string): void {
   store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frame), run.no);
 }
 
-/** The context of the run's last call. It stays the same whatever happens later. @throws NOT_FOUND for a run of another machine. */
+/** The context of the run's last call. Later messages do not change it. @throws NOT_FOUND for a run of another machine. */
 export function runTimeline(store: Store, runId: string, budget?: number): RunTimeline {
   const run = runOf(store, runId);
   if (run.frame === null) {
@@ -118,7 +118,7 @@ const rendered = (given: TimelineInput): RunTimeline => {
   return { input, rendered: renderTimeline(input) };
 };
 
-/** Leaves out the ids of rows, which an agent never reads. */
+/** Removes the ids of rows, because an agent never reads them. */
 const asInput = (input: TimelineInput): TimelineInput => ({
   ...input,
   ...(input.goals && { goals: input.goals.map(({ description, priority, longTerm }) => ({ description, priority, longTerm })) }),

@@ -75,7 +75,7 @@ export function post(
   });
 }
 
-/** A wait as an input names it: `true` is a wait for anybody. */
+/** Converts the `wait` of an input: `true` means a wait for any member. */
 export const waitIn = (wait: boolean | WaitFor | undefined): WaitFor | undefined => (wait === true ? {} : wait || undefined);
 
 /** The posted message with the wait that it set. */

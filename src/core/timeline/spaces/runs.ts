@@ -126,7 +126,7 @@ function refuseWaits(store: Store, run: RunRow): void {
     });
 }
 
-/** Whose answer is expected, if that is known: the author of the message replied to, a member named with `@`, or the only other member. */
+/** The expected replier, if known: the author of the message replied to, a member named with `@`, or the only other member. */
 function expectedReplier(store: Store, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
   const others = membersOf(store, space).filter((member) => member.no !== run.entity);
   const replied = message.replyTo
@@ -137,7 +137,7 @@ function expectedReplier(store: Store, space: SpaceRow, run: RunRow, message: Sp
   return only && more.length === 0 ? only.name : null;
 }
 
-/** Why the agent writes in this space: what started its run, unless that was a message of this space. */
+/** The reason why the agent writes in this space: the trigger of its run. Null if a message of this space started the run. */
 function originOf(run: RunRow, space: SpaceRow): MessageOrigin | null {
   const trigger = triggerOf(run);
   switch (trigger.type) {
@@ -202,7 +202,7 @@ function nextDue({ cron }: DuePlan, now: number): number | null {
   try {
     return cron === null ? null : nextCron(cron, now);
   } catch {
-    // An older version accepted lines that this one refuses, such as a step of 100 minutes. One such plan must not stop all others.
+    // An older version accepted lines that this one refuses, such as a step of 100 minutes. Such a plan must not stop the others.
     return null;
   }
 }

@@ -71,7 +71,7 @@ function inputOf(chain: Chain, given: ContextId): TimelineInput {
   return input;
 }
 
-/** The same timeline with the messages of its window only. The mark of what was seen may be outside, so its position goes along. */
+/** Keeps only the messages of the window. The message of the read mark may be outside, so the input also gets the mark's position. */
 function inWindow(input: TimelineInput): TimelineInput {
   const { history } = input;
   if (!history) return input;

@@ -5,13 +5,13 @@ import { type EntityRow, entityOf, membersOf, type SpaceRow, type Store, spaceOf
 /** How long a wait lasts by default. */
 export const defaultWaitMs = 5 * 60_000;
 
-/** What a sender asks for: to wait for an answer, of anybody or of one member. */
+/** A wait for an answer: from any member, or from one. */
 export interface WaitFor {
   readonly for?: string | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-/** The member whose answer is awaited, by id or name. @throws BAD_REQUEST for the waiter, a stranger, or a name that several have. */
+/** Finds the awaited member by id or name. @throws BAD_REQUEST for the waiter itself, for no member, or for a name of several members. */
 export function awaitedMember(store: Store, space: SpaceRow, waiter: Pick<EntityRow, 'no'>, wait: WaitFor): EntityRow | undefined {
   if (wait.for === undefined) return undefined;
   const others = membersOf(store, space).filter((member) => member.no !== waiter.no);
@@ -46,8 +46,8 @@ export function openWait(
 }
 
 /**
- * The condition under which a message ends a wait (B-33): it is of the awaited sender; where none is named, it replies to the message of the
- * wait, or is of a person. Its parameters are the sender, whether the sender is a person, and the message that is replied to.
+ * The condition under which a message ends a wait (B-33): the awaited member sent it. If the wait names no member, it must reply to the
+ * wait's message, or a person must have sent it. Parameters: the sender, whether the sender is a person, and the message replied to.
  */
 const endsWait = `w.waiter <> ? AND CASE WHEN w."from" IS NULL THEN ? OR m.messageId = ? ELSE w."from" = ? END`;
 
@@ -70,7 +70,7 @@ export const waitsEndedBy = (store: Store, space: SpaceRow, sender: EntityRow, r
       .map((row) => row.messageId),
   );
 
-/** Ends waits by an answer. */
+/** Ends waits with an answer. */
 export function endWaits(store: Store, messageIds: ReadonlySet<string>, answer: string): void {
   store.db.run(
     `UPDATE spaceWait SET endedAt = ?, answer = (SELECT no FROM spaceMessage WHERE project = ? AND messageId = ?)
