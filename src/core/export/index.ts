@@ -2,7 +2,7 @@
 // It never overwrites a file, exports no data of another context, and removes known patterns of secrets on request (`redact/`).
 // `core/formats` writes the bytes; this folder decides what to write and where.
 export { type ComparisonInput, exportComparison, exportRedactedComparison } from './comparison.js';
-export { type Exported, exportContext, exportRedacted } from './context.js';
+export { type Exported, type ExportInput, exportContext, exportRedacted } from './context.js';
 export { exportFormats } from './formats.js';
 export { isRedacted, type Redaction, type Redactor, redactor, replacedIn, textsOf } from './redact/index.js';
 export { checkFolder, type Resumable, resumeIn, sessionFile } from './resume.js';

@@ -1,6 +1,9 @@
 import { type ContextId, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
 import {
   checkFolder,
+  type Exported,
+  type ExportInput,
   exportComparison,
   exportContext,
   exportFormats,
@@ -21,21 +24,28 @@ function remember(session: Session, id: ContextId, made: Resumable): void {
   if (access.mode === 'read-write' && made.agent !== 'opencode') noteResumed(chain, { ...made, id });
 }
 
+/** A context in another format, with secrets replaced if that was asked for. */
+const exported = async (chain: Chain, input: ExportInput): Promise<Exported> =>
+  isRedacted(input) ? exportRedacted(chain, input) : exportContext(chain, input);
+
+/** An answer holds lists of its own, which may be changed. */
+function withOwnLists<Made extends Pick<Exported, 'losses' | 'lossCounts' | 'redactions'>>({ redactions, ...made }: Made) {
+  return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
+}
+
 /** The procedures of `export`. */
 export const exportRouter = {
   formats: os.export.formats.handler(({ input, context }) => exportFormats(chainOf(context), input)),
   context: os.export.context.handler(async ({ input, context }) => {
     context.session.checkOutput(input.path);
-    const { redactions, ...made } = await (isRedacted(input) ? exportRedacted : exportContext)(chainOf(context), input);
-    return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
+    return withOwnLists(await exported(chainOf(context), input));
   }),
   spans: os.export.spans.handler(async ({ input: { address, ...input }, context }) => {
     const { sendSpans } = context.session.engine.options;
     if (!sendSpans) throw new StemmaError('UNAVAILABLE', 'This program sends no spans: export the context as otlp-v1.', { address });
-    const asked = { ...input, format: 'otlp-v1' };
-    const { text = '', bytes, tier, redactions, ...made } = await (isRedacted(asked) ? exportRedacted : exportContext)(chainOf(context), asked);
+    const { text = '', format: _, ...made } = await exported(chainOf(context), { ...input, format: 'otlp-v1' });
     await sendSpans(address, text);
-    return { address, bytes, tier, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
+    return { address, ...withOwnLists(made) };
   }),
   comparison: os.export.comparison.handler(async ({ input, context }) => {
     await preparePrices(chainOf(context));
