@@ -1,6 +1,6 @@
 /**
  * Runs commands of the built `stemma` one after another in this process, for `ask` of machine.ts. The entry is evaluated anew for each
- * command, and what it imports is loaded once.
+ * command, and what it imports is loaded once. Each command has its own environment and folder, so commands of several machines run here.
  */
 import { pathToFileURL } from 'node:url';
 
@@ -20,6 +20,8 @@ function collected(stream) {
   return () => Buffer.concat(parts).toString('utf8');
 }
 
+process.on('disconnect', () => process.exit());
+
 let commands = 0;
 process.on('message', async ({ words, cwd, env }) => {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
@@ -29,5 +31,9 @@ process.on('message', async ({ words, cwd, env }) => {
   process.exitCode = undefined;
   const [out, err] = [collected(process.stdout), collected(process.stderr)];
   await import(`${pathToFileURL(script).href}?${commands++}`);
-  process.send({ code: process.exitCode ?? 0, out: out(), err: err() });
+  const code = process.exitCode ?? 0;
+  process.exitCode = undefined;
+  // The folder of a test is deleted after it.
+  process.chdir('/');
+  process.send({ code, out: out(), err: err() });
 });

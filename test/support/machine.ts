@@ -31,7 +31,7 @@ export interface Machine {
   giveHistory(): string;
   run(...words: string[]): Promise<Ran>;
   /**
-   * Runs a command as `run` does, but in one process for all commands of this machine: starting it takes most of the time of a short one.
+   * Runs a command as `run` does, but in one process for all commands of all machines: starting it takes most of the time of a short one.
    * For tests of what commands do. Tests of processes, their input and their end use `run`. The commands run one after another.
    */
   ask(...words: string[]): Promise<Ran>;
@@ -85,12 +85,6 @@ export function machine(): Machine {
     return child;
   };
   const start = (words: string[]): ChildProcess => begin(built('cli', 'stemma.js'), words);
-  const answer = inOneProcess(() => {
-    const child = fork(join(root, 'test', 'support', 'commands.mjs'), [built('cli', 'stemma.js')], { env, execPath: node, execArgv: [] });
-    children.push(child);
-    return child;
-  });
-
   const own: Machine = {
     dir,
     env,
@@ -106,7 +100,7 @@ export function machine(): Machine {
       return place;
     },
     run: (...words) => ended(start(words), ''),
-    ask: (...words) => answer({ words, cwd: own.cwd, env }),
+    ask: (...words) => answered({ words, cwd: own.cwd, env }),
     runWith: (input, ...words) => ended(start(words), input),
     follow(...words) {
       const child = start(words);
@@ -151,19 +145,24 @@ interface Command {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs commands one after another in one process, which starts with the first (commands.mjs). */
-function inOneProcess(start: () => ChildProcess): (command: Command) => Promise<Ran> {
-  let child: ChildProcess | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  const send = (command: Command): Promise<Ran> => {
-    child ??= start();
-    return answerTo(child, command);
-  };
-  return (command) => {
-    const ran = last.then(() => send(command));
-    last = ran.catch(() => {});
-    return ran;
-  };
+/** The process of `ask`, and the end of its last command. It ends with this process, whose channel it listens to. */
+let commands: ChildProcess | undefined;
+let lastCommand: Promise<unknown> = Promise.resolve();
+
+/** Runs commands one after another in one process, which starts with the first, or anew after it was killed (commands.mjs). */
+function answered(command: Command): Promise<Ran> {
+  const ran = lastCommand.then(() => answerTo(commandProcess(command.env), command));
+  lastCommand = ran.catch(() => {});
+  return ran;
+}
+
+function commandProcess(env: NodeJS.ProcessEnv): ChildProcess {
+  if (commands?.connected) return commands;
+  const child = fork(join(root, 'test', 'support', 'commands.mjs'), [built('cli', 'stemma.js')], { cwd: root, env, execPath: node, execArgv: [] });
+  child.unref();
+  child.channel?.unref();
+  commands = child;
+  return child;
 }
 
 function answerTo(child: ChildProcess, command: Command): Promise<Ran> {

@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test';
-import type { Machine } from './machine.js';
+import type { SharedHost } from './shared-host.js';
 import { commits, view } from './window.js';
 
 /** The looks in which every view must be readable. */
@@ -10,16 +10,12 @@ export const themes = [
 ] as const;
 
 /** Opens the sample, which fills every view. Returns the part of the address that names the project and two of its commits. */
-export async function withSample(page: Page, machine: Machine): Promise<string> {
-  const { url } = await machine.web();
-  await page.goto(url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
-  await expect(commits(page).first()).toBeVisible();
-  const query = new URLSearchParams(page.url().split('?')[1]);
-  const [tip, other] = await commits(page).evaluateAll((rows) => [rows[0], rows[3]].map((row) => row?.getAttribute('data-commit') ?? ''));
-  query.set('commit', tip ?? '');
-  query.set('against', other ?? '');
-  return query.toString();
+export async function withSample(page: Page, shared: SharedHost): Promise<string> {
+  const project = await shared.open(page, 'Sample');
+  const [commit = '', against = ''] = await commits(page).evaluateAll((rows) =>
+    [rows[0], rows[3]].map((row) => row?.getAttribute('data-commit') ?? ''),
+  );
+  return new URLSearchParams({ project, commit, against }).toString();
 }
 
 /** Shows a view, named as in the address: `settings&settings=team`. Waits until it has loaded. */

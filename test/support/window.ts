@@ -1,5 +1,6 @@
 import { expect, type Locator, type Page } from '@playwright/test';
-import type { Machine } from './machine.js';
+import type { Machine, WebHost } from './machine.js';
+import type { SharedHost } from './shared-host.js';
 
 /** Finds elements of the window by name and role, as a person does, never by class. */
 export const commits = (page: Page): Locator => page.getByRole('listbox', { name: 'Commits, newest first' }).getByRole('option');
@@ -120,22 +121,34 @@ export async function openContext(page: Page, commit: Locator): Promise<void> {
   }).toPass();
 }
 
-/** The window on a new project without commits, and a way to call the engine beside it. */
-export async function agentsWindow(page: Page, machine: Machine) {
-  const dir = machine.path('agents.stemma');
-  const made = await machine.run('call', 'project.create', '--input', JSON.stringify({ dir, name: 'Agents' }));
-  expect(made.code, made.err).toBe(0);
-  const { url, origin, bearer } = await machine.web(dir);
-  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'stemma-project': encodeURIComponent(dir) };
-  const call = async (procedure: string, input: unknown) => {
+/** Creates a project, and returns how to call the engine about it. */
+export async function newProject({ origin, bearer }: WebHost, dir: string, name: string) {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+  const ofProject = { ...headers, 'stemma-project': encodeURIComponent(dir) };
+  const send = async (procedure: string, input: unknown, headers: Record<string, string>) => {
     const answer = await fetch(`${origin}/api/${procedure.replace('.', '/')}`, { method: 'POST', headers, body: JSON.stringify(input) });
-    const body = await answer.json();
-    expect(answer.status, JSON.stringify(body)).toBe(200);
-    return body;
+    const text = await answer.text();
+    expect(answer.status, text).toBe(200);
+    return JSON.parse(text);
   };
-  await page.goto(url);
-  // The window first opens the project of the command line; a view selected before that would be left again.
-  await expect(page).toHaveURL(/project=/);
+  await send('project.create', { dir, name }, headers);
+  return (procedure: string, input: unknown) => send(procedure, input, ofProject);
+}
+
+/**
+ * The window on a new project without commits, and a way to call the engine beside it. Where the environment of the host does not matter,
+ * the shared host shows it.
+ */
+export async function agentsWindow(page: Page, on: Machine | SharedHost) {
+  const isShared = 'host' in on;
+  const dir = isShared ? on.folder('agents') : on.path('agents.stemma');
+  const host = isShared ? on.host : await on.web();
+  const call = await newProject(host, dir, 'Agents');
+  const address = `/chain?project=${encodeURIComponent(dir)}`;
+  if (isShared) await on.show(page, address);
+  else await page.goto(`${host.url}#${address}`);
+  // A view that is chosen while the project opens would be left again.
+  await expect(page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: 'Project: Agents' })).toBeVisible();
   return { dir, call };
 }
 

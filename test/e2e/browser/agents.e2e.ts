@@ -7,9 +7,9 @@ import { agentsWindow, complaints, entries, importAll, openAgents, place, sheet 
 const send = (page: Page, name: string): Promise<void> => sheet(page).getByRole('button', { name, exact: true }).click();
 const fill = (page: Page, name: string, text: string): Promise<void> => sheet(page).getByRole('textbox', { name }).fill(text);
 
-test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved handover', async ({ page, machine }) => {
+test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved handover', async ({ page, shared }) => {
   const met = complaints(page);
-  await agentsWindow(page, machine);
+  await agentsWindow(page, shared);
   await openAgents(page, 'Profiles');
   await page.getByRole('article').or(page.getByText('No profiles yet')).waitFor();
   await page.getByRole('button', { name: 'New profile' }).first().click();
@@ -117,9 +117,9 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   expect(met).toEqual([]);
 });
 
-test('[W64] a reply ends a wait in a space, and an agent gets goals, memories and plans', async ({ page, machine }) => {
+test('[W64] a reply ends a wait in a space, and an agent gets goals, memories and plans', async ({ page, shared }) => {
   const met = complaints(page);
-  const { dir, call } = await agentsWindow(page, machine);
+  const { dir, call } = await agentsWindow(page, shared);
   const [me, ada] = await Promise.all([
     call('space.addEntity', { name: 'Me', type: 'human' }),
     call('space.addEntity', { name: 'Ada', type: 'agent' }),

@@ -2,9 +2,9 @@ import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { agentsWindow, complaints, openAgents, sheet } from '../../support/window.js';
 
-test('[W60][W61] cards are written and edited, and boxes built, reordered and branched', async ({ page, machine }) => {
+test('[W60][W61] cards are written and edited, and boxes built, reordered and branched', async ({ page, shared }) => {
   const met = complaints(page);
-  const { call } = await agentsWindow(page, machine);
+  const { dir, call } = await agentsWindow(page, shared);
   await openAgents(page, 'Boxes and cards');
   await expect(page.getByText('No cards yet')).toBeVisible();
 
@@ -99,7 +99,7 @@ test('[W60][W61] cards are written and edited, and boxes built, reordered and br
   const { agentTurnId } = await call('handover.launchPrincipal', { profileName: 'Writer', instruction: 'Go' });
   const { cardId, type, content, metadata, authorId } = retry;
   await call('agent.write', { agentTurnId, cards: [{ cardId, type, content, metadata, authorId }] });
-  await page.goto(page.url().replace(/#.*/, `#/boxes?project=${encodeURIComponent(machine.path('agents.stemma'))}&card=${retry.cardId}`));
+  await page.goto(page.url().replace(/#.*/, `#/boxes?project=${encodeURIComponent(dir)}&card=${retry.cardId}`));
   await card.getByRole('button', { name: 'Edit card' }).click();
   await sheet(page).getByRole('textbox', { name: 'Text' }).fill('Retry four times');
   await sheet(page).getByRole('button', { name: 'Save' }).click();

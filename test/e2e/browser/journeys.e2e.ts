@@ -1,6 +1,6 @@
 import { expect, test } from '../../support/e2e.js';
 import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
-import { commits, entries, highlightedWords, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
+import { commits, entries, highlightedWords, importAll, openContext, place, sessionRow, settledCount, sheet } from '../../support/window.js';
 
 test('[W44, W71] four clicks run an edited prompt, and one compares it with its original', async ({ page, machine }) => {
   const given = giveRunnableSession(machine);
@@ -20,11 +20,8 @@ test('[W44, W71] four clicks run an edited prompt, and one compares it with its 
   await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
 });
 
-test('[W5] a branch is archived or deleted, and undo brings it back', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
+test('[W5] a branch is archived or deleted, and undo brings it back', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
   const branch = page.getByRole('option', { name: /^Then say "in June"/ });
   await expect(branch).toBeVisible();
   const count = await settledCount(commits(page));
@@ -38,11 +35,8 @@ test('[W5] a branch is archived or deleted, and undo brings it back', async ({ p
   }
 });
 
-test('[W41] a discarded draft comes back with undo', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
+test('[W41] a discarded draft comes back with undo', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
   const block = entries(page).locator('.block', { hasText: 'Fix it, please. Test first.' });
   await block.hover();
@@ -55,11 +49,12 @@ test('[W41] a discarded draft comes back with undo', async ({ page, machine }) =
   await expect(field).toHaveValue('Fix it, and add a test.');
 });
 
-test('[W43] the palette lists recent sessions, groups hits and highlights the one opened', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
+test('[W43] the palette lists recent sessions, groups hits and highlights the one opened', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
+  // The palette selects its first row when it opens, so the sessions must be loaded.
+  await place(page, 'Sessions').click();
+  await expect(sessionRow(page, /Jam that is gone/)).toBeVisible();
+  await place(page, 'Chain').click();
   await expect(commits(page).first()).toBeVisible();
   await page.keyboard.press('Control+k');
   await expect(sheet(page).getByRole('group').first()).toHaveAccessibleName('Recent sessions');
@@ -78,10 +73,7 @@ test('[W43] the palette lists recent sessions, groups hits and highlights the on
   await expect.poll(() => highlightedWords(page)).toContain('damson');
 });
 
-test('[W50, W72] the costliest miss and a compaction’s losses in two clicks, the culprit in one', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
+test('[W50, W72] the costliest miss and a compaction’s losses in two clicks, the culprit in one', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
   await findInFewClicks(page);
 });

@@ -41,8 +41,8 @@ const focused = (page: Page, step: number) =>
     return { name, met: Number(element.dataset.walked), isMarked, isInside, ahead: element.tabIndex > 0 };
   }, step);
 
-test('[W58] Tab passes through every view once, shows the focus, and is never caught', async ({ page, machine }) => {
-  const query = await withSample(page, machine);
+test('[W58] Tab passes through every view once, shows the focus, and is never caught', async ({ page, shared }) => {
+  const query = await withSample(page, shared);
   const found: string[] = [];
   for (const address of walked) {
     await toView(page, query, address);
@@ -71,8 +71,8 @@ test('[W58] Tab passes through every view once, shows the focus, and is never ca
   expect(found).toEqual([]);
 });
 
-test('[W58] the main jobs are done without a mouse', async ({ page, machine }) => {
-  const query = await withSample(page, machine);
+test('[W58] the main jobs are done without a mouse', async ({ page, shared }) => {
+  const query = await withSample(page, shared);
   const press = async (...keys: string[]): Promise<void> => {
     for (const key of keys) await page.keyboard.press(key);
   };

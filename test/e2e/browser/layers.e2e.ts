@@ -1,18 +1,16 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
-import { complaints, entries, importAll, openAgents, sheet, view } from '../../support/window.js';
+import type { SharedHost } from '../../support/shared-host.js';
+import { complaints, entries, openAgents, sheet, view } from '../../support/window.js';
 
 /** The window on an imported history, with one commit selected. */
-async function selected(page: Page, machine: { giveHistory(): string; web(): Promise<{ url: string }> }): Promise<void> {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
+async function selected(page: Page, shared: SharedHost): Promise<void> {
+  await shared.open(page, 'Histories');
   await page.getByRole('option', { name: /^Fix it, please/ }).click();
 }
 
-test('compose: layers and messages of another process', async ({ page, machine }) => {
+test('compose: layers and messages of another process', async ({ page, shared }) => {
   const met = complaints(page);
   // The first answer about the settings is held: what waits for it can be canceled too.
   let isHeld = true;
@@ -22,7 +20,7 @@ test('compose: layers and messages of another process', async ({ page, machine }
       if (!isHeld || !message.toString().includes('/project/settings')) server.send(message);
     });
   });
-  await selected(page, machine);
+  await selected(page, shared);
   await openAgents(page, 'Composition');
   await view(page).getByRole('button', { name: 'Cancel' }).click();
   isHeld = false;
@@ -52,8 +50,8 @@ test('compose: layers and messages of another process', async ({ page, machine }
   expect(met).toEqual([]);
 });
 
-test('compose: a context is compacted with extracts, on a new branch', async ({ page, machine }) => {
-  await selected(page, machine);
+test('compose: a context is compacted with extracts, on a new branch', async ({ page, shared }) => {
+  await selected(page, shared);
   await openAgents(page, 'Composition');
   await page.getByRole('button', { name: 'Compact', exact: true }).click();
   await page.getByRole('menuitem', { name: 'With extracts, without a model' }).click();
@@ -62,9 +60,9 @@ test('compose: a context is compacted with extracts, on a new branch', async ({ 
   await expect(page.getByRole('region', { name: 'Messages' }).getByText(/Extracts of \d+ earlier messages/)).toBeVisible();
 });
 
-test('[A-24, A-36, W65] the project shares blocks or not, and a state is saved and used again', async ({ page, machine }) => {
+test('[A-24, A-36, W65] the project shares blocks or not, and a state is saved and used again', async ({ page, shared }) => {
   const met = complaints(page);
-  await selected(page, machine);
+  await selected(page, shared);
   await openAgents(page, 'Composition');
   const layers = page.getByRole('list', { name: 'Layers in the order sent' });
   const edit = async (layer: string, text: string): Promise<void> => {
@@ -100,9 +98,9 @@ test('[A-24, A-36, W65] the project shares blocks or not, and a state is saved a
   expect(met).toEqual([]);
 });
 
-test('timeline: a context and a space as chat, triggered runs, and the text an agent reads', async ({ page, machine }) => {
+test('timeline: a context and a space as chat, triggered runs, and the text an agent reads', async ({ page, shared }) => {
   const met = complaints(page);
-  await selected(page, machine);
+  await selected(page, shared);
   await openAgents(page, 'Spaces');
   const chat = page.getByRole('region', { name: 'Messages', exact: true });
   const reader = page.getByRole('region', { name: 'Timeline text' });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { transcript } from '../../support/transcript.js';
-import { commits, entries, importAll, openContext, place, sessionRow, sheet, view } from '../../support/window.js';
+import { commits, entries, openContext, place, sessionRow, sheet, view } from '../../support/window.js';
 
 test('from the sessions to a fork with the keyboard only, in accessible sheets', async ({ page, machine }) => {
   machine.giveHistory();
@@ -157,13 +157,9 @@ test('showing and hiding panes keeps the state of the view', async ({ page, mach
   expect(Math.abs((await widthNow()) - width)).toBeLessThan(2);
 });
 
-test('an address of something that does not exist shows an error and a way out', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url, origin } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
-  await expect(commits(page).first()).toBeVisible();
-  const project = new URLSearchParams(page.url().split('?')[1]).get('project') ?? '';
+test('an address of something that does not exist shows an error and a way out', async ({ page, shared }) => {
+  const { origin } = shared.host;
+  const project = await shared.open(page, 'Histories');
   const open = (name: string, more: string) =>
     page.evaluate(
       (hash) => {
@@ -194,12 +190,9 @@ test('an address of something that does not exist shows an error and a way out',
   await expect(page.getByRole('treegrid', { name: 'Sessions' })).toBeVisible();
 });
 
-test('canvases follow a change of the system theme', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
+test('canvases follow a change of the system theme', async ({ page, shared }) => {
   await page.emulateMedia({ colorScheme: 'light' });
-  await page.goto(url);
-  await importAll(page);
+  await shared.open(page, 'Histories');
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
   const bar = page.getByRole('slider', { name: 'Tokens of the context, entry by entry' }).first();
   await expect(
@@ -224,11 +217,8 @@ test('canvases follow a change of the system theme', async ({ page, machine }) =
   await expect.poll(drawn).toBe(light);
 });
 
-test('back, forward, reload and a copied address lead to the same place', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
+test('back, forward, reload and a copied address lead to the same place', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
   const address = page.url();
   await page.goBack();
@@ -242,11 +232,8 @@ test('back, forward, reload and a copied address lead to the same place', async 
   await expect(entries(other).getByText('Fix it, please. Test first.').first()).toBeVisible();
 });
 
-test('a view without a commit shows the newest, and the list of sessions opens one', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
+test('a view without a commit shows the newest, and the list of sessions opens one', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
   await expect(commits(page).first()).toHaveAttribute('aria-selected', 'true');
   await place(page, 'Sessions').click();
   await sessionRow(page, /Jam that is gone/).click();

@@ -1,14 +1,10 @@
 import { expect, test } from '../../support/e2e.js';
-import { commits, complaints, entries, importAll, openContext, place } from '../../support/window.js';
+import { complaints, entries, openContext, place } from '../../support/window.js';
 
-test('a model call opens from the context; its request is shown, compared and copied', async ({ page, machine, context }) => {
+test('a model call opens from the context; its request is shown, compared and copied', async ({ page, shared, context }) => {
   const met = complaints(page);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
-  await expect(commits(page).first()).toBeVisible();
+  await shared.open(page, 'Histories');
 
   // A call between entries shows its proof and opens the request. The sample contains no request records.
   await openContext(page, page.getByRole('option', { name: /^Fix it, please\. Test first\./ }));

@@ -4,28 +4,18 @@ import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
 import { completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { commits, complaints, entries, place, sheet, view } from '../../support/window.js';
+import type { SharedHost } from '../../support/shared-host.js';
+import { commits, complaints, entries, newProject, place, sheet, view } from '../../support/window.js';
 
 const asked = 'What do you mean by "counts twice"?';
 const file = 'export function retry(work, { attempts = 3, delay = 200 } = {}) { /* … */ }';
 
 /** Serves a project with a reviewer's findings, the reviewer's context, and one recorded reply from that context. */
-async function review(machine: Machine) {
-  const dir = machine.path('Team.stemma');
-  const host = await machine.web();
-  const call = async (procedure: string, input: unknown) => {
-    const reply = await fetch(`${host.origin}/api/${procedure.replace('.', '/')}`, {
-      method: 'POST',
-      headers: {
-        ...{ authorization: `Bearer ${host.bearer}`, 'content-type': 'application/json' },
-        ...(procedure !== 'project.create' && { 'stemma-project': encodeURIComponent(dir) }),
-      },
-      body: JSON.stringify(input),
-    });
-    const text = await reply.text();
-    expect(reply.status, text).toBe(200);
-    return JSON.parse(text);
-  };
+async function review(on: Machine | SharedHost) {
+  const isShared = 'host' in on;
+  const dir = isShared ? on.folder('Team') : on.path('Team.stemma');
+  const host = isShared ? on.host : await on.web();
+  const call = await newProject(host, dir, 'Team');
   const line = (type: string, uuid: string, parentUuid: string | null, content: unknown) =>
     `${JSON.stringify({
       ...{ parentUuid, uuid, type, isSidechain: false, cwd: '/work/api', sessionId: 's1', version: '2.1.0', timestamp: '2026-05-04T10:00:00.000Z' },
@@ -44,7 +34,6 @@ async function review(machine: Machine) {
       checkpoint: 'turn_boundary',
     });
 
-  await call('project.create', { dir, name: 'Team' });
   const work =
     line('user', 'u1', null, 'Make the queue retry failed jobs') + line('assistant', 'u2', 'u1', said('Jobs are tried again up to three times.'));
   const written = await commit(null, '@author', work, 'Make the queue retry failed jobs');
@@ -69,7 +58,9 @@ async function review(machine: Machine) {
     ticketId: ticketId as string,
     understood: understood.id as string,
     open: async (page: Page): Promise<void> => {
-      await page.goto(`${host.url}#/reviews?project=${encodeURIComponent(dir)}`);
+      const address = `/reviews?project=${encodeURIComponent(dir)}`;
+      if (isShared) await on.show(page, address);
+      else await page.goto(`${host.url}#${address}`);
       await expect(page.getByRole('region', { name: 'In review, 1 ticket' })).toBeVisible();
     },
   };
@@ -81,9 +72,9 @@ const card = (page: Page, title: string) => page.getByRole('button', { name: new
 /** The main button of a sheet is the last one of its foot. A sheet that still loads has no foot. */
 const finish = (page: Page) => sheet(page).locator('.sheet-foot').getByRole('button').last();
 
-test('[K3] [K6] a finding is discussed with the reviewer and resolved before closing', async ({ page, machine }) => {
+test('[K3] [K6] a finding is discussed with the reviewer and resolved before closing', async ({ page, shared }) => {
   const met = complaints(page);
-  const { call, understood, open } = await review(machine);
+  const { call, understood, open } = await review(shared);
   await open(page);
   const inReview = page.getByRole('region', { name: 'In review, 1 ticket' });
   await expect(inReview).toContainText('2 of 2');
@@ -185,8 +176,8 @@ test('[K3] [K6] a finding is discussed with the reviewer and resolved before clo
   expect(met).toEqual([]);
 });
 
-test('a ticket is handed over with its text and context, and the filter stays', async ({ page, machine }) => {
-  const { open } = await review(machine);
+test('a ticket is handed over with its text and context, and the filter stays', async ({ page, shared }) => {
+  const { open } = await review(shared);
   await open(page);
   const filter = page.getByRole('searchbox', { name: 'Filter tickets' });
   await filter.fill('retry');
@@ -268,9 +259,9 @@ test('[K6] providers answer a question, and the resolution is verified from its 
   local.close();
 });
 
-test('[K1] cards move by mouse, key and menu, and changes of others appear', async ({ page, machine }) => {
+test('[K1] cards move by mouse, key and menu, and changes of others appear', async ({ page, shared }) => {
   const met = complaints(page);
-  const { open, call, ticketId } = await review(machine);
+  const { open, call, ticketId } = await review(shared);
   await call('ticket.create', { title: 'Log every attempt', type: 'task', dependsOn: [ticketId] });
   await open(page);
   const logging = card(page, 'Log every attempt');
@@ -334,9 +325,9 @@ test('[K1] cards move by mouse, key and menu, and changes of others appear', asy
   expect(met).toEqual([]);
 });
 
-test('[K7] issues, reviews and task lists are imported once, with the current commit', async ({ page, machine }) => {
+test('[K7] issues, reviews and task lists are imported once, with the current commit', async ({ page, shared }) => {
   const met = complaints(page);
-  const { open, call, understood } = await review(machine);
+  const { open, call, understood } = await review(shared);
   await open(page);
   const bring = async (text: string): Promise<void> => {
     await page.getByRole('button', { name: 'Import…' }).click();

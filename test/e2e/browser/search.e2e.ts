@@ -1,12 +1,8 @@
 import { expect, test } from '../../support/e2e.js';
-import { commits, entries, importAll, sheet } from '../../support/window.js';
+import { entries, sheet } from '../../support/window.js';
 
-test('the palette finds text of any entry and leads to it', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await importAll(page);
-  await expect(commits(page).first()).toBeVisible();
+test('the palette finds text of any entry and leads to it', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
   await page.keyboard.press('Control+k');
   await sheet(page).getByRole('combobox').fill('damson midnight');
   const hit = sheet(page)

@@ -81,12 +81,9 @@ test('[W8] a hit opens at its words, before and after the import', async ({ page
   }
 });
 
-test('[W9] the breadcrumb leads from a turn to its session, branch and project', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
-  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+test('[W9] the breadcrumb leads from a turn to its session, branch and project', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
+  await place(page, 'Sessions').click();
   await sessionRow(page, /Jam that is gone/).click();
   await expect(commits(page).first()).toBeVisible();
   const crumbs = page.getByRole('list', { name: 'You are here' });
@@ -109,12 +106,9 @@ test('[W9] the breadcrumb leads from a turn to its session, branch and project',
   await expect(commits(page).first()).toBeVisible();
 });
 
-test('[W12] Chain, Context, Calls and the breadcrumb give a turn the same number', async ({ page, machine }) => {
-  machine.giveHistory();
-  const { url } = await machine.web();
-  await page.goto(url);
-  await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
-  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+test('[W12] Chain, Context, Calls and the breadcrumb give a turn the same number', async ({ page, shared }) => {
+  await shared.open(page, 'Histories');
+  await place(page, 'Sessions').click();
   await sessionRow(page, /Jam that is gone/).click();
   // After a compaction, the context has fewer turns than the branch.
   await page.getByRole('option', { name: /^Now write the changelog entry.* turn 5/ }).click();

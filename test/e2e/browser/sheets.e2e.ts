@@ -53,8 +53,8 @@ for (const [half, some] of [
   ['first', ways.slice(0, ways.length / 2)],
   ['second', ways.slice(ways.length / 2)],
 ] as const)
-  test(`[W47][W57] sheets work by keyboard and violate no accessibility rule, ${half} half`, async ({ page, machine }) => {
-    const query = await withSample(page, machine);
+  test(`[W47][W57] sheets work by keyboard and violate no accessibility rule, ${half} half`, async ({ page, shared }) => {
+    const query = await withSample(page, shared);
     const found: Record<string, string[]> = {};
     for (const [address, button, item] of some) {
       await toView(page, query, address);

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { lastingViolations } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
-import type { Machine } from '../../support/machine.js';
+import type { SharedHost } from '../../support/shared-host.js';
 import { themes, toView, withSample } from '../../support/views.js';
 import { commits, complaints, place, view } from '../../support/window.js';
 
@@ -38,8 +38,8 @@ const views = [
 ];
 
 /** Opens the sample and calls `look` at each of these views. */
-async function eachView(page: Page, machine: Machine, names: readonly string[], look: (name: string) => Promise<void>): Promise<void> {
-  const query = await withSample(page, machine);
+async function eachView(page: Page, shared: SharedHost, names: readonly string[], look: (name: string) => Promise<void>): Promise<void> {
+  const query = await withSample(page, shared);
   for (const name of names) {
     await toView(page, query, name);
     await look(name);
@@ -52,10 +52,10 @@ for (const [part, names] of [
   ['second', views.slice(10, 20)],
   ['third', views.slice(20)],
 ] as const)
-  test(`[W47] no view violates an accessibility rule in light, dark or high contrast, ${part} part`, async ({ page, machine }) => {
+  test(`[W47] no view violates an accessibility rule in light, dark or high contrast, ${part} part`, async ({ page, shared }) => {
     const met = complaints(page);
     const found: Record<string, string[]> = {};
-    await eachView(page, machine, names, async (view) => {
+    await eachView(page, shared, names, async (view) => {
       for (const { name, ...media } of themes) {
         await page.emulateMedia({ ...media, reducedMotion: 'reduce' });
         await expect(page.locator('html')).toHaveAttribute('data-theme', media.colorScheme);
@@ -73,10 +73,10 @@ const sizes = [
   { name: '200 %', width: 720, height: 450 },
 ] as const;
 
-test('[W47] every view fits at 760 px and at 200 %, without scrolling sideways', async ({ page, machine }) => {
+test('[W47] every view fits at 760 px and at 200 %, without scrolling sideways', async ({ page, shared }) => {
   await page.setViewportSize(sizes[0]);
   const found: string[] = [];
-  await eachView(page, machine, views, async (one) => {
+  await eachView(page, shared, views, async (one) => {
     for (const size of sizes) {
       await page.setViewportSize(size);
       // A pane may follow a new size a moment later.
@@ -113,10 +113,8 @@ async function cutOff(page: Page, width: number): Promise<string[]> {
   return [...found, ...out.map((button) => `“${button}” is outside of the window`)];
 }
 
-test('[W51][W52] nothing scrolls sideways, the last call is in view, and no hit says so', async ({ page, machine }) => {
-  const { url } = await machine.web();
-  await page.goto(url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
+test('[W51][W52] nothing scrolls sideways, the last call is in view, and no hit says so', async ({ page, shared }) => {
+  await withSample(page, shared);
   await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).click();
   const wide = () =>
     page.evaluate(() =>
