@@ -30,8 +30,8 @@ export default defineConfig({
   timeout: 300_000,
   expect: { timeout: 60_000 },
   use: { actionTimeout: 60_000, navigationTimeout: 60_000 },
-  // A test waits for about half of its time: two of them leave two cores half idle.
-  workers: 3,
+  // A test waits for about half of its time: two or three of them leave two cores partly idle.
+  workers: 4,
   retries: 1,
   fullyParallel: true,
   reporter: 'list',

@@ -10,7 +10,7 @@ export async function foreignProject(own: Machine, ...place: string[]): Promise<
     ['init', dir],
     ['import', other.giveHistory()],
   ]) {
-    const { code, err } = await other.run(...words);
+    const { code, err } = await other.ask(...words);
     if (code !== 0) throw new Error(`stemma ${words.join(' ')} ended with ${code}: ${err}`);
   }
   cpSync(dir, own.path(...place), { recursive: true });

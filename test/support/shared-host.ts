@@ -18,6 +18,8 @@ export interface SharedHost extends AsyncDisposable {
   show(page: Page, address: string): Promise<void>;
   /** Opens the chain of a new copy of a prepared project, which belongs to the test alone. Returns the folder of the copy. */
   open(page: Page, project: Prepared): Promise<string>;
+  /** Puts a copy of a prepared project on the machine of a test that starts its own host. Returns its folder. */
+  give(machine: Machine, project: Prepared): Promise<string>;
 }
 
 /** Starts a host on a machine with the histories of the sample. */
@@ -33,20 +35,24 @@ export async function sharedHost(): Promise<SharedHost> {
     await page.context().addCookies([cookie]);
     await page.goto(`${host.origin}/#${address}`);
   };
+  const copy = async (project: Prepared, to: Machine, dir: string): Promise<string> => {
+    const original = prepared.get(project) ?? prepare(own, project);
+    prepared.set(project, original);
+    cpSync(await original, dir, { recursive: true });
+    succeeded(await to.ask('trust', dir));
+    return dir;
+  };
   return {
     host,
     folder,
     show,
     async open(page, project) {
-      const original = prepared.get(project) ?? prepare(own, project);
-      prepared.set(project, original);
-      const copy = folder(project);
-      cpSync(await original, copy, { recursive: true });
-      succeeded(await own.ask('trust', copy));
-      await show(page, `/chain?project=${encodeURIComponent(copy)}`);
+      const dir = await copy(project, own, folder(project));
+      await show(page, `/chain?project=${encodeURIComponent(dir)}`);
       await expect(commits(page).first()).toHaveAttribute('aria-selected', 'true');
-      return copy;
+      return dir;
     },
+    give: (machine, project) => copy(project, machine, machine.path(`${project}.stemma`)),
     [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   };
 }

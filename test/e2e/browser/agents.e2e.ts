@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { agentsWindow, complaints, entries, importAll, openAgents, place, sheet } from '../../support/window.js';
+import { agentsWindow, complaints, entries, openAgents, place, sheet } from '../../support/window.js';
 
 const send = (page: Page, name: string): Promise<void> => sheet(page).getByRole('button', { name, exact: true }).click();
 const fill = (page: Page, name: string, text: string): Promise<void> => sheet(page).getByRole('textbox', { name }).fill(text);
@@ -207,14 +207,12 @@ test('[W64] a reply ends a wait in a space, and an agent gets goals, memories an
   expect(met).toEqual([]);
 });
 
-test('[W65][W67] a composition goes to a model, and a commit gets tags and a retention', async ({ page, machine }) => {
+test('[W65][W67] a composition goes to a model, and a commit gets tags and a retention', async ({ page, machine, shared }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  machine.giveHistory();
-  const { url } = await machine.web();
+  const { url } = await machine.web(await shared.give(machine, 'Histories'));
   await page.goto(url);
-  await importAll(page);
   await page.getByRole('option', { name: /^Fix it, please/ }).click();
   await openAgents(page, 'Composition');
   await page.getByRole('button', { name: 'Edit Framework' }).click();

@@ -18,13 +18,12 @@ async function expectSettledAddress(page: Page): Promise<void> {
   await expect.poll(isSame, { intervals: [500] }).toBe(true);
 }
 
-test('a chain is replayed, and a turn runs again on the recording and on a real server', async ({ page, machine }) => {
+test('a chain is replayed, and a turn runs again on the recording and on a real server', async ({ page, machine, shared }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web();
+  const { url } = await machine.web(await shared.give(machine, 'Sample'));
   await page.goto(url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
   await expect(commits(page).first()).toBeVisible();
   await page.getByRole('option', { name: prompt }).click();
 
@@ -83,7 +82,7 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   server.close();
 });
 
-test('commits dropped on each other are compared, calls field by field, samples in columns', async ({ page, machine }) => {
+test('commits dropped on each other are compared, calls field by field, samples in columns', async ({ page, machine, shared }) => {
   const met = complaints(page);
   let replies = 0;
   const server = await modelServer((response, { body }) => {
@@ -95,9 +94,8 @@ test('commits dropped on each other are compared, calls field by field, samples 
     return stream(response, messageEvents({ tool: 'Edit', input: edit, id: `t${replies}` }));
   });
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web();
+  const { url } = await machine.web(await shared.give(machine, 'Sample'));
   await page.goto(url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
   await commits(page).nth(1).dragTo(commits(page).first());
   await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
   const diff = page.getByRole('region', { name: 'Diff', exact: true });
@@ -129,10 +127,9 @@ test('commits dropped on each other are compared, calls field by field, samples 
   server.close();
 });
 
-test('a refused provider keeps the typed text, and removing one asks for confirmation', async ({ page, machine }) => {
-  const { url } = await machine.web();
+test('a refused provider keeps the typed text, and removing one asks for confirmation', async ({ page, machine, shared }) => {
+  const { url } = await machine.web(await shared.give(machine, 'Sample'));
   await page.goto(url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
   await page.getByRole('button', { name: 'Providers and keys' }).click();
@@ -159,14 +156,13 @@ test('a refused provider keeps the typed text, and removing one asks for confirm
   await expect(own).toBeHidden();
 });
 
-test('what-if: later turns run on a branch one by one and stop where replies diverge', async ({ page, machine }) => {
+test('what-if: later turns run on a branch one by one and stop where replies diverge', async ({ page, machine, shared }) => {
   const met = complaints(page);
   const lastSaid = ({ body }: Asked): string => JSON.stringify((body.messages as unknown[] | undefined)?.at(-1) ?? '');
   const server = await modelServer((response, asked) => stream(response, completionEvents(`You said ${lastSaid(asked).length} signs.`)));
   Object.assign(machine.env, { OPENAI_BASE_URL: server.url });
-  const { url } = await machine.web();
+  const { url } = await machine.web(await shared.give(machine, 'Sample'));
   await page.goto(url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -201,13 +197,12 @@ test('what-if: later turns run on a branch one by one and stop where replies div
   server.close();
 });
 
-test('an experiment: cases run, are checked and judged, and are exported as a table', async ({ page, machine }) => {
+test('an experiment: cases run, are checked and judged, and are exported as a table', async ({ page, machine, shared }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web();
+  const { url } = await machine.web(await shared.give(machine, 'Sample'));
   await page.goto(url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
   const keep = async (provider: string, name: string, experiment?: string): Promise<void> => {

@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
-import type { Machine } from '../../support/machine.js';
+import type { SharedHost } from '../../support/shared-host.js';
 import { commits, confirmWrite, openContext, sheet } from '../../support/window.js';
 
-async function openExport(page: Page, machine: Machine): Promise<void> {
-  await page.goto((await machine.web()).url);
-  await page.getByRole('button', { name: 'Open the sample project' }).click();
+async function openExport(page: Page, shared: SharedHost): Promise<void> {
+  await shared.open(page, 'Sample');
   await openContext(page, commits(page).first());
   await page.getByRole('button', { name: 'Export', exact: true }).first().click();
 }
@@ -18,8 +17,8 @@ async function write(page: Page, file: string): Promise<void> {
   await sheet(page).getByRole('button', { name: 'Write file' }).click();
 }
 
-test('[T47] the window asks before it first writes to a folder, and writes nothing when refused', async ({ page, machine }) => {
-  await openExport(page, machine);
+test('[T47] the window asks before it first writes to a folder, and writes nothing when refused', async ({ page, machine, shared }) => {
+  await openExport(page, shared);
   const file = machine.path('work', 'first.jsonl');
   await write(page, file);
   await expect(question(page)).toContainText(file);
@@ -36,8 +35,8 @@ test('[T47] the window asks before it first writes to a folder, and writes nothi
   expect(readFileSync(file, 'utf8')).not.toBe('');
 });
 
-test('[T47] an allowed folder is not asked for again; other folders and hidden files are', async ({ page, machine }) => {
-  await openExport(page, machine);
+test('[T47] an allowed folder is not asked for again; other folders and hidden files are', async ({ page, machine, shared }) => {
+  await openExport(page, shared);
   mkdirSync(machine.path('work', 'below'));
   await write(page, machine.path('work', 'first.jsonl'));
   await confirmWrite(page, machine.path('work', 'first.jsonl'));

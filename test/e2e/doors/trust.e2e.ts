@@ -51,7 +51,7 @@ test('[T4] no command chooses the nearest project that somebody else made', asyn
     ['call', 'context.tips'],
     ['fsck'],
   ]) {
-    const ran = await machine.run(...words);
+    const ran = await machine.ask(...words);
     expect(ran, words.join(' ')).toMatchObject({ code: 1, out: '' });
     expect(ran.err, words.join(' ')).toContain(dir);
     expect(ran.err, words.join(' ')).toContain('stemma trust');
@@ -70,27 +70,27 @@ test('[T1, T2, T4] a named project of somebody else is readable, and writable on
   const dir = await foreignProject(machine, 'work', 'work.stemma');
   const before = stateOf(dir);
   const named = ['--project', dir];
-  expect(await machine.run('log', ...named)).toMatchObject({ code: 0, err: '' });
-  const [tip] = JSON.parse((await machine.run('call', 'context.tips', ...named)).out) as { id: string }[];
+  expect(await machine.ask('log', ...named)).toMatchObject({ code: 0, err: '' });
+  const [tip] = JSON.parse((await machine.ask('call', 'context.tips', ...named)).out) as { id: string }[];
   const id = tip?.id ?? '';
-  expect((await machine.run('export', id, ...named, '--to', 'markdown', '--output', machine.path('context.md'))).code).toBe(0);
-  const fork = await machine.run('fork', id, '--at', '1', '--json', ...named);
+  expect((await machine.ask('export', id, ...named, '--to', 'markdown', '--output', machine.path('context.md'))).code).toBe(0);
+  const fork = await machine.ask('fork', id, '--at', '1', '--json', ...named);
   expect(fork.code).not.toBe(0);
   for (const words of [['import', machine.giveHistory()], ['capture', machine.claude], ['proxy']])
-    expect(await machine.run(...words, ...named), words.join(' ')).toMatchObject({ code: 1, err: expect.stringContaining('stemma trust') });
+    expect(await machine.ask(...words, ...named), words.join(' ')).toMatchObject({ code: 1, err: expect.stringContaining('stemma trust') });
   const update = ['call', 'context.update', '--input', JSON.stringify({ id, summary: 'mine' })];
-  const refused = await machine.run(...update, ...named);
+  const refused = await machine.ask(...update, ...named);
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refusalOf(refused.err)).toMatchObject({ code: 'UNAUTHORIZED', data: { reason: 'restricted' } });
   expect(await machine.runWith(event(machine), 'hook', ...named)).toMatchObject({ code: 0, out: '' });
   expect(stateOf(dir)).toEqual(before);
 
-  expect((await machine.run('trust', dir)).out).toContain(`Trusted ${dir}`);
-  expect((await machine.run(...update)).code).toBe(0);
+  expect((await machine.ask('trust', dir)).out).toContain(`Trusted ${dir}`);
+  expect((await machine.ask(...update)).code).toBe(0);
   renameSync(dir, machine.path('work', 'moved.stemma'));
-  expect((await machine.run(...update)).err).toContain('moved.stemma');
-  expect((await machine.run(...update, '--trust')).code).toBe(0);
-  expect((await machine.run(...update)).code).toBe(0);
+  expect((await machine.ask(...update)).err).toContain('moved.stemma');
+  expect((await machine.ask(...update, '--trust')).code).toBe(0);
+  expect((await machine.ask(...update)).code).toBe(0);
 });
 
 test('[T2] HTTP refuses writes to a project that nobody trusts, and reads it', async ({ machine }) => {
@@ -124,20 +124,20 @@ test('[T2] MCP reads a named project that nobody trusts, and refuses to write to
 });
 
 test('[T4] several projects in one folder are refused and listed', async ({ machine }) => {
-  for (const name of ['one', 'two']) expect((await machine.run('init', machine.path('work', `${name}.stemma`))).code).toBe(0);
+  for (const name of ['one', 'two']) expect((await machine.ask('init', machine.path('work', `${name}.stemma`))).code).toBe(0);
   for (const words of [['log'], ['import', machine.giveHistory()], ['mcp']]) {
-    const ran = await machine.run(...words);
+    const ran = await machine.ask(...words);
     expect(ran, words.join(' ')).toMatchObject({ code: 1, out: '' });
     for (const name of ['one', 'two']) expect(ran.err).toContain(machine.path('work', `${name}.stemma`));
   }
   expect((await machine.runWith(event(machine), 'hook')).code).toBe(0);
   expect(hookLog(machine)).toContain(`Several projects are in ${machine.cwd}`);
-  expect((await machine.run('log', '--project', 'one.stemma')).code).toBe(0);
+  expect((await machine.ask('log', '--project', 'one.stemma')).code).toBe(0);
 });
 
 test('[T6] a hook says in its log which project it found', async ({ machine }) => {
   const dir = machine.path('work', 'own.stemma');
-  expect((await machine.run('init', dir)).code).toBe(0);
+  expect((await machine.ask('init', dir)).code).toBe(0);
   const given = event(machine);
   expect(await machine.runWith(given, 'hook', '--project', dir)).toEqual({ code: 0, out: '', err: '' });
   expect(hookLog(machine)).toBe('');
@@ -149,11 +149,11 @@ test('[T5] the search for a project ends at the home folder', async ({ machine }
   // A project beside the home folder belongs to somebody else, or to another test.
   mkdirSync(machine.path('home', 'work'), { recursive: true });
   const dir = machine.path('above.stemma');
-  expect((await machine.run('init', dir)).code).toBe(0);
+  expect((await machine.ask('init', dir)).code).toBe(0);
   machine.env.HOME = machine.path('home');
   machine.cwd = machine.path('home', 'work');
-  expect((await machine.run('log')).err).toContain('no project found here');
+  expect((await machine.ask('log')).err).toContain('no project found here');
   rmSync(dir, { recursive: true });
-  expect((await machine.run('init', machine.path('home', 'own.stemma'))).code).toBe(0);
-  expect((await machine.run('log')).code).toBe(0);
+  expect((await machine.ask('init', machine.path('home', 'own.stemma'))).code).toBe(0);
+  expect((await machine.ask('log')).code).toBe(0);
 });
