@@ -3,7 +3,7 @@ import { hashOfRef, refOfHash } from './hash.js';
 import { insertRow, known } from './put.js';
 import { chunkType, type Gone, isStoredSql, type Shelf } from './shelf.js';
 
-/** What a replica takes: objects with the policy `replicate`, or everything that stays. */
+/** The objects that a replica takes: those with the policy `replicate`, or all that are not ephemeral. */
 export type Takes = 'replicate' | 'all';
 
 export interface Held {

@@ -24,7 +24,7 @@ import type { Walk } from './walk.js';
 export interface Assembled extends Losses {
   readonly bytes: Uint8Array;
   readonly tier: Tier;
-  /** For a raw result: what is known about its format. */
+  /** For a raw result, the known facts about its format. */
   readonly description?: string;
 }
 

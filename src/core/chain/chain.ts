@@ -161,10 +161,10 @@ export interface Materialized {
   readonly tokenCount: number;
   readonly cached: boolean;
   readonly commits: readonly ContextId[];
-  /** What the format cannot express: the first losses by entry, and the total of each kind. */
+  /** The content that the format cannot express: the first losses by entry, and the total of each kind. */
   readonly losses: Losses['losses'];
   readonly lossCounts: Losses['lossCounts'];
-  /** For a raw result: what is known about its format. */
+  /** For a raw result, the known facts about its format. */
   readonly description?: string;
 }
 

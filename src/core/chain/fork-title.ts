@@ -1,4 +1,4 @@
-// The title of a fork: what was changed, so that forks of one turn can be told apart in a list.
+// Titles of forks. They name the change, so that a person can distinguish forks of one turn in a list.
 import { isObject } from '../base/index.js';
 import type { Edit } from '../contract/index.js';
 import { headlineOf, type ParsedEntry } from '../formats/index.js';

@@ -25,7 +25,7 @@ interface Picture {
 const pictures = new WeakMap<Chain, Map<string, Picture>>();
 const picturesKept = 8;
 
-/** Which commits of a graph to show. `archived` shows archived branches and sessions too. */
+/** The commits of a graph to show. `archived` shows archived branches and sessions too. */
 export interface GraphFilter extends TipFilter {
   readonly archived?: boolean | undefined;
 }

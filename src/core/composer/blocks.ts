@@ -80,7 +80,7 @@ export function knowledgeBlock(
   if (chosen.length === 0) return '';
   if (format === 'markdown') return knowledgeMarkdown(chosen);
   if (format === 'json') return spacedJson({ title: 'Knowledge Context', chunks: chosen.map(knowledgeJson) });
-  throw badRequest('services.knowledge.format', `the format of knowledge is markdown or json, not ${inWords(format)}`);
+  throw badRequest('services.knowledge.format', `the format of knowledge must be markdown or json, not ${inWords(format)}`);
 }
 
 function fitting(chunks: readonly KnowledgeChunk[], maxChunks: number, maxLetters: number): readonly KnowledgeChunk[] {

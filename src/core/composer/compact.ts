@@ -2,7 +2,7 @@ import type { MemoryMessage } from '../contract/index.js';
 import { answeredCall, tokensOf, toolCallsOf } from './memory.js';
 
 export interface CompactionPolicy {
-  /** How many of the newest messages always stay. The turn that contains the first of them stays whole. */
+  /** The number of newest messages that always stay. The turn that contains the first of them stays whole. */
   readonly keepLast?: number;
   /** The limit of the memory in tokens. Without it everything but the newest messages is summarized. */
   readonly budgetTokens?: number;
@@ -14,7 +14,7 @@ export interface CompactionPlan {
   readonly removed: readonly MemoryMessage[];
 }
 
-/** How many of the newest messages stay by default. */
+/** The default number of newest messages that stay. */
 const defaultTail = 5;
 
 /**

@@ -15,7 +15,7 @@ import {
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileErrorCode } from './reasons.js';
 
-/** Why a path below a root was refused. The codes look like those of the file system, so that one handler serves both. */
+/** The reason why a path below a root was refused. The codes look like those of the file system, so that one handler serves both. */
 export type RefusalCode = 'ELOOP' | 'EFTYPE' | 'EFBIG' | 'EOUTSIDE';
 
 /** A refusal of this folder's functions. `path` is the file or folder that was refused. */
@@ -23,7 +23,7 @@ export class FileRefused extends Error {
   constructor(
     readonly code: RefusalCode,
     readonly path: string,
-    /** What is wrong with it, as the end of a sentence that begins with its name: "is a link; …". */
+    /** The problem, as the end of a sentence that begins with the path: "is a link; …". */
     readonly reason: string,
   ) {
     super(`${path} ${reason}`);
@@ -53,7 +53,7 @@ export interface OpenInside {
  * Opens a regular file below `root`. The root itself may be a link or lie behind one. Refuses links below the root, which
  * could lead out of it, and FIFOs, devices and sockets, which could block.
  * @param path absolute, or relative to the root.
- * @throws FileRefused, and what the file system throws (ENOENT, EACCES ...).
+ * @throws FileRefused, and the error of the file system (ENOENT, EACCES ...).
  */
 export function openInside(root: string, path: string, { mode = 'read', limit }: OpenInside = {}): OpenedFile {
   const file = pathInside(root, path);
@@ -84,7 +84,7 @@ function openRegular(file: string, before: Stats, flags: number, limit: number |
 
 /**
  * Reads a regular file below `root`, up to the size that it had when it was opened.
- * @throws FileRefused, and what the file system throws.
+ * @throws FileRefused, and the error of the file system.
  */
 export function readInside(root: string, path: string, { limit }: { readonly limit: number }): Buffer {
   return readOpened(openInside(root, path, { limit }));
@@ -126,7 +126,7 @@ export function statNamed(path: string): Stats | undefined {
 
 /**
  * The entries of a real folder: of the root, or of a folder below it. Links among the entries are listed as links.
- * @throws FileRefused if a link is on the way, and what the file system throws.
+ * @throws FileRefused if a link is on the way, and the error of the file system.
  */
 export function listInside(root: string, folder = root): Dirent[] {
   return readdirSync(folderInside(root, folder), { withFileTypes: true });

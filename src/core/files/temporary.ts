@@ -33,7 +33,7 @@ export function hasEnded(name: string): boolean {
 
 let isSwept = false;
 
-/** Makes a new folder for temporary files of this process, for this user alone. @throws what the file system throws. */
+/** Makes a new folder for temporary files of this process, for this user alone. @throws the error of the file system. */
 export function makeTemporary(kind: TemporaryKind, place = tmpdir()): string {
   if (!isSwept) removeLeftovers(temporaryPlaces());
   isSwept = true;

@@ -26,7 +26,7 @@ export const privateFolder = 0o700;
 /**
  * Makes a folder and the missing folders above it, for their owner alone, and syncs the folders that received an entry.
  * Node's own `recursive` never returns on file systems such as /proc, which report an existing folder as missing.
- * @throws what the file system throws (ENOTDIR, EACCES, EROFS ...).
+ * @throws the error of the file system (ENOTDIR, EACCES, EROFS ...).
  */
 export function makeFolders(dir: string): void {
   const missing: string[] = [];
@@ -74,7 +74,7 @@ export function writeNewParts(given: string, parts: Iterable<Uint8Array | string
 /**
  * Replaces a file, or creates it. After a power cut or a full disk the path holds the old bytes or the new ones, never a mix.
  * @param mode the new file's mode; by default it is for its owner alone.
- * @throws what the file system throws (ENOSPC, EACCES, EROFS ...); then the old file is unchanged.
+ * @throws the error of the file system (ENOSPC, EACCES, EROFS ...); then the old file is unchanged.
  */
 export function replaceFile(path: string, bytes: Uint8Array | string, mode = privateFile): void {
   const beside = `${path}.${randomUUID().slice(0, 8)}.part`;
@@ -94,14 +94,14 @@ export function replaceFile(path: string, bytes: Uint8Array | string, mode = pri
   }
 }
 
-/** Renames a file or folder whose content is already synced, and syncs the folders on both sides. @throws what the file system throws. */
+/** Renames a file or folder whose content is already synced, and syncs the folders on both sides. @throws the error of the file system. */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFolder(dirname(to));
   if (dirname(from) !== dirname(to)) syncFolder(dirname(from));
 }
 
-/** Brings a file's bytes to the disk. @throws what the file system throws. */
+/** Syncs a file's bytes to the disk. @throws the error of the file system. */
 export function syncFile(path: string): void {
   const file = openSync(path, 'r+');
   try {
@@ -111,7 +111,7 @@ export function syncFile(path: string): void {
   }
 }
 
-/** As {@link syncFolder}, without blocking the thread, because a folder may be on another machine. @throws what the disk throws (EIO ...). */
+/** As {@link syncFolder}, without blocking the thread, because a folder may be on another machine. @throws the error of the disk (EIO ...). */
 export async function syncFolderLater(dir: string): Promise<void> {
   let folder: promises.FileHandle | undefined;
   try {
@@ -127,7 +127,7 @@ export async function syncFolderLater(dir: string): Promise<void> {
 /** File systems that cannot open or sync a folder: Windows, and some network and user-space file systems. */
 const cannotSync = ['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP'];
 
-/** Brings the names in a folder to the disk, where the file system can do that. @throws what the disk throws (EIO ...). */
+/** Syncs the names in a folder to the disk, if the file system supports that. @throws the error of the disk (EIO ...). */
 export function syncFolder(dir: string): void {
   let folder: number | undefined;
   try {

@@ -11,7 +11,7 @@ export interface GrowthOptions {
    */
   readonly what: 'settled' | 'resting' | 'all' | 'end' | 'compaction' | 'now';
   readonly granularity: PlanContext['granularity'];
-  /** Who records, for which ticket and on which machine. The default machine is this one. */
+  /** The recording principal, its ticket and its machine. The default machine is this one. */
   readonly signed?: Signed | undefined;
   /** Where the last import ended. Without it, all imported bytes are read again and compared. */
   readonly seam?: Seam | undefined;

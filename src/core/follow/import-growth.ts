@@ -85,7 +85,7 @@ function importNewLines(chain: Chain, found: FoundFile, file: OpenFile, { what, 
   return { ...nothing, ...rest, ...added(result), seam: seamAt(found, latestSource(chain, path)?.resumeAt ?? 0) };
 }
 
-/** The kind of the last commit of an import, where it differs from that of a complete turn. */
+/** The checkpoint of the last commit of an import; undefined if it is that of a complete turn. */
 function lastCheckpoint(what: GrowthOptions['what'], { open, ended }: Progress): 'session_end' | 'compaction' | 'explicit' | undefined {
   if (what === 'end' || ended) return 'session_end';
   if (!open) return undefined;
@@ -93,7 +93,7 @@ function lastCheckpoint(what: GrowthOptions['what'], { open, ended }: Progress):
   return what === 'now' ? 'explicit' : undefined;
 }
 
-/** Imports the complete turns of a document. Its agent writes it whole at every change, so it is read once it has not changed for a moment. */
+/** Imports the complete turns of a document. Agents rewrite a document at every change, so it is read after a moment without changes. */
 function importDocumentGrowth(chain: Chain, found: FoundFile, { id }: ImportableFormat, options: GrowthOptions): Growth {
   const { what, granularity, signed } = options;
   const { bytes } = found;
@@ -111,7 +111,7 @@ function importDocumentGrowth(chain: Chain, found: FoundFile, { id }: Importable
   return { ...nothing, format: id, bytes, pending: open ? bytes : 0, open, rests, ...added(result) };
 }
 
-/** What an import added, for its result. */
+/** The fields of a result that say what an import added. */
 function added(result: Pick<ReturnType<typeof importFile>, 'commits' | 'entries' | 'skipped' | 'tips'> | undefined): Partial<Growth> {
   if (!result) return {};
   const { commits, entries, skipped, tips } = result;

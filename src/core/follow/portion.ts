@@ -13,10 +13,10 @@ export interface Portion {
   readonly rests: boolean;
 }
 
-/** The progress of a format that does not tell where turns end: everything is imported as soon as nothing follows for a moment. */
+/** The progress of a format that does not mark the ends of turns: everything is imported after a moment without changes. */
 export const unknownProgress = (length: number): Progress => ({ settled: 0, resting: length, open: length > 0, ended: false });
 
-/** How many of the new bytes to import. */
+/** The number of new bytes to import. */
 export function lengthToImport({ settled, resting, open }: Progress, length: number, what: GrowthOptions['what']): number {
   if (what === 'all' || what === 'end') return length;
   if (open && (what === 'compaction' || what === 'now')) return length;

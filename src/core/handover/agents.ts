@@ -120,7 +120,7 @@ export function registerAgent(
   input: { agentId: string; displayName?: string | undefined; profileName?: string | undefined; contextId?: ContextId | undefined },
 ): Agent {
   return chain.db.transaction(() => {
-    if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} is there already`, { id: input.agentId });
+    if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} already exists`, { id: input.agentId });
     const profile = input.profileName === undefined ? undefined : profileNamed(chain, findProfile(chain, input.profileName).name);
     const tip = input.contextId === undefined ? undefined : commitOf(chain, input.contextId, 'contextId').seq;
     const displayName = input.displayName ?? profile?.name ?? input.agentId;

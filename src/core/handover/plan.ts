@@ -45,7 +45,7 @@ export function planPack(chain: Chain, input: PackInput): PackPlan {
 function objectAt(of: JsonObject | Readonly<Record<string, unknown>>, key: string, path: string): JsonObject {
   const member = of[key];
   if (member === undefined || member === null) return {};
-  if (!isObject(member)) throw badRequest(`${path}.${key}`, `${key} is an object, not ${inWords(member)}`);
+  if (!isObject(member)) throw badRequest(`${path}.${key}`, `${key} must be an object, not ${inWords(member)}`);
   return member;
 }
 
@@ -68,16 +68,16 @@ const resultFields = 'task.result_fields';
 
 function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: JsonObject): Run[] {
   const given = rules.pack_arguments ?? [];
-  if (!Array.isArray(given)) throw badRequest('handover.context_packing_config.pack_arguments', 'pack_arguments is a list of rules');
+  if (!Array.isArray(given)) throw badRequest('handover.context_packing_config.pack_arguments', 'pack_arguments must be a list of rules');
   return given.filter(isObject).flatMap((rule): Run[] => {
     const argument = rule.arg_key;
     if (typeof argument !== 'string' || argument === '' || !Object.hasOwn(args, argument)) return [];
     const value = args[argument];
     if (value === null || value === undefined) return [];
     const type = rule.as_card_type === undefined ? 'task.instruction' : rule.as_card_type;
-    if (typeof type !== 'string' || type === '') throw badRequest('as_card_type', `as_card_type is the type of a card, not ${inWords(type)}`);
+    if (typeof type !== 'string' || type === '') throw badRequest('as_card_type', `as_card_type must be the type of a card, not ${inWords(type)}`);
     const metadata = rule.card_metadata ?? {};
-    if (!isObject(metadata)) throw badRequest('card_metadata', `card_metadata is an object, not ${inWords(metadata)}`);
+    if (!isObject(metadata)) throw badRequest('card_metadata', `card_metadata must be an object, not ${inWords(metadata)}`);
     const { type: _, ...kept } = metadata;
     return [
       {
@@ -94,7 +94,7 @@ function wellFormed(card: unknown): NewCard {
   const read = cardInput.safeParse(card);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw badRequest(issue?.path.join('.') || 'card', `a rule makes no card: ${issue?.path.join('.')}: ${issue?.message}`);
+  throw badRequest(issue?.path.join('.') || 'card', `a rule makes an invalid card: ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
 function contentOf(type: string, value: unknown): CardContent {
@@ -107,13 +107,13 @@ function contentOf(type: string, value: unknown): CardContent {
 }
 
 function fieldOf(item: unknown): { name: string; description: string } {
-  const wrong = (why: string): Error => badRequest('task.result_fields', `${inWords(item)} is no field: ${why}`);
-  if (!isObject(item)) throw wrong('a field is {name, description?}');
+  const wrong = (why: string): Error => badRequest('task.result_fields', `${inWords(item)} is not a valid field: ${why}`);
+  if (!isObject(item)) throw wrong('a field must be {name, description?}');
   const { name, description, ...others } = item;
-  if (typeof name !== 'string' || name.trim() === '') throw wrong('it has a name');
-  if (description !== undefined && typeof description !== 'string') throw wrong('its description is a text');
+  if (typeof name !== 'string' || name.trim() === '') throw wrong('it needs a name');
+  if (description !== undefined && typeof description !== 'string') throw wrong('its description must be a text');
   const [extra] = Object.keys(others);
-  if (extra !== undefined) throw wrong(`it has no ${extra}`);
+  if (extra !== undefined) throw wrong(`the key ${extra} is unknown`);
   return { name: name.trim(), description: (description ?? '').trim() };
 }
 

@@ -13,11 +13,11 @@ export function allowDelegation(caller: Card | undefined, target: { readonly nam
     new StemmaError('UNAUTHORIZED', `the delegation policy of the caller's profile does not let it delegate to ${target.name}: ${why}`, {
       profile: target.name,
     });
-  if (!isObject(policy)) throw denied('it is no object');
+  if (!isObject(policy)) throw denied('delegation_policy is not an object');
   const { target_profiles: profiles = null, target_tags: tags } = policy;
   if (profiles !== null && !listed(profiles).includes(target.name)) throw denied('the profile is not among target_profiles');
   const wanted = listed(tags);
-  if (wanted.length > 0 && !tagsOf(target.card).some((tag) => wanted.includes(tag))) throw denied('it has none of target_tags');
+  if (wanted.length > 0 && !tagsOf(target.card).some((tag) => wanted.includes(tag))) throw denied('the profile has none of target_tags');
 }
 
 const listed = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);

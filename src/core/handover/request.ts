@@ -45,8 +45,7 @@ export function requestOf({ cards, profile, agentId, tools, appendix }: RequestI
 export function renderPrompt(template: string, names: Readonly<Record<string, string>>): string {
   const rendered = template.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (found: string, name: string | undefined) => {
     if (found === '{{' || found === '}}') return found.charAt(0);
-    if (name === undefined)
-      throw badRequest('system_prompt_template', `the template has a ${found} without its other one; {{ and }} stand for braces`);
+    if (name === undefined) throw badRequest('system_prompt_template', `the template has an unbalanced ${found}; write {{ and }} for literal braces`);
     return Object.hasOwn(names, name) ? (names[name] ?? '') : found;
   });
   return rendered.trim();

@@ -22,10 +22,14 @@ interface Named {
 function current(chain: Chain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): TurnRow {
   const row = turnNamed(chain, agentTurnId);
   if (row.headTurn !== row.no || !allowed.includes(row.status))
-    throw new StemmaError('CONFLICT', `the turn ${agentTurnId} is ${row.status}; this is for one that is ${allowed.join(' or ')}`, {
-      id: agentTurnId,
-      status: row.status,
-    });
+    throw new StemmaError(
+      'CONFLICT',
+      `the turn ${agentTurnId} is ${row.status}; this call needs the current turn of its agent, ${allowed.join(' or ')}`,
+      {
+        id: agentTurnId,
+        status: row.status,
+      },
+    );
   if (turnEpoch !== undefined && turnEpoch !== row.epoch)
     throw new StemmaError('CONFLICT', `epoch ${turnEpoch} of the turn ${agentTurnId} is over: it is in epoch ${row.epoch}`, {
       id: agentTurnId,

@@ -14,9 +14,9 @@ export interface FoundFile extends Located {
   readonly members?: ReadonlySet<string>;
 }
 
-/** How the names of databases end. */
+/** The endings of database files. */
 export const databaseEndings = new Set(['.db', '.sqlite', '.sqlite3', '.vscdb']);
-/** Limits of what a history may bring, in bytes. */
+/** Size limits of the files of a history, in bytes. */
 export const limits = {
   /** A transcript, which is read a part at a time. */
   transcript: 4 * 1024 ** 3,
@@ -106,7 +106,7 @@ export function sizeOf(file: Located): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
   return { bytes: stat?.size ?? 0, modifiedAt: Math.floor(stat?.mtimeMs ?? 0) };
 }
 
-/** The bytes of a file that is read at once. @throws FileRefused, and what the file system throws. */
+/** Reads a whole file at once. @throws FileRefused, and the error of the file system. */
 export const readWhole = (file: Located, limit: number = limits.whole): Uint8Array => readLocated(file, { limit });
 
 /** An error that prevents the import of one file, but not of the others. */

@@ -51,7 +51,10 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
       ? undefined
       : importableFormats.find((format) => format.id === input.format);
   if (input.format !== undefined && !asked)
-    throw badRequest('format', `${inWords(input.format)} cannot be imported; there are ${importableFormats.map((format) => format.id).join(', ')}`);
+    throw badRequest(
+      'format',
+      `${inWords(input.format)} cannot be imported; the formats are ${importableFormats.map((format) => format.id).join(', ')}`,
+    );
   const startedAt = chain.clock();
   yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
   const { files: found, skipped } = filesOf(input.paths);
@@ -213,7 +216,7 @@ function keepWhole(chain: Chain, found: FoundFile, { keeps, format, files }: Hol
   return [];
 }
 
-/** How much of a file is imported, and why. By default, all of it. */
+/** The part of a file to import, and the reason. By default, all of it. */
 export interface Portion {
   /** The number of bytes. The rest is left for the next import. */
   readonly upTo?: number;

@@ -120,7 +120,7 @@ export interface SessionFile extends Located {
   readonly modifiedAt: number;
 }
 
-/** Every session in an agent's own folder. @throws what the file system throws if the folder does not exist or cannot be read. */
+/** Every session in an agent's own folder. @throws the error of the file system if the folder does not exist or cannot be read. */
 export function sessionFiles(place: AgentRoot): SessionFile[] {
   const { session, depth } = places[place.agent];
   listInside(place.root);

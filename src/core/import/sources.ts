@@ -210,7 +210,7 @@ export function sourceBytes(chain: Chain, row: SourceRow): Uint8Array {
 
 function prove(chain: Chain, row: SourceRow): void {
   if (!blake3OfParts(sourceParts(chain, row)).equals(row.hash))
-    throw corrupt(refOfHash(row.hash), `what is stored of ${row.path} does not put together to the file that was read`);
+    throw corrupt(refOfHash(row.hash), `the stored parts of ${row.path} do not match the hash of the imported file`);
 }
 
 function sourceOf(chain: Chain, sourceId: string): SourceRow {

@@ -44,7 +44,7 @@ const weekZero = Date.UTC(1970, 0, 5);
 const keptDays = 3;
 const keptWeeks = 3;
 
-/** Which backups to keep: the newest, the newest of each of the last three days that have one, and of each of the last three weeks. */
+/** The backups to keep: the newest one, and the newest of each of the last three days and of the last three weeks that have one. */
 export function backupsToKeep<T extends Pick<Backup, 'at'>>(backups: readonly T[]): T[] {
   const newestFirst = backups.toSorted((a, b) => b.at - a.at);
   const newestOf = (lengthMs: number, most: number): T[] => {

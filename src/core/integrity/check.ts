@@ -7,7 +7,7 @@ import { listSources, proveSource } from '../import/index.js';
 import type { ChangedRow } from '../store/index.js';
 import type { CheckedStore, CheckResult, Problem, ProblemKind } from './store.js';
 
-/** How many objects or commits are checked before other calls get a turn. */
+/** The number of objects or commits that are checked before other calls can run. */
 const checkedAtOnce = 200;
 
 /**

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/index.js';
 import type { OpenDatabase } from '../store/index.js';
 
-/** What integrity work needs of an open project. */
+/** The parts of an open project that checks and repairs need. */
 export interface CheckedStore {
   readonly projectId: string;
   readonly db: OpenDatabase;
@@ -21,7 +21,7 @@ export interface Problem {
 
 export interface CheckResult {
   readonly ok: boolean;
-  /** How many objects, commits and sources were checked. */
+  /** The numbers of checked objects, commits and sources. */
   readonly checked: Record<string, number>;
   readonly problems: Problem[];
 }

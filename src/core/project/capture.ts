@@ -67,7 +67,7 @@ export interface WatchInput {
   readonly machine?: string | undefined;
 }
 
-/** Follows the given paths, else the histories of the given agents, else those of all known agents. */
+/** Follows the given paths. Without paths, follows the histories of the given agents, or of all known agents. */
 export async function watchAgents(engine: CaptureEngine, project: CapturedProject, input: WatchInput): Promise<CaptureStatus> {
   const { agentRoots, isRunning } = engine.options;
   // Folders that do not exist yet are watched too: an agent may be installed later.

@@ -8,7 +8,7 @@ import type { BackingStore } from './store.js';
 const atOnce = 8;
 const recordedTogether = 64;
 
-/** What one run copied. `damaged` lists the refs of objects whose own content does not match their hash; they are not copied. */
+/** The result of one run. `damaged` lists the refs of objects that do not match their hash; these are not copied. */
 export interface Copied {
   copied: number;
   bytes: number;

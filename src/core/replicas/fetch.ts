@@ -88,7 +88,7 @@ async function fetchOne(holders: readonly string[], replicas: ReplicasByName, co
   const [first] = holders;
   if (unreachable.length > 0)
     throw new StemmaError('UNAVAILABLE', `${ref} is only in ${holders.join(', ')}. ${unreachable.join(' ')}`, { id: ref, replica: first });
-  if (wrong.length > 0) throw corrupt(ref, `${ref} was evicted to replicas, and none of them returns it: ${wrong.join('; ')}.`);
+  if (wrong.length > 0) throw corrupt(ref, `${ref} was evicted to replicas, but none of them returned it: ${wrong.join('; ')}.`);
   throw new StemmaError(
     'UNAVAILABLE',
     `${ref} was evicted to ${holders.join(', ') || 'a replica'}, which is not set on this machine. Set the replica in Storage or with replica.set.`,

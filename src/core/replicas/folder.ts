@@ -72,7 +72,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
 const maxObjectBytes = 2 * 1024 ** 3 - 1;
 const readSafely = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The folder may be shared: only a regular file below it is read, and no link is followed. @throws FileRefused, and what the file system throws. */
+/** Reads only regular files and follows no link, because the folder may be shared. @throws FileRefused, and the error of the file system. */
 async function readObject(dir: string, key: string): Promise<Uint8Array> {
   const path = join(dir, key);
   const { size = 0 } = statInside(dir, key) ?? {};

@@ -7,7 +7,8 @@ import { chainOf, os } from './procedure.js';
 /** The procedures of `artifact`. */
 export const artifactRouter = {
   put: os.artifact.put.handler(({ input, context }) => {
-    if ((input.data === undefined) === (input.text === undefined)) throw badRequest('data', 'an artifact has its content by one of data and text');
+    if ((input.data === undefined) === (input.text === undefined))
+      throw badRequest('data', 'give the content of the artifact as either data or text');
     const bytes = input.data === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.data, 'base64');
     const { artifacts } = chainOf(context);
     const put = artifacts.transaction(() => artifacts.put(bytes, input));

@@ -10,7 +10,11 @@ export const libraryRouter = {
   sessions: os.library.sessions.handler(({ input, context: { session } }) => {
     const { agentRoots } = session.engine.options;
     const place = agentRoots.find(({ root }) => root === input.root);
-    if (!place) throw badRequest('root', `${input.root} is not a folder of an agent. These are: ${agentRoots.map(({ root }) => root).join(', ')}`);
+    if (!place)
+      throw badRequest(
+        'root',
+        `${input.root} is not a folder of an agent. The folders of agents are ${agentRoots.map(({ root }) => root).join(', ')}`,
+      );
     const chain = session.openProject()?.chain;
     return [...foundSessions(place, chain ? importedFiles(chain) : () => false)];
   }),

@@ -5,7 +5,8 @@ import { chainOf, os } from './procedure.js';
 /** The procedures of `template`. */
 export const templateRouter = {
   put: os.template.put.handler(({ input, context }) => {
-    if ((input.data === undefined) === (input.text === undefined)) throw badRequest('data', 'a template has its content by one of data and text');
+    if ((input.data === undefined) === (input.text === undefined))
+      throw badRequest('data', 'give the content of the template as either data or text');
     const bytes = input.data === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.data, 'base64');
     return putTemplate(chainOf(context), { ...input, bytes, contentType: input.contentType ?? 'text/plain' });
   }),

@@ -78,14 +78,14 @@ function temporaryCopy(file: string, place: string): DatabaseCopy {
 /** Free space that a copy leaves on its disk, in bytes. */
 const spareBytes = 64 * 1024 * 1024;
 
-/** A file with holes may be much larger than its disk: copying it would fill this one first. @throws what a full disk throws. */
+/** Checks the free space first, because a file with holes may be much larger than any disk. @throws the error of a full disk. */
 function requireRoom(file: string, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const needed = ['', '-wal'].reduce((sum, ending) => sum + (statSync(`${file}${ending}`, { throwIfNoEntry: false })?.size ?? 0), 0);
   if (bavail * bsize < needed + spareBytes) throw Object.assign(new Error(`there is no room for ${needed} bytes in ${folder}`), { code: 'ENOSPC' });
 }
 
-/** The copy of a file that its owner may not write to must be writable. */
+/** Copies a database and makes the copy writable, even if the original is read-only. */
 function copyPrivately(file: string, copy: string): void {
   copyWhole(file, copy);
   for (const each of [copy, `${copy}-wal`]) if (existsSync(each)) chmodSync(each, 0o600);

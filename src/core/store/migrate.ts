@@ -15,7 +15,7 @@ export interface MigrateOptions {
 /**
  * Brings a database to the current format version in one transaction. An empty file has version 0.
  * @throws CONFLICT if the database is newer than this Stemma; UNAVAILABLE if it must be migrated but is read-only; CORRUPT
- * if its tables are not those of its version, or if it contains objects that Stemma did not make.
+ * if its tables do not fit its version, or if it contains objects that Stemma did not create.
  */
 export function migrate(raw: Database.Database, { transaction, beforeMigration }: MigrateOptions): void {
   const from = versionOf(raw);

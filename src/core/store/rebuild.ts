@@ -39,7 +39,7 @@ const derived = /^(outline|materialized|principalCommit|search.*|usage.*|progres
  * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A
  * row that is missing or does not match its checksum comes from the newest backup that has it. If no backup has it, the changed row is
  * copied as it is, with its checksum, so that it stays reported. The damaged file is kept.
- * If nothing of the file can be read, all rows come from the newest backup.
+ * If no row of the file can be read, all rows come from the newest backup.
  * @throws CONFLICT if a newer Stemma wrote the file; CORRUPT if neither the file nor a backup can be read. Then nothing changes.
  */
 export function rebuildFile(file: string, backups: readonly string[]): Rebuilt {
@@ -73,7 +73,7 @@ function removeCopy(copy: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${copy}${ending}`, { force: true });
 }
 
-/** A damaged database or a backup of it, with its tables as far as they can be read. */
+/** A damaged database or a backup of it, with its readable tables. */
 interface Source {
   readonly raw: Database.Database | undefined;
   readonly tables: readonly TableShape[];

@@ -231,7 +231,7 @@ const storageClasses: Readonly<Record<string, readonly string[]>> = {
   REAL: ['integer', 'real'],
 };
 
-/** Columns of text that is stored compressed where it is long. */
+/** Columns of text that is stored compressed if it is long. */
 const compressed: Readonly<Record<string, string>> = { outline: 'data' };
 
 /** SQL that is true for a row whose values have the types of their columns. */

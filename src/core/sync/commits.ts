@@ -43,7 +43,8 @@ export function storeCommit(chain: Chain, places: Places, { key, body }: Item, i
     forked: body.forked === 1,
     createdAt: timestampOf(time(body)),
   });
-  if (row.digest.toString('hex') !== key) throw corrupt(row.id, `The commit that arrived as ${key} is ${row.id}: its content or parent has changed.`);
+  if (row.digest.toString('hex') !== key)
+    throw corrupt(row.id, `The received commit ${row.id} does not match its digest ${key}: its content or parent has changed.`);
   if (isHere) rememberRecords(chain, [row]);
   return row.seq;
 }

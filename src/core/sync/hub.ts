@@ -110,7 +110,7 @@ export interface HubAudit {
   readonly what?: string | null | undefined;
 }
 
-/** What a token allows. `pusher` is for machines: it sends and reads nothing. */
+/** The rights of a token. `pusher` is for machines: it may send items but read nothing. */
 export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
 
 /** A hub's project with the calls that manage it. */

@@ -65,7 +65,7 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
       throw badRequest('parcel', 'An object of the parcel has no valid hash, size or type.');
     const content = bytes.subarray(at, at + size);
     at += size;
-    if (blake3Of(content).toString('hex') !== hash) throw badRequest('parcel', `The object ${hash} does not have the hash of its content.`);
+    if (blake3Of(content).toString('hex') !== hash) throw badRequest('parcel', `The content of the object ${hash} does not match its hash.`);
     return { hash, contentType, bytes: content };
   });
   return { items, objects };

@@ -7,9 +7,9 @@ import { makeFolders, readInside, replaceFile } from '../files/index.js';
 /** The projects that a person trusts on this machine. A project that was moved has another path and is not trusted there. */
 export interface TrustedProjects {
   has(projectId: string, dir: string): boolean;
-  /** Records consent. @throws what the file system throws, when Stemma's own folder cannot be written. */
+  /** Records consent. @throws the error of the file system if Stemma's own folder cannot be written to. */
   add(projectId: string, dir: string): void;
-  /** Trusts what this machine creates. If Stemma's own folder cannot be written, the consent ends with the process. */
+  /** Trusts a project that this machine creates. If Stemma's own folder cannot be written to, the consent ends with the process. */
   created(projectId: string, dir: string): void;
 }
 

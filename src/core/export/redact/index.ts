@@ -1,6 +1,6 @@
 // redact: removes secrets, home folders, addresses and, on request, IP addresses from exports, and puts placeholders in their place.
 // `rules/` finds them in a text, redactor.ts replaces them everywhere in an export, json.ts and values.ts walk its structure.
-// This file applies them to JSON, plain text and CBOR. `docs/redaction.md` says what is found and what is not.
+// This file applies them to JSON, plain text and CBOR. `docs/redaction.md` lists what redaction finds and what it misses.
 import { bytesOf, textOf } from '../../base/index.js';
 import { encodeCbor, readArray, type Seals } from '../../formats/index.js';
 import { namedStrings, replaceStrings } from './json.js';

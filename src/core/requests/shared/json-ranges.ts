@@ -33,7 +33,7 @@ interface Member {
   readonly order: readonly number[] | undefined;
 }
 
-/** The members of the object that begins at `at`, by key; only those in `wanted`, where it is given. */
+/** The members of the object that begins at `at`, by key. If `wanted` is given, only these keys. */
 export function membersAt(bytes: Uint8Array, at: number, wanted?: readonly string[]): ReadonlyMap<string, ByteRange> | undefined {
   return compactOnly(() => {
     const members = new Map<string, ByteRange>();

@@ -6,7 +6,7 @@ import { shortRange } from './canonical.js';
  */
 export interface PageText {
   readonly text: Uint8Array;
-  /** The canonical form as ranges of the text; undefined where it has to be written from the parsed value. */
+  /** The canonical form as ranges of the text; undefined if it has to be written from the parsed value. */
   readonly order: readonly number[] | undefined;
 }
 

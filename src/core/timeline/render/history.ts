@@ -3,7 +3,7 @@ import { originText } from './blocks.js';
 import { idOf, nameOf, quoted, tagOf } from './quote.js';
 import { durationText, secondsOf } from './times.js';
 
-/** How many messages a history shows by default. */
+/** The default number of messages in a history. */
 export const defaultBudget = 50;
 
 /** The newest `limit` messages, oldest first. The trigger is always among them, even if it is older. */

@@ -29,7 +29,7 @@ export function markAfterRun(current: Mark | null, status: string, seen: readonl
   return seen.reduce<Mark | null>((mark, message) => movedMark(mark, message), current);
 }
 
-/** What a human has not read: the number of messages after the mark, and the first one, which the divider precedes. */
+/** The unread messages of a human: the number of messages after the mark, and the first one, which the divider precedes. */
 export function unreadAfter(
   messages: readonly (Mark & { readonly senderId?: string })[],
   mark: Mark | null,
@@ -53,7 +53,7 @@ export function findMessageId(reference: string, ids: readonly string[]): string
   throw badRequest(
     'messageId',
     begun.length > 1
-      ? `${inWords(reference)} is the beginning of ${begun.length} message ids: give more of it`
+      ? `${inWords(reference)} is the beginning of ${begun.length} message ids: give more characters`
       : `no message of this space has the id ${inWords(reference)}`,
   );
 }
@@ -68,6 +68,6 @@ export function delayOf(text: string): number {
   const [, amount, unit] = /^\s*(\d{1,9}) +(second|minute|hour|day|week)s?\s*$/.exec(text) ?? [];
   const ms = unit ? units[unit] : undefined;
   if (amount === undefined || ms === undefined)
-    throw badRequest('runAfter', `runAfter is ${inWords(text)}; it is a number and a unit, such as "2 hours"`);
+    throw badRequest('runAfter', `runAfter is ${inWords(text)}; it must be a number and a unit, such as "2 hours"`);
   return Number(amount) * ms;
 }

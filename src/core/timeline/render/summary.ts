@@ -6,7 +6,7 @@ export interface EarlierMessage {
   readonly text: string;
 }
 
-/** How many messages of each end a summary quotes. */
+/** The number of messages that a summary quotes from each end. */
 export const quotedAtEachEnd = 3;
 
 /** A summary of the messages before the window, made of the first and the last of them. Undefined without such messages. */

@@ -20,5 +20,5 @@ function cronOf(line: string): Cron {
     } catch {
       // The library's message is not used, because it names its internals.
     }
-  throw badRequest('cron', `cron is ${inWords(line)}; it has five fields (minute hour day month weekday), such as "0 9 * * *"`);
+  throw badRequest('cron', `cron is ${inWords(line)}; it must have five fields (minute hour day month weekday), such as "0 9 * * *"`);
 }

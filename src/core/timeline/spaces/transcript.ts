@@ -7,7 +7,7 @@ import { renderTimeline } from '../render/timeline.js';
 import { transcriptTimeline } from '../render/transcript.js';
 import type { RunTimeline } from './input.js';
 
-/** How many messages of a transcript are shown by default. */
+/** The default number of shown messages of a transcript. */
 const defaultTranscriptBudget = 200;
 /** The most messages in a page. */
 const pageSize = 200;

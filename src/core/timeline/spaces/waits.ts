@@ -2,7 +2,7 @@ import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js'
 import type { MessageWait } from '../../contract/index.js';
 import { type EntityRow, entityOf, membersOf, type SpaceRow, type Store, spaceOf } from './rows.js';
 
-/** How long a wait lasts by default. */
+/** The default duration of a wait, in milliseconds. */
 export const defaultWaitMs = 5 * 60_000;
 
 /** A wait for an answer: from any member, or from one. */
