@@ -45,7 +45,7 @@ export interface Copies {
   holdersOf(no: ArtifactNo): string[];
   /** Adds objects that only a replica holds; reading one fetches it. Does not change objects that the project knows. */
   expect(replica: string, objects: readonly Expected[]): void;
-  /** Adds objects whose content was removed where they come from. Does not change objects that the project knows. */
+  /** Adds objects whose content was removed from the hub. Does not change objects that the project knows. */
   expectExpired(objects: readonly Expected[]): void;
   /** Whether `expect` was ever called for this project. */
   expects(): boolean;

@@ -114,7 +114,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     return file;
   };
 
-  /** Files are kept by name: the number of a removed pack may be used for another pack of another process. */
+  /** Open files are found by name, because another process may use the number of a removed pack again. */
   const reader = (no: number): number => {
     const file = fileOf(no);
     if (file === undefined) throw corrupt(`pack ${no}`, `an object refers to pack ${no}, which the database does not list`);

@@ -69,7 +69,7 @@ export interface Place {
   /** Index among all entries of the delta, hidden ones included. */
   readonly index: number;
   readonly outline: OutlineEntry;
-  /** The text that a later delta put in place of a tool result's text. */
+  /** The text with which a later delta replaced a tool result's text. */
   readonly elided?: string;
 }
 

@@ -187,7 +187,7 @@ function mainChildren({ nodes, parents }: Tree): Int32Array {
   return main;
 }
 
-/** The rows of a lane that are taken, as ranges from top to bottom. */
+/** The occupied rows of a lane, as ranges from top to bottom. */
 type Taken = { readonly from: number; readonly to: number }[];
 
 /** Puts branches, sorted by their first row, into the leftmost lanes that are free at all their rows. */

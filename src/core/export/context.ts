@@ -188,7 +188,7 @@ function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled
   return { ...made, bytes: written, ...joinLosses([made, format.holds.includes('unsignedThinking') ? lost : lossesOf(entries, format)]) };
 }
 
-/** The entries in the format: as a document, where the format's files are documents. */
+/** The entries in the format. If the files of the format are documents, as a document. */
 function rewritten(format: Format, entries: readonly ParsedEntry[]): Uint8Array {
   const options = { newId: idsOf(format.id), now: timestampOf(0) };
   const lines = format.write(entries.map(writable), options);

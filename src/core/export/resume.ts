@@ -112,7 +112,7 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
 export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers).map(({ format }) => format));
 
 /**
- * Writes a context where an agent looks for its sessions: a new file with a new id. Without `agent` it is the agent that wrote the
+ * Writes a context into an agent's session folder: a new file with a new id. Without `agent` it is the agent that wrote the
  * context, or Claude Code if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it.
  * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */

@@ -145,7 +145,7 @@ export function folderInside(root: string, folder = root): string {
   return path;
 }
 
-/** Creates a folder below `root`, and the folders above it up to the root, where they are missing. Follows no link. */
+/** Creates a folder below `root`, and the missing folders between the two. Follows no link. */
 export function makeFolderInside(root: string, folder: string, mode = 0o700): string {
   const path = pathInside(root, folder);
   let at = resolve(root);

@@ -3,7 +3,7 @@ import type { GrowthOptions } from './growth.js';
 
 /** The part of a conversation to import now, and facts about the rest. */
 export interface Portion {
-  /** The conversation up to its last complete turn. Undefined where no turn is complete. */
+  /** The conversation up to its last complete turn. Undefined if no turn is complete. */
   readonly member: Member | undefined;
   /** Changes with every turn that becomes complete. */
   readonly last: string | undefined;

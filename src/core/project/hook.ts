@@ -13,7 +13,7 @@ const busyMs = 5_000;
 
 /**
  * Opens the project in a folder, and creates and trusts it if the folder does not exist. Another process may be creating it now.
- * @throws UNAUTHORIZED if nobody trusts the project here.
+ * @throws UNAUTHORIZED if the project is not trusted on this machine.
  */
 export function openForHook(project: NewProject, clock: Clock, trusted: TrustedProjects, machine?: string): ProjectFolder {
   const { dir } = project;

@@ -24,7 +24,7 @@ export interface ReplicaState {
   /** Null if the project names the replica, but it is not configured on this machine. */
   readonly place: ReplicaPlace | null;
   readonly takes: Takes;
-  /** For S3: where the credentials come from. */
+  /** For S3, the source of the credentials. */
   readonly credentials?: CredentialSource;
   /** Objects that it holds, and objects that it takes and does not hold yet. */
   readonly held: number;

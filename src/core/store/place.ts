@@ -1,7 +1,7 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { StemmaError } from '../base/index.js';
 
-/** The files and folders that were opened. Their paths may lead elsewhere later, when somebody moves a folder and puts another in its place. */
+/** The opened files and folders. Their paths may lead to others later, if a person moves a folder and puts another one in its place. */
 export interface Place {
   /** Whether each path still leads to the file or folder that was opened. */
   isSame(): boolean;

@@ -51,7 +51,7 @@ export interface Member {
 /** Rebuilds calls for one question. Content that they share is read once. */
 export interface Rebuilder {
   rebuild(call: StoredCall): Rebuilt;
-  /** The digest of the body as the runtime computes it, lower-case hex; undefined where a message that it covers is missing. */
+  /** The digest of the body as the runtime computes it, lower-case hex; undefined if a message that it covers is missing. */
   digest(call: StoredCall, rebuilt: Rebuilt): string | undefined;
   body(rebuilt: Rebuilt): JsonObject;
   readonly reader: MessageReader;

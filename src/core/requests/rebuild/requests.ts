@@ -42,7 +42,7 @@ export interface Row extends StoredCall {
   readonly source: number;
   readonly context: CommitSeq | null;
   readonly commitId: ContextId | null;
-  /** Set for a captured call; null where a runtime recorded its own. */
+  /** Set for a captured call; null for a call that its runtime recorded. */
   readonly provider: Provider | null;
   readonly replyKey: EntryKey | null;
   /** 1 for a call that the agent itself wrote into files. */

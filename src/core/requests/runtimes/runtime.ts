@@ -73,7 +73,7 @@ export interface Delta {
   readonly end: number;
 }
 
-/** Tokens as the provider counted them; null where the runtime recorded none. */
+/** Tokens as the provider counted them; null if the runtime recorded none. */
 export interface Usage {
   readonly input: number | null;
   readonly output: number | null;
@@ -101,7 +101,7 @@ export const windowOf = ({ input, cacheRead, cacheWrite }: Usage): number | null
 export const modelOf = ({ author, marks }: ParsedEntry): string | null => (marks?.includes('agent') ? null : (author ?? null));
 
 export interface Answer {
-  /** Null where it was not recorded. */
+  /** Null if it was not recorded. */
   readonly model: string | null;
   readonly usage: Usage;
   /** When the call was made or its answer arrived; without it, the entry's own time. */

@@ -109,8 +109,8 @@ function wantedAt(bytes: Uint8Array, start: number, end: number, wanted: readonl
 }
 
 /**
- * The wanted members before the one named `until`, and where its value begins. The rest is not read. Undefined where no member has that
- * name.
+ * The wanted members before the member `until`, and the position where its value begins. The rest is not read. Undefined if no member has
+ * that name.
  */
 export function membersUntil(
   bytes: Uint8Array,

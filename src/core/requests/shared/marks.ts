@@ -20,7 +20,7 @@ export function marksOf(recorded: readonly Json[]): readonly Mark[] | string {
   return marks;
 }
 
-/** Puts a mark at its path in the value, skipping the first `from` steps. False where the path does not exist. */
+/** Puts a mark at its path in the value, skipping the first `from` steps. Returns false if the path does not exist. */
 export function putMark(value: Json, { path, value: mark }: Mark, from: number): boolean {
   let place: Json | undefined = value;
   for (const step of path.slice(from)) {

@@ -13,13 +13,13 @@ export interface OpenPage {
 export interface MessageReader {
   /** The page of a message. Its index in the page is its number minus the page's first number. @throws CORRUPT if the bytes are damaged. */
   pageOf(no: number): OpenPage;
-  /** The value of a message. @throws CORRUPT where the bytes are damaged. */
+  /** The value of a message. @throws CORRUPT if the bytes are damaged. */
   valueAt(no: number): Json;
 }
 
 const holds = ({ first, count }: OpenPage, no: number): boolean => no >= first && no < first + count;
 
-/** The values of messages; null for a missing one. @throws CORRUPT where the bytes are damaged. */
+/** The values of messages; null for a missing one. @throws CORRUPT if the bytes are damaged. */
 export function valuesOf(reader: MessageReader, numbers: readonly number[]): Json[] {
   const values: Json[] = [];
   for (let at = 0; at < numbers.length; ) {
@@ -74,7 +74,7 @@ export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
   };
 }
 
-/** The position of the last page that begins at or before the message; -1 where no page does. */
+/** The position of the last page that begins at or before the message; -1 if no page does. */
 function placeIn(pages: readonly OpenPage[], no: number): number {
   let [low, high] = [0, pages.length];
   while (low < high) {

@@ -12,7 +12,7 @@ export interface RecordedCall {
   readonly sessionId: string | undefined;
   /** The subagent that called; undefined for the main conversation. */
   readonly agentId: string | undefined;
-  /** Milliseconds since 1970. The time of the previous call where the record has none. */
+  /** Milliseconds since 1970. The time of the previous call if the record has none. */
   readonly at: number;
   readonly model: string | undefined;
   readonly shapeHash: string;
@@ -46,7 +46,7 @@ export interface RecordedText {
   readonly line: ByteRange;
   /** The range of the text in the file; undefined if the text had to be written in compact form. */
   readonly range: ByteRange | undefined;
-  /** Undefined where the record is too large to have been sent. */
+  /** Undefined if the record is too large to have been sent. */
   readonly text: Uint8Array | undefined;
   /**
    * `text` is assumed to reach from the beginning of the message to the line's last brace. If the hash does not confirm this, the function

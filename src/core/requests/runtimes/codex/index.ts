@@ -199,7 +199,7 @@ function* newestFirst(
 }
 
 /**
- * The instructions without the part about the plan tool, which is sent only where that tool is offered and then used (0.169). The runtime
+ * The instructions without the part about the plan tool, which is sent only if that tool is offered and then used (0.169). The runtime
  * does not record other omissions.
  */
 function offered(instructions: string, items: readonly JsonObject[]): string {

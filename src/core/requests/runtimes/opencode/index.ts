@@ -1,4 +1,4 @@
-// requests/runtimes/opencode: model calls in OpenCode's sessions: the messages, in the words of Anthropic's interface where that was used.
+// requests/runtimes/opencode: model calls in OpenCode's sessions: the messages, in Anthropic's wire format if that was used.
 // Messages are built by the rules of OpenCode 1.18.34. System prompt, tools, parameters and cache marks are not recorded.
 // A call of another provider is rebuilt from entries.
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
