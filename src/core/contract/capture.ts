@@ -8,12 +8,12 @@ const path = z.string().min(1).max(4_096).describe('The path of a file or folder
 export const capturedFile = z.object({
   path: z.string(),
   bytes: count,
-  /** Bytes that are not stored yet: an open turn, or bookkeeping after the last one. */
+  /** Bytes that are not stored yet: an open turn, or records after the last turn that belong to no turn. */
   pending: count,
   /** True while a turn is open. */
   open: z.boolean(),
   changedAt: timestamp,
-  /** The working directory of the session, as the file names it. */
+  /** The working directory of the session, as the transcript records it. */
   cwd: z.string().optional(),
   /** The latest commit of the session. */
   tip: contextId.optional(),
@@ -26,13 +26,13 @@ export const captureStatus = z.object({
   /** True if the person chose to follow the agents of this machine whenever a window has the project open. */
   wanted: z.boolean(),
   since: timestamp.nullable(),
-  /** What is followed. A place that does not exist yet is followed as soon as it exists. */
+  /** The files and folders to follow. One that does not exist yet is followed as soon as it exists. */
   places: z.array(z.object({ path: z.string(), agent: z.string().optional(), there: z.boolean() })),
   /** The files that changed, latest first, at most 50. */
   files: z.array(capturedFile),
   checkpoints: count,
   last: z.object({ at: timestamp, path: z.string(), commit: contextId.nullable() }).nullable(),
-  /** What could not be read, latest last. Everything else continues. */
+  /** Files that could not be read, most recent last. The other files are still followed. */
   problems: z.array(skip),
 });
 export type CaptureStatus = z.output<typeof captureStatus>;
@@ -40,19 +40,19 @@ export type CaptureStatus = z.output<typeof captureStatus>;
 const remember = z.boolean().optional().describe('Remember the choice for windows that open the project later.');
 
 const signed = {
-  principal: name.optional().describe('Who works. The default is the session of the agent.'),
-  ticketId: name.optional().describe('The ticket that is worked on.'),
-  machine: name.optional().describe('The machine of the session. The default is this one.'),
+  principal: name.optional().describe("The person or agent that the commits belong to. The default is the agent's session."),
+  ticketId: name.optional().describe('The ticket that the session works on.'),
+  machine: name.optional().describe('The machine that the session ran on. The default is this machine.'),
 };
 
 export const captureContract = {
   watch: procedure(
-    'Follows transcripts: a finished turn becomes a commit within two seconds. Without paths, it follows the folders of the agents on this machine from now on. Named files and folders are read first. It replaces what was followed before, and continues until `capture.stop` or until the engine ends.',
+    'Follows transcripts: a finished turn becomes a commit within two seconds. Without `paths`, follows the folders of the agents on this machine and stores only new turns. With `paths`, reads the existing content first. Replaces an earlier `capture.start`, and continues until `capture.stop` or until the engine ends.',
   )
     .input(
       z.strictObject({
         paths: z.array(path).min(1).max(1_000).optional().describe('Files and folders to follow. The default is the folders of the agents.'),
-        agents: z.array(z.enum(runtimes)).min(1).max(20).optional().describe('The agents to follow. The default is those on this machine.'),
+        agents: z.array(z.enum(runtimes)).min(1).max(20).optional().describe('The agents to follow. The default is every agent on this machine.'),
         from: z.enum(['beginning', 'now']).optional().describe('Whether to read existing content first.'),
         cwd: path.optional().describe('Only sessions in this working directory or below it.'),
         granularity: granularity.optional(),
@@ -61,11 +61,11 @@ export const captureContract = {
       }),
     )
     .output(captureStatus),
-  status: procedure('Returns what is followed, and how far each file was read.').input(z.strictObject({})).output(captureStatus),
+  status: procedure('Returns the followed files and folders, and how far each file was read.').input(z.strictObject({})).output(captureStatus),
   stop: procedure('Stops following.')
     .input(
       z.strictObject({
-        end: z.boolean().optional().describe('The agents have ended: store the rest of the changed files as the end of their sessions.'),
+        end: z.boolean().optional().describe('True if the agents have ended: stores the rest of the changed files as the end of their sessions.'),
         remember,
       }),
     )
@@ -78,7 +78,7 @@ export const captureContract = {
           .enum(['settled', 'resting', 'all', 'end', 'compaction', 'now'])
           .optional()
           .describe(
-            'What to store: finished turns (`settled`), also one that seems finished (`resting`), everything (`all`), everything as the end of the session (`end`), the state before a compaction (`compaction`), or a turn in progress up to here (`now`).',
+            'What to store: finished turns (`settled`), also a turn that seems finished (`resting`), everything (`all`), everything as the end of the session (`end`), the state before a compaction (`compaction`), or the turn in progress up to now (`now`).',
           ),
         granularity: granularity.optional(),
         ...signed,

@@ -43,7 +43,7 @@ const ttlSeconds = z.number().int().min(0).max(1e10);
 export const card = z.object({
   cardId,
   projectId: z.string(),
-  /** The same as `metadata.type`. */
+  /** Equal to `metadata.type`. */
   type: z.string(),
   content: cardContent,
   toolCalls: toolCalls.optional(),
@@ -64,19 +64,19 @@ export const card = z.object({
 export type Card = z.output<typeof card>;
 
 /**
- * A card to write. If both `type` and `metadata.type` are given, the latter counts. A card that was read can be written back unchanged.
- * Unknown keys are refused, `meta` among them.
+ * A card to write. `metadata.type` takes precedence over `type`. A card from `card.get` can be written back unchanged. Unknown keys, such as `meta`,
+ * are refused.
  */
 export const cardInput = z
   .looseObject({
     cardId: cardId.optional().describe('The id of the card. Without it, Stemma makes one.'),
-    projectId: z.string().optional().describe('The project that the card belongs to. If given, it must be this one.'),
+    projectId: z.string().optional().describe('The project that the card belongs to. It must be the open project.'),
     type: cardType.optional(),
     content: z
       .union([z.string().transform((text): CardContent => ({ kind: 'text', text })), cardContent], { error: contentForms })
       .describe('The content of the card. A plain string is `{kind: "text", text}`.'),
     toolCalls: toolCalls.nullish().describe('The tool calls of an assistant message.'),
-    toolCallId: z.string().min(1).max(400).nullish().describe('The tool call that the card is the result of.'),
+    toolCallId: z.string().min(1).max(400).nullish().describe('The id of the tool call whose result the card holds.'),
     ttlSeconds: ttlSeconds.nullish().describe('The number of seconds after which the card expires.'),
     expiresAt: timestamp.nullish().describe('When the card expires.'),
     metadata: z
@@ -84,7 +84,7 @@ export const cardInput = z
       .optional()
       .describe('Facts about the card. Any other key is allowed.'),
     authorId: z.string().min(1).max(400).optional().describe('The author of the card.'),
-    createdAt: timestamp.optional().describe('When it was written. The default is now.'),
+    createdAt: timestamp.optional().describe('When the card was written. The default is now.'),
   })
   .superRefine((given, context) => {
     const readOnly = ['deletedAt', 'expired', 'repairedAt', 'entryKey'];
@@ -135,10 +135,10 @@ export const box = z.object({
   cardIds: z.array(cardId),
   createdAt: timestamp,
   updatedAt: timestamp,
-  /** The box that this one replaced, and the one that replaced this. */
+  /** The box that this box replaced, and the box that replaced this one. */
   replaces: boxId.optional(),
   replacedBy: boxId.optional(),
-  /** True while an open turn reads it: nothing can be appended until that turn ends. */
+  /** True while an open turn reads the box. Until that turn ends, `box.append` is refused. */
   held: z.boolean().optional(),
   packed: packing.optional(),
 });
@@ -154,7 +154,7 @@ export const boxRow = z.object({
   held: z.boolean().optional(),
   /** How agents use the box. */
   uses: z.array(z.object({ as: z.enum(['context', 'output', 'profile']), of: z.string() })),
-  /** The beginning of its first text. */
+  /** The beginning of the first text in the box. */
   head: z.string().optional(),
 });
 export type BoxRow = z.output<typeof boxRow>;
@@ -167,7 +167,7 @@ const page = {
 
 export const cardContract = {
   add: procedure(
-    'Stores a card. A known id with the same content returns the card; with other content, it repairs a card that no turn holds and fails with CONFLICT otherwise.',
+    'Stores a card. If a card with this id exists and has the same content, returns it. If its content differs, replaces the content; fails with CONFLICT if a turn holds the card.',
   )
     .input(z.strictObject({ card: cardInput.describe('The card.') }))
     .output(card),
@@ -175,10 +175,10 @@ export const cardContract = {
   batch: procedure('Returns cards in the order of their ids, without duplicates, and lists the missing ones.')
     .input(z.strictObject({ cardIds }))
     .output(z.object({ cards: z.array(card), missingCardIds: z.array(cardId) })),
-  delete: procedure('Deletes a card: it stays readable, and models no longer see it in turns that begin later.')
+  delete: procedure('Deletes a card. It stays readable, but models do not see it in turns that begin later.')
     .input(z.strictObject({ cardId, author: name.optional().describe('Who deletes it.') }))
     .output(card),
-  history: procedure('Lists the changes of a card: what it was before, who changed it and when.')
+  history: procedure('Lists the changes of a card: the earlier content, who changed it and when.')
     .input(z.strictObject({ cardId }))
     .output(z.array(cardVersion)),
   boxes: procedure('Lists the boxes that contain a card, newest first.').input(z.strictObject({ cardId })).output(z.array(boxId)),
@@ -247,14 +247,14 @@ export const boxContract = {
   fromContext: procedure("Creates a box from the entries of a commit's context. Entries that are cards already keep their ids.")
     .input(z.strictObject({ id: contextPrefix, stop: stop.optional() }))
     .output(box),
-  commit: procedure('Stores what a model sees of a box as a commit.')
+  commit: procedure('Stores the conversation that a model sees of a box as a commit.')
     .input(
       z.strictObject({
         boxId,
         parent: contextPrefix.nullable().describe('The commit that the new one follows, or null for a new chain.'),
         type: z.enum(commitTypes).exclude(['compaction']).optional().describe('The type of the commit.'),
         template: name.optional().describe('The template of the commit.'),
-        principal: name.optional().describe('Whose understanding the commit is.'),
+        principal: name.optional().describe('The person or agent that the commit belongs to.'),
         summary: z.string().max(100_000).optional().describe('A summary for people.'),
       }),
     )
@@ -262,7 +262,7 @@ export const boxContract = {
 };
 
 export const profileContract = {
-  put: procedure('Sets the profile of a name: a card with the prompt and the tools of an agent.')
+  put: procedure('Stores a profile under a name: a card with the prompt and the tools of an agent.')
     .input(
       z.strictObject({
         name: name.describe('The name of the profile.'),
@@ -272,7 +272,7 @@ export const profileContract = {
     )
     .output(z.object({ name: z.string(), profileBoxId: boxId, cardId })),
   delete: procedure(
-    'Deletes a profile: nothing can start with it any more. Agents that have started keep it, and so do its boxes. `deleted: false` brings it back, and so does `profile.put`.',
+    'Deletes a profile: no agent can start with it any more. Agents that have started keep it, and its boxes stay. `deleted: false` or `profile.put` restores it.',
   )
     .input(
       z.strictObject({
@@ -309,7 +309,7 @@ const wireBox = z.object({ box_id: z.string(), card_ids: z.array(z.string()) });
 const wireIds = z.array(z.string()).default([]).describe('The ids to return.');
 const wireLimit = z.coerce.number().default(200).describe('The most cards to return, from 1 to 500.');
 const projectId = z.string().describe('The id of the project.');
-// Any text: an id that no card can have is NOT_FOUND here.
+// Accepts any text, so that a malformed id is answered with NOT_FOUND.
 const wireBoxId = z.string().describe('The id of the box.');
 const wireCardId = z.string().describe('The id of the card.');
 const inBox = z.strictObject({ projectId, boxId: wireBoxId });

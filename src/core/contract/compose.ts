@@ -3,7 +3,7 @@ import { author, commit } from './context.js';
 import { wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, procedure, timestamp } from './scalars.js';
 
-/** The kind of process, which decides what it gets of the shared context and of memory. */
+/** The kind of process. It decides how much of the shared context and of memory the process gets. */
 export const processes = ['sequential', 'dynamic', 'hierarchical', 'react', 'mapreduce-planner', 'mapreduce-worker', 'mapreduce-reducer'] as const;
 export type Process = (typeof processes)[number];
 
@@ -28,7 +28,7 @@ export const memoryMessage = z.looseObject({
 });
 export type MemoryMessage = z.output<typeof memoryMessage>;
 
-/** Accepts unknown fields, because the composer itself refuses them with the reason that its rules name. */
+/** Accepts unknown fields, because the composer refuses them itself and names the rule. */
 const process = z.enum(processes).optional().describe('The kind of process, which decides which layers pass. The default is `sequential`.');
 const enableShareContext = z
   .boolean()
@@ -70,12 +70,12 @@ export type KnowledgeChunk = z.output<typeof knowledgeChunk>;
 const experienceRecord = z.strictObject({
   id: z.string().describe('The id of the experience.'),
   summary: z.string().describe('What was learned.'),
-  outcome: z.enum(['success', 'failure', 'unknown']).describe('How it ended.'),
-  contextId: contextId.optional().describe('The commit that it comes from, if the project contains it.'),
+  outcome: z.enum(['success', 'failure', 'unknown']).describe('How the run ended.'),
+  contextId: contextId.optional().describe('The commit that the experience comes from, if the project contains it.'),
 });
 export type ExperienceRecord = z.output<typeof experienceRecord>;
 
-/** The answers of the services, as values. Without a service, its block is absent. */
+/** The answers of the services. A service without an answer gets no block. */
 const collectServices = z.strictObject({
   knowledge: z
     .strictObject({
@@ -85,7 +85,7 @@ const collectServices = z.strictObject({
       format: z.enum(['markdown', 'json']).optional().describe('The form of the block.'),
     })
     .optional()
-    .describe('What a knowledge base found.'),
+    .describe('The results of a knowledge base.'),
   experience: z
     .strictObject({ records: z.array(experienceRecord).describe('The experiences.') })
     .optional()
@@ -129,9 +129,9 @@ const previewLayer = z.object({
   layer,
   tokens: count,
   lifetime: z.enum(lifetimes),
-  /** What it was made from: entries of the chain, files of the notes folder, or a description. */
+  /** The sources of the layer: entries of the chain, files of the notes folder, or a description. */
   origins: z.array(z.object({ commit: contextId, entryKey: entryKey.optional(), words: z.string().optional() })),
-  /** In words, for a person. */
+  /** The same as a sentence, for the window. */
   origin: z.string(),
   present: z.boolean(),
 });
@@ -141,7 +141,7 @@ const budgetTokens = z.number().int().min(1).optional().describe('Shorten only a
 const keepLast = z.number().int().min(1).optional().describe('The number of the latest messages to keep.');
 
 const savedState = z.object({
-  /** The commit with which it was saved: the asked one or its nearest ancestor. Null without any. */
+  /** The commit that the state was saved with: the requested commit or its nearest ancestor. Null if none of them has a state. */
   from: contextId.nullable(),
   at: timestamp.nullable(),
   state,
@@ -150,7 +150,7 @@ const savedState = z.object({
 const reproducible = z.boolean().optional();
 
 const composedRow = z.object({
-  /** Against the recorded composition. A removed message has no place in the new one. */
+  /** The difference from the recorded composition. `gone`: only the recording contains the message. */
   change: z.enum(['same', 'gone', 'new']),
   role: composedMessage.shape.role,
   layer,
@@ -158,22 +158,22 @@ const composedRow = z.object({
   name: z.string().optional(),
   /** The text, or its beginning. */
   text: z.string(),
-  /** The characters of the whole text. */
+  /** The length of the whole text in characters. */
   length: count,
   calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
-  /** The entry of the context that it was made from. */
+  /** The entry of the context that the message was made from. */
   entryKey: entryKey.optional(),
 });
 export type ComposedRow = z.output<typeof composedRow>;
 const layerTexts = z.record(z.string(), z.string());
 const composedRows = z.object({
-  /** All rows of the list: messages, and the messages that only the recorded composition contains. */
+  /** The number of rows: composed messages and messages that only the recorded composition contains. */
   total: count,
   messages: count,
   tokens: count,
   added: count,
   removed: count,
-  /** The row of the first difference; -1 without any. */
+  /** The row of the first difference; -1 if there is no difference. */
   firstChange: z.number().int(),
   rows: z.array(composedRow),
   /** Only in the first page. */
@@ -198,18 +198,18 @@ const previewInput = z.strictObject({
 
 export const composeContract = {
   saveState: procedure(
-    'Saves the shared state of a run (the blackboard) with a commit. Saving again keeps the earlier state, and the last one counts.',
+    'Saves the shared state of a run (the blackboard) with a commit. Saving again adds a newer state, which takes precedence; the earlier state is kept.',
   )
     .input(
       z.strictObject({
         id: contextPrefix,
         state,
-        reproducible: reproducible.describe('Also save the todo, knowledge and experience blocks, so that the next call gets them as they were.'),
-        contexts: z.record(z.string(), z.string()).optional().describe('Those blocks by key, such as `knowledge__context`.'),
+        reproducible: reproducible.describe('Also save the todo, knowledge and experience blocks, so that the next call gets the same blocks.'),
+        contexts: z.record(z.string(), z.string()).optional().describe('The blocks to save, by key, such as `knowledge__context`.'),
       }),
     )
     .output(savedState),
-  restoreState: procedure('Returns the state that was saved last with a commit, else with its nearest ancestor.')
+  restoreState: procedure('Returns the last state that was saved with a commit, or with its nearest ancestor if the commit has none.')
     .input(
       z.strictObject({
         id: contextPrefix,
@@ -245,7 +245,7 @@ export const composeContract = {
     )
     .output(compaction.extend({ historyText: z.string(), patch: state })),
   compact: procedure(
-    "Shortens a commit's context in the same way and stores the result as a compaction. Returns null if there is nothing to shorten.",
+    "Shortens a commit's context as `compose.shorten` does, and stores the result as a compaction. Returns null if there is nothing to shorten.",
   )
     .input(
       z.strictObject({
@@ -276,7 +276,7 @@ export const composeContract = {
       previewInput.extend({
         offset: count.optional().describe('The first row. The default is 0.'),
         limit: count.min(1).max(200).optional().describe('The most rows. The default is 200.'),
-        longest: count.optional().describe('The most characters of a text. Without it, texts are whole.'),
+        longest: count.optional().describe('The maximum length of a text in characters. The default is whole texts.'),
       }),
     )
     .output(composedRows),

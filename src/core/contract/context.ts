@@ -9,14 +9,14 @@ import { money } from './usage.js';
 
 const provenance = {
   template: name.describe('The kind of the agent, such as `reviewer@3`.'),
-  principal: name.optional().describe('Whose understanding it is, such as `agent:claude-code` or `user@machine`.'),
-  machine: name.optional().describe('The machine on which it was made.'),
+  principal: name.optional().describe('The person or agent that the commit belongs to, such as `agent:claude-code` or `user@machine`.'),
+  machine: name.optional().describe('The machine on which the commit was made.'),
   sessionId: name.optional().describe("The agent's session."),
-  ticketId: name.optional().describe('The ticket that it belongs to.'),
+  ticketId: name.optional().describe('The ticket that the commit belongs to.'),
   threadId: name.optional().describe("The thread of a ticket's discussion."),
 };
-/** Who makes a commit in Stemma. It is never the answer of `context.resolve` for the agent whose chain it extends. */
-export const author = name.optional().describe('Who makes it. The default is `user@MACHINE`.');
+/** Who makes a commit in Stemma. `context.resolve` never returns such a commit for the agent whose chain it extends. */
+export const author = name.optional().describe('Who makes the commit. The default is `user@MACHINE`.');
 const summary = z.string().max(100_000).describe('A summary for people.');
 const tags = z.array(name).max(1_000).describe('Tags that replace the present ones.');
 
@@ -37,7 +37,7 @@ export const commit = z.object({
   messageCount: count,
   tokenCount: count,
   createdAt: timestamp,
-  /** The stored row does not match its checksum: summary and tags are left out, and a check names it. */
+  /** Set if the stored row does not match its checksum. Summary and tags are then left out, and `project.check` reports the row. */
   damaged: z.literal(true).optional(),
 });
 export type Commit = z.output<typeof commit>;
@@ -50,7 +50,7 @@ export const stop = z
   );
 export type Stop = z.output<typeof stop>;
 
-/** What the requested format cannot hold: at most 1,000 losses by entry, the most important first, and the number of each kind. */
+/** The content that the requested format cannot hold: up to 1,000 losses by entry, most important first, and the count of each kind. */
 export const lost = {
   losses: z.array(z.object({ entry: entryKey, what: z.string() })),
   lossCounts: z.array(z.object({ what: z.string(), count })),
@@ -63,7 +63,7 @@ export const edit = z.strictObject({
 });
 export type Edit = z.output<typeof edit>;
 
-/** A row of the chain view: the commit and what the view shows about it. */
+/** A row of the chain view: the commit and the facts that the view shows about it. */
 export const graphRow = z.object({
   commit,
   lane: count,
@@ -82,7 +82,7 @@ export const graphRow = z.object({
   countedTokens: count.optional(),
   /** Only for a compaction: the counted input of the last call before it and of the first call after it. */
   compacted: z.object({ before: count.optional(), after: count.optional() }).optional(),
-  /** The commit was made in Stemma by a fork or an edit. */
+  /** True if a fork or an edit in Stemma made the commit. */
   forked: z.boolean(),
   /** The call that started the subagent whose chain this is. */
   startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
@@ -92,41 +92,41 @@ export const graphRow = z.object({
 });
 export type GraphRow = z.output<typeof graphRow>;
 
-/** What the map of a graph says of a row: the sum of these. A plain row is a delta in the middle of a run without branches or errors. */
+/** The marks of a row in `graphMap`, added up. A plain row is a delta in the middle of a run without branches or errors. */
 export const graphMarks = { compaction: 1, errors: 2, end: 4, plain: 8 } as const;
 
-/** Every row of a graph in short, in the order of its rows. */
+/** Facts about every row of a graph as parallel lists, in the order of the rows. */
 export const graphMap = z.object({
   total: count,
   lanes: z.array(count),
   /** The size of the context at each row. */
   tokens: z.array(count),
   marks: z.array(count),
-  /** The rows that contain the text. */
+  /** The positions of the rows that contain the requested text. */
   places: z.array(count).optional(),
 });
 export type GraphMap = z.output<typeof graphMap>;
 
-/** What a list shows of a commit beside its row. */
+/** Facts about a commit that a list shows in addition to its row. */
 export const rowFacts = z.object({
   id: contextId,
-  /** From its first to its last recorded time, or the time that the calls took that Stemma made for it; null is "not recorded". */
+  /** The time from the first to the last recorded entry, or the duration of the calls if Stemma made them; null is "not recorded". */
   ms: count.nullable(),
   tools: count,
   /** Files that its tools read or changed. */
   files: count,
-  /** The first of these files. Files that it wrote or changed come before files that it only read. */
+  /** The first of these files. Written and changed files come before files that were only read. */
   touched: z.array(
     z.object({
       path: z.string(),
       how: z.enum(['read', 'written', 'changed']),
-      /** Lines that its edits added and removed. A file that was written completely has no removed lines: its earlier content is not in the call. */
+      /** Lines that the edits added and removed. A completely written file has no removed lines: the call does not contain the earlier content. */
       added: count.optional(),
       removed: count.optional(),
     }),
   ),
   model: z.string().nullable(),
-  /** The price of the calls whose replies it was the first to contain; null is "no price". */
+  /** The price of the calls whose replies appear first in this commit; null is "no price". */
   cost: money.nullable(),
 });
 export type RowFacts = z.output<typeof rowFacts>;
@@ -147,12 +147,12 @@ const filter = z.strictObject({
 export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });
 export type Hunk = z.output<typeof hunk>;
 
-/** A run of entries that both sides have at different places. The hunks show it as removed and added. */
+/** Consecutive entries that both sides contain at different positions. The hunks show them as removed and added. */
 const moved = z.object({ aStart: count, bStart: count, count });
 export type Moved = z.output<typeof moved>;
 
 const contextDiff = z.object({
-  /** The last commit that both share, or null. */
+  /** The last commit that both contexts share, or null. */
   base: contextId.nullable(),
   same: count,
   added: count,
@@ -213,7 +213,7 @@ export const contextContract = {
     )
     .output(commit),
   materialize: procedure(
-    "Assembles a context: the content from where the walk ends up to the commit, as one artifact. Without `format`, it stays in the commit's own format, byte for byte.",
+    "Assembles a context: the content from the end of the walk toward the root up to the commit, as one artifact. Without `format`, it stays in the commit's own format, byte for byte.",
   )
     .input(
       z.strictObject({
@@ -238,8 +238,8 @@ export const contextContract = {
         description: z.string().optional(),
       }),
     ),
-  resolve: procedure('Finds what a principal understood at a moment: its latest commit at or before that time.')
-    .input(z.strictObject({ principal: name.describe('Whose understanding to find.'), at: timestamp.describe('The moment.') }))
+  resolve: procedure('Finds the context of a principal (a person or an agent) at a moment: its latest commit at or before that time.')
+    .input(z.strictObject({ principal: name.describe('The person or agent whose commit to find.'), at: timestamp.describe('The moment.') }))
     .output(z.object({ id: contextId.nullable(), at: timestamp.nullable() })),
   show: procedure('Returns a commit with its children and its depth.')
     .input(z.strictObject({ id: contextPrefix }))
@@ -247,7 +247,7 @@ export const contextContract = {
   history: procedure('Returns the commits from a commit toward the root, newest first.')
     .input(z.strictObject({ id: contextPrefix, depth: count.optional().describe('The most commits to return. The default is all.') }))
     .output(z.array(commit)),
-  update: procedure('Changes the summary or the tags of a commit. Everything else of a commit never changes.')
+  update: procedure('Changes the summary or the tags of a commit. Its other fields never change.')
     .input(z.strictObject({ id: contextPrefix, summary: summary.optional(), tags: tags.optional() }))
     .output(commit),
   tips: procedure('Lists the commits without children: the ends of all branches.').input(filter).output(z.array(commit)),
@@ -261,7 +261,7 @@ export const contextContract = {
       }),
     )
     .output(z.object({ total: count, rows: z.array(graphRow) })),
-  graphMap: procedure('Describes every row of the graph in short, so that a graph of any length can be folded, drawn as a whole and filtered.')
+  graphMap: procedure('Returns a few numbers for every row of the graph, so that a graph of any length can be folded, filtered and drawn as a whole.')
     .input(
       z.strictObject({
         filter: graphFilter,
@@ -283,16 +283,16 @@ export const contextContract = {
       }),
     )
     .output(z.object({ total: count, entries: z.array(entry) })),
-  outline: procedure('Returns every entry of a context without its content, or the part of a long one where reading begins.')
+  outline: procedure('Returns every entry of a context without its content. With `near`, returns only a part of a long context.')
     .input(
       z.strictObject({
         ...query,
-        packed: z.boolean().optional().describe('Return the rows as one text in `packed`, which a long context needs to arrive quickly.'),
+        packed: z.boolean().optional().describe('Return the rows as one text in `packed`, which is faster for a long context.'),
         near: entryKey
           .nullable()
           .optional()
           .describe(
-            'Of a context of more than 300 commits, return only the rows around this entry with their content in `entries`, if it is one of the last; else those around the last prompt.',
+            'For a context of more than 300 commits: return only the rows around this entry, with their content in `entries`. If the entry is null or not near the end, return the rows around the last prompt.',
           ),
       }),
     )
@@ -302,7 +302,7 @@ export const contextContract = {
         tokens: count,
         rows: z.array(outlineRow),
         packed: z.string().optional(),
-        /** Present if `rows` is only a part: the content of these rows. `total` and `tokens` are then those of the part. */
+        /** The content of `rows`, present only if `rows` is a part of the context. `total` and `tokens` then count only that part. */
         entries: z.array(entry).optional(),
       }),
     ),
@@ -336,7 +336,7 @@ export const contextContract = {
     .input(z.strictObject({ id: contextPrefix, stop: stop.optional(), principal: author }))
     .output(commit),
   summarize: procedure(
-    'Writes summaries for commits: extracts of their own words, or by a model of a provider. Streams progress. A call that is stopped has finished whole commits, and the next call continues.',
+    'Writes summaries for commits: extracts of their own words, or texts by a model of a provider. Streams progress. A stopped call keeps the summaries that it finished, and the next call continues.',
   )
     .input(
       z
@@ -358,7 +358,7 @@ export const contextContract = {
     .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.'), stop: stop.optional() }))
     .output(contextDiff),
   diffCalls: procedure(
-    'Compares the arguments of tool calls by their structure. Each pair names an entry of `a` and one of `b` by position. The result is in the order of the pairs; a pair that is not two calls has no fields.',
+    'Compares the arguments of tool calls by their structure. Each pair names an entry of `a` and one of `b` by position. The result is in the order of the pairs. A pair has no fields unless both entries are tool calls.',
   )
     .input(
       z.strictObject({

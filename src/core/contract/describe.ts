@@ -1,7 +1,7 @@
 import { type AnyContractProcedure, getEventIteratorSchemaDetails, isContractProcedure } from '@orpc/contract';
 import { z } from 'zod';
 
-/** A JSON Schema, as far as a description needs it. */
+/** The parts of a JSON Schema that a description uses. */
 export interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
@@ -16,12 +16,12 @@ export interface JsonSchema {
   readonly allOf?: readonly JsonSchema[];
 }
 
-/** A procedure as people and programs read it. */
+/** A procedure with its description and the schemas of its input and output. */
 export interface ProcedureDescription {
   readonly description: string;
   readonly input: JsonSchema;
   readonly output: JsonSchema;
-  /** What each event of a stream is, for a procedure that streams. `output` is then the result at its end. */
+  /** The schema of each event, for a procedure that streams. `output` is then the result at the end of the stream. */
   readonly event?: JsonSchema;
 }
 

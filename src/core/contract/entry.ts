@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { kinds, roles, toolClasses } from './kinds.js';
 import { artifactRef, contextId, count, entryKey, timestamp } from './scalars.js';
 
-/** An entry that has no place in a chain yet. */
+/** An entry that is not part of a chain yet. */
 export const entryDraft = z.object({
   role: z.enum(roles).describe('Who speaks.'),
-  kind: z.enum(kinds).describe('What the entry is.'),
+  kind: z.enum(kinds).describe('The kind of entry.'),
   text: z.string().optional().describe('The text of a message, of thinking or of a summary.'),
   toolName: z.string().optional().describe('The name of the tool that is called.'),
   toolCallId: z.string().optional().describe('The id that joins a call and its result.'),
@@ -15,13 +15,13 @@ export const entryDraft = z.object({
 });
 export type EntryDraft = z.output<typeof entryDraft>;
 
-/** What a read entry says beyond its draft. Writing it back changes nothing of it: Stemma finds these facts itself. */
+/** The fields that a stored entry has beyond its draft. Stemma determines them itself and ignores them in an input. */
 const readFields = ['key', 'toolClass', 'media', 'at', 'author', 'tokens', 'source', 'marks'] as const;
 
 /** One unit of a conversation, independent of the agent that wrote it. */
 export const entry = entryDraft.extend({
   key: entryKey,
-  toolClass: z.enum(toolClasses).optional().describe('What the called tool does, where its format knows the tool.'),
+  toolClass: z.enum(toolClasses).optional().describe('What the called tool does, if the format knows the tool.'),
   media: z.object({ artifactRef, mediaType: z.string() }).optional(),
   at: timestamp.optional(),
   author: z.string().optional(),
@@ -40,7 +40,7 @@ export type Entry = z.output<typeof entry>;
 export const entryInput = z
   .strictObject({
     ...entryDraft.shape,
-    ...(Object.fromEntries(readFields.map((field) => [field, z.unknown().optional().describe('Ignored: Stemma finds it itself.')])) as Record<
+    ...(Object.fromEntries(readFields.map((field) => [field, z.unknown().optional().describe('Ignored: Stemma determines it itself.')])) as Record<
       (typeof readFields)[number],
       z.ZodOptional<z.ZodUnknown>
     >),

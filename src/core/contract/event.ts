@@ -1,14 +1,14 @@
-// event: what an agent's event context is made of. `timeline.ts` and `space.ts` build their procedures from it.
+// event: the schemas of an agent's event context. `timeline.ts` and `space.ts` build their procedures from them.
 
 import { z } from 'zod';
 import { count, timestamp } from './scalars.js';
 
-/** Who can be a member of a space and who can write into one. */
+/** The types of entities that can join a space and write into it. */
 export const entityTypes = ['human', 'agent', 'service'] as const;
 export type EntityType = (typeof entityTypes)[number];
 
 export const id = z.string().min(1).max(400).describe('An id.');
-/** Text inside a line of a block. Rendering escapes what would break the line. */
+/** Text inside a line of a block. Rendering escapes characters that would break the line. */
 export const words = z.string().max(1_000_000);
 
 /** A sender or member. Without a name it is shown as `Unknown`. */
@@ -60,7 +60,7 @@ const knownOrigin = z.discriminatedUnion('type', [
 ]);
 export type MessageOrigin = z.output<typeof knownOrigin>;
 
-/** Accepts a trigger as an origin: takes the names of its sender, space and plan. */
+/** Accepts a trigger as an origin by taking the names of its sender, space and plan. */
 const namesOf = (given: unknown): unknown => {
   if (typeof given !== 'object' || given === null) return given;
   const { type = 'space_message', sender, space, plan, text, ...rest } = given as Record<string, unknown>;
@@ -77,7 +77,7 @@ export const timelineMessage = z.strictObject({
   sender: person.nullable().describe('Who sent it.'),
   text: words.nullable().describe('The text.'),
   origin: messageOrigin.optional(),
-  wait: z.boolean().optional().describe('True if the agent paused its run with this message. It is shown as the call that it was.'),
+  wait: z.boolean().optional().describe('True if the agent paused its run with this message. The message is then shown as a tool call.'),
 });
 export type TimelineMessage = z.output<typeof timelineMessage>;
 
@@ -164,7 +164,7 @@ export const plan = z.strictObject({
   cron: words.nullish().describe('When it runs, as a cron expression.'),
   nextRunAt: timestamp.nullish().describe('When it runs next.'),
   scheduledAt: timestamp.nullish().describe('When it runs once.'),
-  runAfter: words.nullish().describe('The delay, if it was given as one.'),
+  runAfter: words.nullish().describe('The delay after which it runs once, if it was scheduled by a delay.'),
 });
 export type Plan = z.output<typeof plan>;
 
@@ -174,7 +174,7 @@ export const activeRun = z.strictObject({
   triggeredBy: words.nullish().describe('What started it.'),
   status: words.nullish().describe('Its status.'),
   space: words.nullish().describe('The name of its space.'),
-  waitingFor: words.nullish().describe('Whom it waits for.'),
+  waitingFor: words.nullish().describe('The entity that it waits for.'),
 });
 export type ActiveRun = z.output<typeof activeRun>;
 

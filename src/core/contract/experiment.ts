@@ -6,7 +6,7 @@ import { replyPart, rerunFields } from './turn.js';
 const words = z.string().min(1).max(10_000);
 const absent = z.boolean().optional().describe('Negate the check.');
 
-/** A condition on a reply. A check is never a command, because Stemma executes nothing of a transcript. */
+/** A condition on a reply. A check is never a command, because Stemma executes nothing that a transcript contains. */
 export const replyCheck = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('contains').describe('The reply contains a text.'),
@@ -15,7 +15,7 @@ export const replyCheck = z.discriminatedUnion('kind', [
     absent,
   }),
   z.strictObject({
-    kind: z.literal('matches').describe('The reply matches a regular expression. One that takes too long fails.'),
+    kind: z.literal('matches').describe('The reply matches a regular expression. The check fails if matching takes too long.'),
     pattern: z.string().min(1).max(1_000).describe('A JavaScript regular expression.'),
     flags: z
       .string()
@@ -25,7 +25,7 @@ export const replyCheck = z.discriminatedUnion('kind', [
     absent,
   }),
   z.strictObject({
-    kind: z.literal('json').describe('The reply, or its only fenced block, is JSON of a shape.'),
+    kind: z.literal('json').describe('The reply, or its only fenced block, is JSON that matches a schema.'),
     schema: z.record(z.string(), z.unknown()).describe('A JSON Schema without patterns.'),
   }),
   z.strictObject({
@@ -43,7 +43,7 @@ export type ReplyCheck = z.output<typeof replyCheck>;
 
 const caseFields = { title: z.string().max(400).describe('The title of the case.'), ...rerunFields };
 
-/** A way to run a turn again. It runs unattended: at a tool call without a recorded result, it ends. */
+/** How to run a turn again. A case runs unattended, so it ends at a tool call without a recorded result. */
 export const experimentCase = z.object({ caseId: name, ...caseFields });
 export type ExperimentCase = z.output<typeof experimentCase>;
 
@@ -60,7 +60,7 @@ export const experimentResult = z.object({
   title: z.string(),
   provider: name,
   model: z.string().nullable(),
-  /** Settings and edits in words; empty without any. */
+  /** The settings and edits as a sentence; empty if there are none. */
   settings: z.string(),
   edits: z.string(),
   turnId: contextId,
@@ -128,7 +128,7 @@ export const experimentContract = {
     .input(z.strictObject({ experimentId }))
     .output(z.object({})),
   run: procedure(
-    'Runs every case, or the named ones, one after the other. Each reply is a branch and a row of the results. A case that fails says so in its row, and the others continue. Ending the stream ends the run; complete replies stay.',
+    'Runs every case, or the named cases, one after the other. Each reply becomes a branch and a row of the results. A failed case has the error in its row, and the next case runs. Ending the stream ends the run; complete replies stay.',
   )
     .input(z.strictObject({ experimentId, caseIds: z.array(name).min(1).max(1_000).optional().describe('The cases to run. The default is all.') }))
     .output(eventIterator(experimentPart, z.object({ round: count, results: z.array(experimentResult) }))),

@@ -18,13 +18,13 @@ export const exportFormat = z.object({
   extension: z.string(),
   contentType: z.string(),
   tier: z.enum(tiers),
-  /** Whether secrets can be redacted. */
+  /** Whether the export can redact secrets. */
   redacts: z.boolean(),
   lossCounts: lost.lossCounts,
 });
 export type ExportFormat = z.output<typeof exportFormat>;
 
-/** What an export removes. `docs/redaction.md` says which patterns are known. */
+/** The redaction options of an export. `docs/redaction.md` lists the known patterns. */
 const redaction = {
   redact: z
     .boolean()
@@ -34,10 +34,10 @@ const redaction = {
     ),
   redactIps: z.boolean().optional().describe('Replace IP addresses too; implies `redact`. Loopback addresses and masks stay.'),
 };
-/** With `redact`: each placeholder, and how often it appears. */
+/** With `redact`: each placeholder and the number of its occurrences. */
 const redactions = z.array(z.object({ placeholder: z.string(), kind: z.enum(redactionKinds), count }));
 
-/** Of a result: what was replaced. */
+/** The part of a result that reports the replacements. */
 export const redacted = { redactions: redactions.optional() };
 
 const resumeFields = {
@@ -52,7 +52,7 @@ const resumed = z.object({
   /** Whether the folder exists on this machine. */
   cwdExists: z.boolean(),
   sessionId: z.string(),
-  /** The prompt on which the fork ends; the command passes it. */
+  /** The prompt at the end of the fork. The command passes it to the agent. */
   prompt: z.string().optional(),
   command: z.string(),
 });
@@ -69,7 +69,7 @@ export const exportContract = {
         format: formatName,
         path: z.string().min(1).optional().describe('The new file to write. It must not exist.'),
         ...redaction,
-        dryRun: z.boolean().optional().describe('Only report what the export would be: write nothing and return no content.'),
+        dryRun: z.boolean().optional().describe('Only report the size and the losses of the export: write nothing and return no content.'),
       }),
     )
     .output(
@@ -91,13 +91,15 @@ export const exportContract = {
       z.strictObject({
         id: contextPrefix,
         stop: stop.optional(),
-        address: z.url({ protocol: /^https?$/ }).describe('Where the collector takes traces, such as `http://127.0.0.1:4318/v1/traces`.'),
+        address: z
+          .url({ protocol: /^https?$/ })
+          .describe('The address at which the collector receives traces, such as `http://127.0.0.1:4318/v1/traces`.'),
         ...redaction,
       }),
     )
     .output(z.object({ address: z.string(), bytes: count, tier: z.enum(tiers), redactions: redactions.optional(), ...lost })),
   comparison: procedure(
-    'Exports a comparison of contexts as Markdown: two with each entry that differs, or up to 16 side by side. With `path`, writes a new file and never overwrites one; otherwise returns the text.',
+    'Exports a comparison of contexts as Markdown: two contexts with each differing entry, or up to 16 side by side. With `path`, writes a new file and never overwrites one; otherwise returns the text.',
   )
     .input(
       z.strictObject({
@@ -109,7 +111,7 @@ export const exportContract = {
     )
     .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, redactions: redactions.optional() })),
   resume: procedure(
-    'Writes a context as a new session where an agent looks for its sessions, and returns the command that resumes it. A fork that ends on a prompt is written without it: the command passes the prompt to the agent, which runs it at once. Never overwrites a file.',
+    'Writes a context as a new session into the folder where an agent looks for its sessions, and returns the command that resumes it. If a fork ends with a prompt, the session is written without it: the command passes the prompt to the agent, which runs it at once. Never overwrites a file.',
   )
     .input(
       z.strictObject({

@@ -5,7 +5,7 @@ import { contextId, contextPrefix, count, name, procedure, timestamp } from './s
 
 const data = z.record(z.string(), z.unknown());
 
-const sourceAgentId = name.describe('The agent that calls.');
+const sourceAgentId = name.describe('The agent that hands over.');
 
 const packInput = z.strictObject({
   toolSuffix: name.describe('The name of the tool, without its prefix.'),
@@ -25,7 +25,7 @@ export const plannedCard = z.object({
   role: z.enum(roles),
   authorId: z.string(),
   content: cardContent.optional(),
-  /** Set if the project has no inherited card of this id, or if models no longer see it. */
+  /** Set if the project does not contain the inherited card, or if models do not see it any more. */
   state: z.enum(['missing', 'deleted', 'expired']).optional(),
 });
 export type PlannedCard = z.output<typeof plannedCard>;
@@ -40,7 +40,7 @@ export const agentTurn = z.object({
   agentTurnId: z.string(),
   agentId: z.string(),
   status: turnStatus,
-  /** Null while it is queued: an agent runs one turn at a time. */
+  /** Null while the turn is queued: an agent runs one turn at a time. */
   turnEpoch: count.nullable(),
   depth: count,
   contextBoxId: boxId,
@@ -53,7 +53,7 @@ export const agentTurn = z.object({
   batchId: z.string().optional(),
   taskIndex: count.optional(),
   waiting: z.array(z.string()).optional(),
-  /** The commit of the source at the handover, the commit with its input, and its last commit. */
+  /** The source agent's commit at the handover, the commit with the input of this turn, and the last commit of this turn. */
   fromCommit: contextId.optional(),
   startCommit: contextId.optional(),
   endCommit: contextId.optional(),
@@ -74,7 +74,7 @@ export const agent = z.object({
   ownerAgentId: z.string().optional(),
   spawnedBy: z.string().optional(),
   derivedFrom: z.string().optional(),
-  /** The output box of its running turn, or of its last one. */
+  /** The output box of the agent's running turn, or of its last turn. */
   outputBoxId: boxId.optional(),
   /** The newest commit of its chain. */
   tip: contextId.optional(),
@@ -82,7 +82,7 @@ export const agent = z.object({
 });
 export type Agent = z.output<typeof agent>;
 
-/** The turns that a call dispatched. A rejected call dispatches none. */
+/** The turns that a call dispatched; empty if the call was rejected. */
 const dispatched = z.object({ status: z.enum(['accepted', 'rejected']), errorCode: z.string().optional(), turns: z.array(agentTurn) });
 const dispatchedOne = dispatched.extend({
   agentId: z.string().optional(),
@@ -236,7 +236,7 @@ const message = z.looseObject({
 });
 export type Message = z.output<typeof message>;
 
-/** For whatever runs the turns of agents, in this process or elsewhere. */
+/** Procedures for the program that runs the turns of agents, in this process or elsewhere. */
 const agentId = z.string().describe('The id of the agent.');
 
 export const agentContract = {
@@ -253,7 +253,7 @@ export const agentContract = {
   get: procedure('Returns an agent.').input(z.strictObject({ agentId })).output(agent),
   turns: procedure('Lists the turns of an agent.').input(z.strictObject({ agentId })).output(z.array(agentTurn)),
   input: procedure(
-    "Returns what the turn's model sees now: the context as it was when the turn began, then the output box, with the profile's prompt and the tools. While the turn runs, it records this as a call of the turn.",
+    "Returns the input of the turn's model now: the context at the beginning of the turn, then the output box, with the profile's prompt and the tools. While the turn runs, this call is recorded as a model call of the turn.",
   )
     .input(
       z.strictObject({
@@ -272,11 +272,11 @@ export const agentContract = {
         tools: z.array(data).nullable(),
         parameters: data,
         cardIds: z.array(cardId),
-        /** The box with the cards that record this call: its rendered prompt, tools and parameters. */
+        /** The box with the cards that record this model call: the rendered prompt, the tools and the parameters. */
         requestBoxId: boxId.optional(),
       }),
     ),
-  begin: procedure('Begins a dispatched turn. Its context box is fixed from then on.').input(z.strictObject(epoch)).output(agentTurn),
+  begin: procedure('Begins a dispatched turn. From then on, its context box cannot change.').input(z.strictObject(epoch)).output(agentTurn),
   write: procedure('Writes cards into the output box of a turn.')
     .input(z.strictObject({ ...epoch, cards: z.array(cardInput).min(1).max(10_000).describe('The cards to write.') }))
     .output(z.object({ turn: agentTurn, cards: z.array(card) })),
@@ -284,7 +284,7 @@ export const agentContract = {
     .input(z.strictObject({ ...epoch, toolCallIds: z.array(z.string().min(1)).min(1).describe('The tool calls to wait for.') }))
     .output(agentTurn),
   answer: procedure(
-    'Adds a result that a suspended turn waits for. After the last one the turn continues in a new epoch, or ends if a result says so.',
+    'Adds a result that a suspended turn waits for. After the last result, the turn continues in a new epoch, or ends if a result says so.',
   )
     .input(z.strictObject({ ...epoch, card: cardInput.describe('The card with the result.') }))
     .output(z.object({ turn: agentTurn, card })),

@@ -19,7 +19,7 @@ export const importResult = z.object({
   /** Irregularities that were resolved, such as a root joined by position or a cycle that was cut. */
   notes: z.array(skip),
   tips: z.array(contextId),
-  /** Model calls from files of their own, where there were such files. */
+  /** The number of model calls that were imported from separate files, if any existed. */
   requests: count.optional(),
   ms: count,
 });
@@ -41,9 +41,9 @@ export const mappingPreview = z.object({
   sessions: z.array(z.object({ id: z.string(), title: z.string().optional(), records: count, entries: count })),
   /** The first entries of the first session. */
   entries: z.array(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count })).max(maxPreviewed),
-  /** The number of records without an entry. They are kept. */
+  /** The number of records that become no entry. An import still stores them. */
   unread: count,
-  /** Why the file cannot be read by the mapping. */
+  /** Why the mapping cannot read the file. */
   problem: z.string().optional(),
 });
 export type MappingPreview = z.output<typeof mappingPreview>;
@@ -55,21 +55,25 @@ export const importContract = {
     .input(z.strictObject({ paths }))
     .output(z.array(z.object({ path: z.string(), format: formatName, sessions: count, bytes: count, confidence: z.number() }))),
   run: procedure(
-    'Imports histories. Streams progress; the result comes at the end. Ending the stream cancels the import, and what is stored stays complete.',
+    'Imports histories. Streams progress; the result comes at the end. Ending the stream cancels the import; commits that are stored by then stay and are complete.',
   )
     .input(
       z.strictObject({
         paths,
         format: formatName.optional().describe('The format of the files. The default is recognized from their content.'),
         granularity: granularity.optional(),
-        mapping: mapping.optional().describe('How to read files of a tool that Stemma does not know. The files are read by it alone.'),
+        mapping: mapping
+          .optional()
+          .describe('How to read files of a tool that Stemma does not know. Every given file is then read with this mapping.'),
       }),
     )
     .output(eventIterator(importProgress, importResult)),
-  preview: procedure('Shows what a mapping makes of a file. Imports nothing.')
+  preview: procedure('Shows the sessions and entries that a mapping makes of a file. Imports nothing.')
     .input(z.strictObject({ path: z.string().min(1).max(4_096).describe('A JSON or JSONL file.'), mapping: mapping.describe('The mapping.') }))
     .output(mappingPreview),
-  mappings: procedure('Lists the mappings that Stemma brings along. Files of their tools are recognized by themselves; each can serve as a pattern.')
+  mappings: procedure(
+    'Lists the built-in mappings. An import recognizes files of their tools without being told; each mapping can serve as a pattern.',
+  )
     .input(z.strictObject({}))
     .output(z.array(mapping)),
 };
@@ -86,7 +90,7 @@ export const source = z.object({
   sessionId: z.string().optional(),
   /** The working directory, as the file names it. */
   cwd: z.string().optional(),
-  /** What the project contains of the session, its subagents included. */
+  /** The part of the session that the project contains, its subagents included. */
   holds: z.object({ commits: count, messages: count, compactions: count, errors: count, startedAt: timestamp, endedAt: timestamp }).optional(),
 });
 export type Source = z.output<typeof source>;
@@ -121,13 +125,13 @@ export const foundSource = z.object({
   agent: z.enum(sourceAgents),
   /** The agent's own folder on this machine. */
   root: z.string(),
-  /** The folders under it that hold histories: what to import for all of them. */
+  /** The folders under `root` that hold histories. Importing these folders imports every session. */
   folders: z.array(z.string()),
   sessions: count,
   /** The number of folders, if the agent sorts its sessions by project. */
   projects: count.optional(),
   bytes: count,
-  /** Why the place could not be read. */
+  /** Why Stemma could not read the folder. */
   problem: z.string().optional(),
 });
 export type FoundSource = z.output<typeof foundSource>;
@@ -138,7 +142,7 @@ export type OutsideHit = z.output<typeof outsideHit>;
 export const recentProject = z.object({ dir: z.string(), name: z.string(), openedAt: timestamp, missing: z.boolean() });
 export type RecentProject = z.output<typeof recentProject>;
 
-/** What a person typed and has not used yet. */
+/** Text that a person typed but has not sent or saved yet. */
 export const savedDraft = z.object({ key: z.string(), text: z.string(), savedAt: timestamp });
 export type SavedDraft = z.output<typeof savedDraft>;
 
@@ -150,7 +154,7 @@ export const libraryContract = {
   search: procedure('Searches the contents of histories on this machine that the open project does not contain. It imports nothing.')
     .input(z.strictObject({ text: z.string().trim().min(1).max(400).describe('The text to find, ignoring case.') }))
     .output(z.object({ hits: z.array(outsideHit), searched: count, unread: count })),
-  recent: procedure('Lists the projects that were opened before, the latest first.').input(z.strictObject({})).output(z.array(recentProject)),
+  recent: procedure('Lists the projects that were opened before, most recent first.').input(z.strictObject({})).output(z.array(recentProject)),
   sample: procedure('Creates the sample project if it does not exist, and returns its folder.')
     .input(z.strictObject({}))
     .output(z.object({ dir: z.string() })),
@@ -158,22 +162,22 @@ export const libraryContract = {
     .input(z.strictObject({}))
     .output(z.object({ dir: z.string() })),
   allowWrite: procedure(
-    'Confirms a new file that the window wants to write. Until Stemma stops, windows may write it and other new files directly in its folder; hidden files are confirmed one by one. Without this, a call of a window with a `path` to write fails with UNAUTHORIZED, and `data.path` and `data.folder` name what to confirm. Scripts and the command line need no confirmation.',
+    'Confirms a new file that the window wants to write. Until Stemma stops, windows may write it and other new files directly in its folder; hidden files are confirmed one by one. Before the confirmation, a call of a window that would write to a `path` fails with UNAUTHORIZED, and `data.path` and `data.folder` name the file and the folder to confirm. Scripts and the command line need no confirmation.',
   )
     .input(z.strictObject({ path: z.string().min(1).max(4_096).describe('The new file.') }))
     .output(z.object({ path: z.string(), folder: z.string() })),
-  drafts: procedure('Lists what a person typed in a window of this machine and has not used yet, the latest first.')
+  drafts: procedure('Lists texts that a person typed in a window of this machine but has not sent or saved yet, newest first.')
     .input(z.strictObject({}))
     .output(z.array(savedDraft)),
-  saveDraft: procedure('Keeps what a person typed, so that it survives a reload and a restart of Stemma.')
+  saveDraft: procedure('Stores text that a person typed, so that it survives a reload and a restart of Stemma.')
     .input(
       z.strictObject({
-        key: z.string().min(1).max(1_000).describe('What the draft is for. A later draft of the same key replaces it.'),
+        key: z.string().min(1).max(1_000).describe('The field that the draft belongs to. A later draft with the same key replaces it.'),
         text: z.string().max(2_000_000).nullable().describe('The draft, or null to remove it.'),
       }),
     )
     .output(z.object({})),
-  startup: procedure('Returns what the engine was started with.')
+  startup: procedure('Returns the options with which the engine was started.')
     .input(z.strictObject({}))
     .output(z.object({ paths: z.array(z.string()), project: z.string().nullable(), platform: z.string() })),
 };

@@ -1,6 +1,6 @@
-// Plain words of the contract, without schemas: a hook reads transcripts and loads none.
+// The enumerations of the contract without schemas, so that a hook can read transcripts without loading the schema library.
 
-/** Who speaks in an entry, and what it is. */
+/** Who speaks in an entry, and the kind of entry. */
 export const roles = ['system', 'user', 'assistant', 'tool'] as const;
 export const kinds = ['text', 'thinking', 'tool_call', 'tool_result', 'image', 'summary', 'event'] as const;
 export type Role = (typeof roles)[number];
@@ -10,7 +10,7 @@ export type Kind = (typeof kinds)[number];
 export const toolClasses = ['read', 'write', 'edit', 'shell', 'search', 'fetch', 'task', 'plan'] as const;
 export type ToolClass = (typeof toolClasses)[number];
 
-/** What fills a window. `files`: results of tools that read files, files that the agent put in, images. `talk`: prompts, answers, calls of tools. */
+/** What fills a window. `files`: results of tools that read files, files that the agent added, images. `talk`: prompts, replies, tool calls. */
 export const causes = ['system', 'tools', 'summary', 'reminders', 'files', 'results', 'talk'] as const;
 export type Cause = (typeof causes)[number];
 
@@ -22,7 +22,7 @@ export type CommitType = (typeof commitTypes)[number];
 export type Checkpoint = (typeof checkpoints)[number];
 export type Tier = (typeof tiers)[number];
 
-/** The states of an agent turn: waiting in the queue, dispatched, running, waiting for tools; then how it ended. */
+/** The states of an agent turn: first while it is open (`suspended` means waiting for tools), then how it ended. */
 export const openStatuses = ['queued', 'dispatched', 'running', 'suspended'] as const;
 export const endStatuses = ['success', 'failed', 'canceled', 'timeout', 'partial'] as const;
 export type EndStatus = (typeof endStatuses)[number];

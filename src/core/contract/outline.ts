@@ -11,12 +11,12 @@ export const outlineRow = z.object({
   commit: contextId,
   /** The beginning of the text: prompts for the outline, tool names for calls. */
   head: z.string().optional(),
-  /** Calls and results have it, so that the list can show the two as one block before it reads either. */
+  /** Present on calls and results, so that the list can show both as one block before it reads their content. */
   toolCallId: z.string().optional(),
   isError: z.boolean().optional(),
   /** Recorded by the agent but never sent to the model. Only present if requested. */
   hidden: z.boolean().optional(),
-  /** The prompt of its commit: the first text of the user that the agent did not add by itself. */
+  /** True for the prompt of a commit: the first user text that the agent did not add itself. */
   prompt: z.literal(true).optional(),
 });
 export type OutlineRow = z.output<typeof outlineRow>;

@@ -3,8 +3,8 @@ import { kinds, roles } from './kinds.js';
 import type { OutlineRow } from './outline.js';
 
 /**
- * The rows of a packed outline, as JSON: for each run of entries of one commit its id, and for each entry its key, the places of its role and
- * its kind in their lists, its tokens, head, call id and flags. Rows as objects take most of the time that a context of 250,000 entries needs.
+ * The rows of a packed outline, as JSON. Consecutive entries of one commit share its id; `role` and `kind` are positions in `roles` and `kinds`. Rows
+ * are arrays because rows as objects take most of the time that the outline of 250,000 entries needs.
  */
 type PackedOutline = [commit: ContextId, entries: PackedRow[]][];
 type PackedRow = [key: EntryKey, role: number, kind: number, tokens: number, flags: number, head?: string | null, toolCallId?: string];

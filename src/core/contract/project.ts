@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commit } from './context.js';
 import { artifactName, artifactRef, base64, count, procedure, timestamp } from './scalars.js';
 
-/** Why a project is open for reading only. `restricted`: this machine did not create it, and a person has not trusted it yet. */
+/** Why a project is open for reading only. `restricted`: this machine did not create the project, and no person has trusted it yet. */
 export const readOnlyReasons = ['restricted', 'permissions', 'read-only-disk', 'disk-full'] as const;
 export type ReadOnlyReason = (typeof readOnlyReasons)[number];
 
@@ -12,7 +12,7 @@ export const projectInfo = z.object({
   name: z.string(),
   dir: z.string(),
   createdAt: timestamp,
-  /** Whether the project may be written to. `message` tells a person why not, and what to do. */
+  /** Whether the project can be changed. `message` tells a person why not, and what to do about it. */
   access: z.discriminatedUnion('mode', [
     z.object({ mode: z.literal('read-write') }),
     z.object({ mode: z.literal('read-only'), reason: z.enum(readOnlyReasons), message: z.string() }),
@@ -21,9 +21,9 @@ export const projectInfo = z.object({
   /** The size of the content, and of the whole project on disk without the database's journal. */
   bytes: z.object({ logical: count, stored: count }),
   formatVersion: count,
-  /** The tokenizer. Counts are estimates, and those of different tokenizers cannot be compared. */
+  /** The tokenizer. Its counts are estimates; counts of different tokenizers cannot be compared. */
   tokenizer: z.string(),
-  /** False for a project that this machine did not create and nobody trusted here. It is restricted: every call that writes is refused. */
+  /** False for a project that this machine did not create and that nobody trusted here. Every call that would change such a project is refused. */
   trusted: z.boolean(),
 });
 export type ProjectInfo = z.output<typeof projectInfo>;
@@ -33,10 +33,10 @@ const projectSettings = z.object({ enableShareContext });
 export type ProjectSettings = z.output<typeof projectSettings>;
 
 /**
- * What uses disk space. `content`: stored objects, compressed. `search` and `reading`: indexes of them, which a repair rebuilds.
- * `requests`: model calls. `history`: commits, tickets, cards, messages. `caches`: assembled contexts, which are assembled again when
- * needed. `free`: unused pages of the database, which it fills before it grows. `backups`: copies of the database. `journal`: the
- * database's write-ahead log, which is not part of the total.
+ * What uses disk space. `content`: stored objects, compressed. `search` and `reading`: indexes of the objects, which a repair rebuilds. `requests`:
+ * model calls. `history`: commits, tickets, cards, messages. `caches`: assembled contexts, which Stemma assembles again when needed. `free`: unused
+ * pages of the database, which it reuses before it grows. `backups`: copies of the database. `journal`: the database's write-ahead log, which the
+ * total excludes.
  */
 export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'free', 'backups', 'journal'] as const;
 export type DiskArea = (typeof diskAreas)[number];
@@ -46,9 +46,9 @@ export const areas = ['commits', 'tickets', 'cards', 'boxes', 'messages', 'turns
 export type Area = (typeof areas)[number];
 
 export const projectChange = z.object({
-  /** Where to continue: the number of the latest commit. */
+  /** The number of the latest commit. Pass it as `after` to continue from here. */
   cursor: count,
-  /** In order of creation. More than 200 come in several events. */
+  /** New commits in order of creation. More than 200 arrive in several events. */
   commits: z.array(commit),
   changed: z.array(z.enum(areas)),
 });
@@ -57,27 +57,27 @@ export type ProjectChange = z.output<typeof projectChange>;
 export const policies = ['default', 'pin', 'ephemeral', 'replicate'] as const;
 export type Policy = (typeof policies)[number];
 
-/** Why content was removed. */
+/** Why the content of an object was removed. */
 export const goneReasons = ['expired', 'evicted', 'deleted', 'lost'] as const;
 
 const storageReport = z.object({
   /** The size of the content before compression. */
   logical: count,
   disk: z.array(z.object({ area: z.enum(diskAreas), bytes: count })),
-  /** Present objects by policy, with their sizes before compression. */
+  /** The objects whose content is stored, by policy, with their sizes before compression. */
   objects: z.array(z.object({ policy: z.enum(policies), count, bytes: count })),
   gone: z.array(z.object({ why: z.enum(goneReasons), count })),
 });
 export type StorageReport = z.output<typeof storageReport>;
 
 const backupReport = z.object({
-  /** Whether backups are made by themselves. */
+  /** Whether Stemma makes backups when the project is idle. */
   on: z.boolean(),
-  /** What all backups weigh together. */
+  /** The size of all backups together. */
   bytes: count,
   /** Newest first. */
   backups: z.array(z.object({ at: timestamp, bytes: count })),
-  /** Why the last copy was not kept. */
+  /** Why the last backup was discarded. */
   problem: z.string().optional(),
 });
 export type BackupReport = z.output<typeof backupReport>;
@@ -100,17 +100,19 @@ export const projectContract = {
     .input(z.strictObject({ dir, repair: z.boolean().optional().describe('Rebuild a damaged database first.') }))
     .output(projectInfo),
   trust: procedure(
-    'Trusts a project folder that this machine did not create, by its id and its real path. From then on it can be changed. If it moves, it must be trusted again.',
+    'Trusts a project folder that this machine did not create, by its id and its real path. From then on, the project can be changed. If the folder moves, it must be trusted again.',
   )
     .input(z.strictObject({ dir }))
     .output(z.object({ projectId: z.string(), dir: z.string(), trusted: z.literal(true) })),
   info: procedure('Returns the open project with its counts and sizes.').input(z.strictObject({})).output(projectInfo),
   changes: procedure(
-    'Streams what is new, from this engine, a hook or the command line. Begins with the current state; with `after`, continues from an earlier cursor. Ends when the caller ends it.',
+    'Streams new commits and changed lists, whether this engine, a hook or the command line wrote them. Begins with the current state; with `after`, continues from an earlier cursor. Ends when the caller ends it.',
   )
     .input(z.strictObject({ after: count.optional().describe('The cursor of an earlier event.') }))
     .output(eventIterator(projectChange)),
-  settings: procedure('Returns the settings of the project, which hold for all who work on it.').input(z.strictObject({})).output(projectSettings),
+  settings: procedure('Returns the settings of the project, which apply to everyone who works on it.')
+    .input(z.strictObject({}))
+    .output(projectSettings),
   setSettings: procedure('Changes settings of the project.')
     .input(z.strictObject({ enableShareContext: enableShareContext.optional() }))
     .output(projectSettings),
@@ -120,28 +122,30 @@ export const projectContract = {
   backups: procedure("Lists the backups of the project's database. Objects in packs never change, so backups do not copy them.")
     .input(z.strictObject({}))
     .output(backupReport),
-  backUp: procedure('Makes a backup now, verifies it, and removes those that are not among the newest three days and three weeks.')
+  backUp: procedure('Makes a backup now and verifies it. Keeps the backups of the newest three days and three weeks and removes all others.')
     .input(
       z.strictObject({
         ifDue: z
           .boolean()
           .optional()
-          .describe('Only if backups are on, the project has changed, and the last backup, or the project, is older than a day.'),
+          .describe(
+            'Make a backup only if backups are on, the project has changed, and the last backup (or the project, if there is no backup) is older than a day.',
+          ),
       }),
     )
     .output(backupReport),
-  setBackups: procedure('Turns the backups that are made when the project is idle on or off. Existing backups stay.')
+  setBackups: procedure('Turns automatic backups, which are made when the project is idle, on or off. Existing backups stay.')
     .input(z.strictObject({ on: z.boolean().describe('Whether to make backups.') }))
     .output(backupReport),
   check: procedure(
-    'Verifies everything that is stored. With `repair`, restores what it can from backups, imported files and replicas, and names what is lost. A repair keeps the damaged database.',
+    'Verifies the whole project. With `repair`, restores damaged content from backups, imported files and replicas, and names the content that is lost. A repair keeps the damaged database.',
   )
-    .input(z.strictObject({ repair: z.boolean().optional().describe('Repair what is damaged.') }))
+    .input(z.strictObject({ repair: z.boolean().optional().describe('Repair damaged content.') }))
     .output(
       z.object({
         ok: z.boolean(),
         checked: z.record(z.string(), count),
-        /** `repaired`: a repair made it intact again. The message of any other problem says what is lost or what to do. */
+        /** `repaired`: a repair fixed the problem. For any other problem, the message says what is lost or what to do. */
         problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string(), repaired: z.boolean().optional() })),
       }),
     ),
@@ -158,14 +162,14 @@ const artifactStat = z.object({
   createdAt: timestamp,
   /** When an ephemeral object expires. */
   expiresAt: timestamp.optional(),
-  /** Why its content was removed. */
+  /** Why the content of the object was removed. */
   gone: z.enum(goneReasons).optional(),
 });
 
 const policy = z
   .enum(policies)
   .describe(
-    'How long to keep it: while something references it (`default`), always (`pin`), for a time (`ephemeral`), or with a copy in replicas (`replicate`).',
+    'How long to keep the object: while something references it (`default`), always (`pin`), for a limited time (`ephemeral`), or with a copy in the replicas (`replicate`).',
   );
 const ttlSeconds = count.optional().describe('For `ephemeral`: the number of seconds from now.');
 
@@ -191,14 +195,14 @@ export const artifactContract = {
       }),
     )
     .output(z.object({ data: z.string(), contentType: z.string(), size: count })),
-  stat: procedure('Returns facts about an object without its content.')
+  stat: procedure('Returns the size, type, policy and other facts of an object, without its content.')
     .input(z.strictObject({ ref: artifactName }))
     .output(artifactStat),
   setPolicy: procedure('Changes how long an object is kept.')
     .input(z.strictObject({ ref: artifactName, policy, ttlSeconds }))
     .output(artifactStat),
   gc: procedure(
-    'Removes objects that nothing references and that are older than an hour. With a budget, it also drops caches and evicts `default` objects that a replica has, until the store fits.',
+    'Removes objects that nothing references and that are older than an hour. With a budget, also drops caches and evicts `default` objects that a replica holds, until the store fits the budget.',
   )
     .input(
       z.strictObject({
@@ -207,7 +211,9 @@ export const artifactContract = {
         deleted: z
           .boolean()
           .optional()
-          .describe('Also free the content that only deleted sessions and branches contain. It cannot be undone: they cannot be brought back.'),
+          .describe(
+            'Also free the content that only deleted sessions and branches contain. This cannot be undone: these sessions and branches cannot be restored.',
+          ),
       }),
     )
     .output(

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { wires } from './request.js';
 import { name, procedure, webAddress } from './scalars.js';
 
-/** A provider that answers when a turn is run. It says whether there is a key, and never contains the key. */
+/** A provider that answers when a turn is run. `hasKey` says whether a key is stored; the key itself is never returned. */
 export const providerAccount = z.object({
   id: name,
   title: z.string(),
   wire: z.enum(wires),
   url: z.string(),
   hasKey: z.boolean(),
-  /** Where it comes from: the environment of the process, the settings, or a server found on this machine. */
+  /** Where the provider is configured: in the environment of the process, in the settings, or by a server found on this machine. */
   from: z.enum(['environment', 'settings', 'machine']),
 });
 export type ProviderAccount = z.output<typeof providerAccount>;
 
 const accounts = z.object({
-  /** Why keys cannot be stored here; null if the operating system seals them. */
+  /** Why Stemma cannot store keys on this machine; null if the operating system seals them. */
   noKeys: z.string().nullable(),
   providers: z.array(providerAccount),
 });
@@ -26,7 +26,7 @@ export const providerContract = {
     .input(z.strictObject({}))
     .output(accounts),
   set: procedure(
-    'Adds a provider to the settings or changes one. The operating system seals its key, and the key is never returned. Without a key, the present key stays if the address stays: a key is only sent to the address that it was given for.',
+    'Adds a provider to the settings or changes one. The operating system seals its key, and the key is never returned. Without `key`, the stored key is kept only if the address stays the same, because a key is never sent to another address.',
   )
     .input(
       z.strictObject({

@@ -16,12 +16,12 @@ const bucket = z.strictObject({
   bucket: z.string().min(1).max(255).describe('The name of the bucket.'),
   endpoint: webAddress.optional().describe("The server's address if it is not Amazon's."),
   region: z.string().min(1).max(64).optional().describe('The region of the bucket.'),
-  prefix: z.string().max(512).optional().describe('What the keys of all objects begin with.'),
+  prefix: z.string().max(512).optional().describe('The prefix of all object keys.'),
 });
 const place = z.discriminatedUnion('kind', [folder, bucket]);
 
 const secret = z.string().min(1).max(4_096);
-/** Access keys, or one of the credentials that this machine holds already: those are used only if they are chosen here. */
+/** Access keys, or existing credentials of this machine, which are used only if they are chosen here. */
 const credentials = z.union([
   z.strictObject({
     accessKeyId: secret.describe('The id of the access key.'),
@@ -37,15 +37,15 @@ const credentials = z.union([
 
 const state = z.object({
   name: replicaName,
-  /** Null if the project names the replica, but it is not set on this machine. */
+  /** Null if the project names the replica, but its place is not configured on this machine. */
   place: place.nullable(),
   takes,
   /** For S3: where the credentials come from. `sealed`: keys that the operating system sealed; `keys`: keys in a file that only this person can read. */
   credentials: z.enum(['none', 'keys', 'sealed', 'environment', 'profile', 'instance']).optional(),
-  /** Objects that it holds, and objects that it takes and does not hold yet. */
+  /** The number of objects that the replica holds, and of objects that still have to be copied to it. */
   held: count,
   waiting: count,
-  /** Why it cannot be used, or did not answer when it was last tried. */
+  /** Why the replica cannot be used, or did not answer the last attempt. */
   problem: z.string().optional(),
 });
 export type ReplicaState = z.output<typeof state>;
@@ -54,13 +54,15 @@ export type ReplicaState = z.output<typeof state>;
 export const replicaContract = {
   list: procedure('Lists the replicas of the project with their state.').input(z.strictObject({})).output(z.array(state)),
   set: procedure(
-    'Sets or changes a replica. Place and credentials are stored on this machine, outside of the project. S3 needs credentials; without them, a replica keeps those that it had for the same bucket.',
+    'Sets or changes a replica. Place and credentials are stored on this machine, outside of the project. S3 needs credentials; without `credentials`, a replica keeps its earlier credentials for the same bucket.',
   )
     .input(
       z.strictObject({
         name: replicaName,
         place: place.describe('Where the copies go.'),
-        takes: takes.optional().describe('The objects to copy: those with the policy `replicate` (the default), or all that stay.'),
+        takes: takes
+          .optional()
+          .describe('The objects to copy: objects with the policy `replicate` (the default), or all objects that are not ephemeral.'),
         credentials: credentials.optional().describe('The credentials for S3. Credentials of the environment are used only if they are chosen here.'),
       }),
     )

@@ -9,13 +9,13 @@ export const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
 export type Wire = (typeof wires)[number];
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
 /**
- * Where the knowledge of a call comes from: a recorder on the wire, the agent's own records, Stemma if it made the call, or only the
- * entries of the conversation.
+ * The source of the facts about a call: a recorder on the wire, the agent's own records, Stemma if it made the call, or only the entries of the
+ * conversation.
  */
 export const callSources = ['wire', 'claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'stemma', 'entries'] as const;
 export type CallSource = (typeof callSources)[number];
 export type Provider = (typeof providers)[number];
-/** How well the body of a call is known: see `request`. */
+/** How well the body of a call is known. `request.proof` explains the values. */
 export type Proof = (typeof proofs)[number];
 
 /** Tokens as the provider counted them; null is "not recorded". */
@@ -31,7 +31,7 @@ export type RequestTokens = z.output<typeof requestTokens>;
 export const requestRow = z.object({
   requestId: name,
   at: timestamp,
-  /** The commit that contains the reply, or the one that the call followed if no reply came; null if there is neither. */
+  /** The commit that contains the reply, or the commit that the call followed if no reply came; null if neither exists. */
   commit: contextId.nullable(),
   /** The first entry of the reply; null if no reply came. */
   replyKey: entryKey.nullable(),
@@ -51,9 +51,9 @@ export type RequestRow = z.output<typeof requestRow>;
 export const request = z.object({
   requestId: name,
   provider: z.enum(providers),
-  /** The body as it was sent, without the parts in `missing`. A message that is not known is null. */
+  /** The body as it was sent, without the parts in `missing`. An unknown message is null. */
   body: z.record(z.string(), z.unknown()),
-  /** Headers that shape the reply, such as the names of beta features. Never a key. */
+  /** Headers that affect the reply, such as the names of beta features. Never contains a key. */
   headers: z.record(z.string(), z.string()),
   /** SHA-256 of the rebuilt body in hex, computed as the agent does; null if parts that it covers are missing. */
   digest: z.string().nullable(),
@@ -70,12 +70,12 @@ export type Request = z.output<typeof request>;
 
 export const requestDiff = z.object({
   system: z.object({ same: z.boolean(), changes: z.array(fieldChange) }),
-  /** Tools by name. `reordered`: the same tools in another order, which breaks a provider's cache. */
+  /** The compared tools by name. `reordered`: both calls have the same tools in a different order, which breaks a provider's cache. */
   tools: z.object({ same: z.boolean(), reordered: z.boolean(), changes: z.array(fieldChange) }),
   params: z.object({ same: z.boolean(), changes: z.array(fieldChange) }),
   /** Hunks of messages, compared by content without cache marks. */
   messages: z.object({ same: z.boolean(), a: count, b: count, hunks: z.array(hunk) }),
-  /** What a provider's cache can reuse of `a` for `b`, in the order tools, system, messages. Tokens are estimates. */
+  /** The part of `a` that a provider's cache can reuse for `b`, in the order tools, system, messages. Tokens are estimates. */
   cache: z.object({
     prefix: z.object({ messages: count, tokens: count }),
     /** The first place at which `b` differs from `a`; null if `b` only continues `a`. */
@@ -101,7 +101,7 @@ export type RequestPoint = z.output<typeof requestPoint>;
 
 /** A system prompt or a set of tools that calls of the project contained. */
 export const requestPartRow = z.object({
-  /** Computed from the content, so it is the same in every project. */
+  /** Computed from the content, so the same part has the same id in every project. */
   partId: name,
   kind: z.enum(['system', 'tools']),
   /** The callers, as the agent names them, such as `sdk` or `agent:builtin:general-purpose`. */
@@ -128,14 +128,14 @@ export const partDiff = z.object({
   a: requestPartRow,
   b: requestPartRow,
   same: z.boolean(),
-  /** Sections that both have are in another order. */
+  /** True if the sections that both parts have are in a different order. */
   reordered: z.boolean(),
-  /** All sections of both. Only sections that differ have lines. */
+  /** All sections of both parts. Only sections that differ have lines. */
   sections: z.array(z.object({ name: z.string(), op: z.enum(['same', 'added', 'removed', 'changed']), lines: z.array(diffLine) })),
 });
 export type PartDiff = z.output<typeof partDiff>;
 
-/** Far more than any provider accepts. */
+/** The largest recorded body in bytes: far more than any provider accepts. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /** A call as recorded on the wire. Its credentials are never stored. */
@@ -143,22 +143,24 @@ export const capturedCall = z.strictObject({
   provider: z.enum(providers).describe('The provider that was called.'),
   path: z.string().max(2_000).describe('The path of the request, without the query, which may contain a key.'),
   at: timestamp.describe('When the call was sent.'),
-  headers: z.record(z.string(), z.string()).describe('The headers by lower-case name. Only those that shape the reply are stored.'),
+  headers: z.record(z.string(), z.string()).describe('The headers by lower-case name. Only headers that affect the reply are stored.'),
   body: z.string().max(maxBodyBytes).describe('The body as it was sent: JSON.'),
   status: count.nullable().describe('The HTTP status of the reply; null if the connection broke before it.'),
   reply: z
     .string()
     .max(maxBodyBytes)
-    .describe('The reply as far as it came: JSON or server-sent events. Stemma reads its ids and usage, and does not store it.'),
+    .describe('The received part of the reply: JSON or server-sent events. Stemma reads its ids and usage, and does not store it.'),
   sessionId: name.optional().describe('The session that made the call.'),
   withheld: z.array(z.string()).optional().describe('Parts that the recorder removed from the body because they were secret.'),
 });
 export type CapturedCall = z.output<typeof capturedCall>;
 
 const requestFilter = z.strictObject({
-  id: contextPrefix.optional().describe('Only calls whose reply this commit contains; with `stop`, those of its whole walk.'),
+  id: contextPrefix
+    .optional()
+    .describe('Only calls whose reply this commit contains; with `stop`, the calls of all commits on the walk toward the root.'),
   stop: stop.optional(),
-  turnId: contextPrefix.optional().describe('Only calls of this turn. A turn is named by its commit.'),
+  turnId: contextPrefix.optional().describe('Only calls of this turn, named by its commit.'),
   sessionId: name.optional().describe('Only calls of this session and its subagents.'),
 });
 
@@ -168,7 +170,7 @@ export const requestContract = {
   )
     .input(requestFilter)
     .output(z.array(requestRow)),
-  series: procedure('Lists what filled the context window at each call, for the same calls as `request.list`. It verifies nothing.')
+  series: procedure('Returns how much each kind of content filled the context window at each call of `request.list`. Does not verify the bodies.')
     .input(requestFilter)
     .output(z.array(requestPoint)),
   get: procedure('Returns a call with its rebuilt body, and says whether the body is verified.')
@@ -177,7 +179,7 @@ export const requestContract = {
   diff: procedure("Compares two calls: system prompt, tools, parameters, messages, and how much of the provider's cache the second can reuse.")
     .input(z.strictObject({ a: name.describe('The id of the first call.'), b: name.describe('The id of the second call.') }))
     .output(requestDiff),
-  parts: procedure('Lists the distinct system prompts and tool sets of the calls in the project, the latest used first.')
+  parts: procedure('Lists the distinct system prompts and tool sets of the calls in the project, most recently used first.')
     .input(z.strictObject({}))
     .output(z.array(requestPartRow)),
   part: procedure('Returns a system prompt or a tool set with its sections.')
@@ -187,7 +189,7 @@ export const requestContract = {
     .input(z.strictObject({ a: name.describe('The id of the first part.'), b: name.describe('The id of the second part.') }))
     .output(partDiff),
   capture: procedure(
-    'Stores a call that was recorded on the wire. Stemma matches it with the transcript that contains its reply, now or when that is imported.',
+    'Stores a call that was recorded on the wire. Stemma matches the call with the transcript that contains its reply, now or when that transcript is imported.',
   )
     .input(capturedCall)
     .output(z.object({ requestId: name })),

@@ -8,17 +8,17 @@ export type JobStatus = (typeof jobStatuses)[number];
 
 const jobId = name.describe('The id of the job.');
 
-/** What a job carries out. */
+/** The work of a job. */
 const work = z
   .union(
     [
       z.strictObject({ turnId: name.describe('A dispatched turn of an agent, by its `agentTurnId`.') }),
       z.strictObject({ runId: name.describe('A run of an agent in a space, which is running.') }),
-      z.strictObject({ eventId: z.number().int().describe('A start that a ticket asks for, by its number in `ticket.events`.') }),
+      z.strictObject({ eventId: z.number().int().describe('A start that a ticket requests, by its number in `ticket.events`.') }),
       z.strictObject({ commit: contextPrefix.describe('A context that ends with a message, which the performer answers.') }),
       z.strictObject({
         experimentId: name.describe('An experiment.'),
-        caseId: name.describe('A case of it: its missing replies are made, by the provider and model that the case names.'),
+        caseId: name.describe('A case of the experiment. The job makes the missing replies of the case with its provider and model.'),
       }),
     ],
     { error: 'must have exactly one of turnId, runId, eventId, commit, and experimentId with caseId' },
@@ -27,8 +27,8 @@ const work = z
 export type Work = z.output<typeof work>;
 
 /**
- * What a command-line agent may do without asking, in the words of Claude Code. `default` asks before each change and command.
- * `acceptEdits` changes files in its folder without asking. `plan` only reads. `bypassPermissions` never asks.
+ * What a command-line agent may do without asking, as Claude Code names the modes. `default` asks before each change and command. `acceptEdits`
+ * changes files in its folder without asking. `plan` only reads. `bypassPermissions` never asks.
  */
 export const permissionModes = ['default', 'acceptEdits', 'plan', 'bypassPermissions'] as const;
 export type PermissionMode = (typeof permissionModes)[number];
@@ -54,7 +54,7 @@ export type AgentPerformer = z.output<typeof agentPerformer>;
 
 const performer = z
   .union([modelPerformer, agentPerformer], { error: 'must be a model ({provider, model?}) or an agent ({agent, folder, permissions?})' })
-  .describe("Who carries it out: a model with Stemma's own tools, or a command-line agent.");
+  .describe("Who does the work: a model with Stemma's own tools, or a command-line agent.");
 export type Performer = z.output<typeof performer>;
 
 export const runLimits = z
@@ -64,12 +64,12 @@ export const runLimits = z
     cost: z.number().positive().optional().describe('The most cost in US dollars, as the provider reports it, else at list prices.'),
     minutes: z.number().positive().max(1_440).optional().describe('The longest time in minutes. The default is 30.'),
   })
-  .describe('The limits of the job. It stops at the first that it reaches.');
+  .describe('The limits of the job. It stops at the first limit that it reaches.');
 export type RunLimits = z.output<typeof runLimits>;
 
-/** The limits of a job and a policy that name none. */
+/** The default limits of a job and of a policy. */
 export const defaultLimits = { calls: 50, minutes: 30 } as const;
-/** The most jobs that policies run at the same time, if they name no number. */
+/** The default number of jobs that policies run at the same time. */
 export const defaultParallel = 4;
 
 const parallel = z.number().int().min(1).max(1_000).optional();
@@ -80,16 +80,16 @@ const rule = z
         [
           z.strictObject({ agent: name.describe('An agent, by its id, or the name of its profile: its dispatched turns start.') }),
           z.strictObject({ space: name.describe('A space: runs that its messages start or resume.') }),
-          z.strictObject({ ticketType: name.describe('A type of ticket: the starts that these tickets ask for.') }),
+          z.strictObject({ ticketType: name.describe('A type of ticket: the starts that tickets of this type request.') }),
           z.strictObject({ plan: name.describe('A plan, by its name: the runs that it starts when it is due.') }),
           z.strictObject({
-            experiment: name.describe('An experiment, by its id or title: its cases that have not run yet with the provider of the rule.'),
+            experiment: name.describe('An experiment, by its id or title: the cases that have not run yet with the provider of the rule.'),
           }),
         ],
         { error: 'must have exactly one of agent, space, ticketType, plan and experiment' },
       )
-      .describe('What may start by itself.'),
-    who: name.optional().describe('Only for this agent of the space, or this person of the ticket. Without it, for all.'),
+      .describe('The work that may start by itself.'),
+    who: name.optional().describe('Apply the rule only to this agent of the space or this person of the ticket. The default is everyone.'),
     performer,
     limits: runLimits.optional(),
     parallel: parallel.describe('The most jobs of this rule at the same time.'),
@@ -97,24 +97,27 @@ const rule = z
     otherTools: z
       .enum(['ask', 'stop'])
       .optional()
-      .describe('What happens when a model calls a tool that Stemma does not have: a person is asked, or the job stops. The default is `ask`.'),
+      .describe('What happens when a model calls a tool that Stemma does not have: `ask` a person (the default), or stop the job.'),
   })
   .refine(({ for: of, performer: by }) => !('experiment' in of && 'agent' in by), {
     path: ['performer'],
     error: 'must be a model ({provider, model?}) where the rule is for an experiment, because its cases name a provider',
   })
-  .describe('What a person allows to start by itself.');
+  .describe('A rule that allows work to start by itself.');
 export type PolicyRule = z.output<typeof rule>;
 
 const policyFields = {
-  rules: z.array(rule).max(1_000).describe('What may start by itself. Nothing else does. The first rule that fits decides.'),
-  limits: runLimits.optional().describe('The limits of jobs whose rule names none. The default is 50 calls and 30 minutes.'),
+  rules: z
+    .array(rule)
+    .max(1_000)
+    .describe('The rules for work that may start by itself. The first matching rule decides; without a matching rule, nothing starts.'),
+  limits: runLimits.optional().describe('The limits of jobs whose rule has no limits. The default is 50 calls and 30 minutes.'),
   parallel: parallel.describe('The most jobs that all rules run at the same time. The default is 4.'),
 };
 const policy = z.strictObject(policyFields);
 export type RunPolicy = z.output<typeof policy>;
 
-/** A command-line agent that can be a performer, and what it can do. */
+/** A command-line agent that can be a performer, and its abilities. */
 const agentAbility = z.object({
   agent: z.enum(runtimes),
   title: z.string(),
@@ -144,13 +147,13 @@ export const job = z.object({
   what: work,
   performer,
   limits: runLimits,
-  /** What the work is about, such as an agent and its instruction. */
+  /** The subject of the work, such as an agent and its instruction. */
   title: z.string(),
-  /** The agent, entity or person for whom it works; null for a commit. */
+  /** The agent, entity or person that the job works for; null for a commit. */
   who: z.string().nullable(),
   /** The name of that agent or entity, for people. */
   whoName: z.string().nullable(),
-  /** Links to what the job belongs to. */
+  /** The space and the ticket that the job belongs to. */
   space: z.string().nullable(),
   ticketId: z.string().nullable(),
   /** Whether a policy started it. */
@@ -160,7 +163,7 @@ export const job = z.object({
   /** `interrupted`: its process ended before the job did. It can be started again. */
   status: z.enum(jobStatuses),
   used,
-  /** Why it did not end with `success`. */
+  /** Why the job did not end with `success`. */
   error: z.string().nullable(),
   commits: z.array(contextId),
   startedAt: timestamp,
@@ -169,13 +172,14 @@ export const job = z.object({
 export type Job = z.output<typeof job>;
 
 /**
- * Something that happened in a job. `began`: the first event. `text` and `thinking`: a piece of a reply; the log has the whole. `call`: a tool call with its
- * arguments as JSON. `result`: the result of a tool call. `question`: a tool call or permission request that a person must answer, by `runner.answer`. `usage`:
- * what a model call used. `waiting`: the provider asks to retry later. `notice`: something else to know. `ended`: the last event.
+ * Something that happened in a job. `began`: the first event. `text` and `thinking`: a piece of a reply; the log has the whole. `call`: a tool call
+ * with its arguments as JSON. `result`: the result of a tool call. `question`: a tool call or permission request that a person must answer, by
+ * `runner.answer`. `usage`: the tokens of a model call. `waiting`: the provider asks to retry later. `notice`: any other information. `ended`: the
+ * last event.
  */
 export const jobEvent = z.object({
   jobId: name,
-  /** Its place in the job, from 0. The pieces of one text have the same number. */
+  /** The position of the event in the job, from 0. The pieces of one text have the same number. */
   number: count,
   at: timestamp,
   kind: z.enum(['began', 'text', 'thinking', 'call', 'result', 'question', 'usage', 'waiting', 'notice', 'ended']),
@@ -194,25 +198,25 @@ const tried = z.object({
   number: count,
   jobId: name,
   status: z.enum(jobStatuses),
-  /** The end of its branch; null if it made none. */
+  /** The tip of the try's branch; null if the try made no commit. */
   commit: contextId.nullable(),
-  /** Where the agent worked. It is removed when the branch is deleted. */
+  /** The folder in which the agent worked. Stemma removes it when the branch is deleted. */
   folder: z.string().nullable(),
-  /** 1 if the check passed, 0 if it failed; null without a check. It is a tag of the commit too. */
+  /** 1 if the check passed, 0 if it failed; null without a check. The commit has it as a tag too. */
   score: z.union([z.literal(0), z.literal(1)]).nullable(),
-  /** The end of what the check printed. */
+  /** The last part of the check's output. */
   output: z.string().nullable(),
 });
 export type Try = z.output<typeof tried>;
 
 export const runnerContract = {
   start: procedure(
-    "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams what happens. The job continues when nothing reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
+    "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams its events. The job continues when nobody reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
   )
     .input(z.strictObject({ what: work, performer, limits: runLimits.optional(), otherTools: rule.shape.otherTools, tools: rule.shape.tools }))
     .output(eventIterator(jobEvent, jobResult)),
   repeat: procedure(
-    'Lets a performer answer a context several times: each try is a job and a branch. A command-line agent works in a Git worktree of its folder for each try, or in a copy of it. Streams what happens in all jobs. Ending the stream starts no further try.',
+    'Lets a performer answer a context several times: each try is a job and a branch. For each try, a command-line agent works in a Git worktree or a copy of its folder. Streams the events of all jobs. After the stream ends, no further try starts.',
   )
     .input(
       z.strictObject({
@@ -227,18 +231,18 @@ export const runnerContract = {
           .max(10_000)
           .optional()
           .describe(
-            'A command that you typed: the shell runs it in the folder of each try with the last message as its input. Exit code 0 is a pass.',
+            'A command that checks each try. The shell runs it in the folder of the try with the last message as its standard input. Exit code 0 means passed.',
           ),
         otherTools: rule.shape.otherTools,
         tools: rule.shape.tools,
       }),
     )
     .output(eventIterator(jobEvent, z.object({ tries: z.array(tried) }))),
-  stop: procedure('Stops a job at once. What was finished stays, and the chain is valid.').input(z.strictObject({ jobId })).output(job),
+  stop: procedure('Stops a job at once. Finished commits stay, and the chain is valid.').input(z.strictObject({ jobId })).output(job),
   list: procedure('Lists the newest jobs of the project.')
     .input(z.strictObject({ status: z.enum(jobStatuses).optional().describe('Only jobs with this status.') }))
     .output(z.array(job)),
-  log: procedure('Returns what happened in a job. The last event of a running job can be a text that still grows.')
+  log: procedure('Returns the events of a job. The last event of a running job can be a text that still grows.')
     .input(
       z.strictObject({
         jobId,
@@ -257,12 +261,14 @@ export const runnerContract = {
       }),
     )
     .output(job),
-  agents: procedure('Lists the command-line agents that can carry out work, and what each can do.')
+  agents: procedure('Lists the command-line agents that can carry out work, each with its abilities.')
     .input(z.strictObject({}))
     .output(z.array(agentAbility)),
-  getPolicy: procedure('Returns what may start by itself in this project on this machine.').input(z.strictObject({})).output(policy),
+  getPolicy: procedure('Returns the policy: the work that may start by itself in this project on this machine.')
+    .input(z.strictObject({}))
+    .output(policy),
   setPolicy: procedure(
-    'Sets what may start by itself in this project, and its limits. The policy belongs to this machine and is not stored in the project. It applies while the app or `stemma serve` is open.',
+    'Sets the policy: the work that may start by itself in this project, and its limits. The policy belongs to this machine and is not stored in the project. It applies while the app or `stemma serve` is open.',
   )
     .input(policy)
     .output(policy),

@@ -17,13 +17,13 @@ import {
  */
 export const procedure = (description: string) => oc.route({ description });
 
-/** Scalars. An input takes every legal form of a value; an output always has the same form. */
+/** Scalars. An input accepts every valid form of a value; an output always has the same form. */
 export const contextId = z
   .string()
   .regex(contextIdPattern, 'a context id is ctx- and 8 or more hex digits')
   .transform((id) => id as ContextId)
   .describe('The id of a commit: `ctx-` and hex digits.');
-/** A context id or the beginning of one, for a person or script that names a commit. */
+/** A commit id or the beginning of a commit id, so that a person or script can name a commit briefly. */
 export const contextPrefix = z
   .string()
   .regex(/^ctx-[0-9a-f]{0,64}$/, 'a context id is ctx- and hex digits')
@@ -68,11 +68,11 @@ export const formatName = z
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1')
   .describe('The name of a format, such as `claude-code-v1`.');
 
-/** The agents whose histories Stemma looks for on this machine, and which it hands contexts back to. */
+/** The agents whose histories Stemma looks for on this machine, and in which it can resume a context. */
 export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi', 'copilot', 'qwen'] as const;
 export type Runtime = (typeof runtimes)[number];
 
-/** The agents whose histories Stemma finds by itself: those, and others that it reads but does not resume. */
+/** The agents whose histories Stemma looks for on this machine: `runtimes`, and agents that it cannot resume. */
 export const sourceAgents = [
   ...runtimes,
   'cline',

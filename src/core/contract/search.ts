@@ -5,16 +5,16 @@ import { contextId, count, entryKey, procedure, timestamp } from './scalars.js';
 export const searchHit = z.object({
   commit: contextId,
   entryKey,
-  /** The words around the first match; `matches` are ranges of it, in UTF-16 units. */
+  /** The text around the first match. `matches` are ranges in this text, in UTF-16 units. */
   snippet: z.string(),
   matches: z.array(z.object({ start: count, end: count })),
-  /** Higher is better; comparable within one answer. */
+  /** Higher is better. Scores of different searches cannot be compared. */
   score: z.number(),
   role: z.enum(roles),
   kind: z.enum(kinds),
   at: timestamp,
   sessionId: z.string().optional(),
-  /** The summary of the commit, for a list that says where the hit is. */
+  /** The summary of the commit, so that a list can show where the hit is. */
   summary: z.string().optional(),
 });
 export type SearchHit = z.output<typeof searchHit>;

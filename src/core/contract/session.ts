@@ -4,12 +4,12 @@ import { money } from './usage.js';
 
 const tags = z.array(name).max(100);
 
-/** What an agent calls a session, however many files or checkpoints of it were imported. */
+/** A session of an agent, regardless of the number of imported files or checkpoints. */
 export const session = z.object({
-  /** The agent's own id. A subagent that has none is named by its first commit. */
+  /** The agent's own id of the session. For a subagent without an id, the id of its first commit. */
   sessionId: z.string(),
   agent: z.string(),
-  /** A name given here; else the agent's own title; else the first prompt that a person typed. */
+  /** The title that `session.rename` set, else the agent's own title, else the first prompt that a person typed. */
   title: z.string(),
   /** The working directory. */
   repository: z.string().nullable(),
@@ -23,7 +23,7 @@ export const session = z.object({
   limit: count.nullable(),
   /** The price of the calls, subagents included; null is "no price". */
   cost: money.nullable(),
-  /** Some contents are only on the hub, so the calls are not counted: peak, window and price are null. */
+  /** Set if some content is only on the hub. The calls are then not counted: `peakTokens`, `limit` and `cost` are null. */
   isOnHub: z.literal(true).optional(),
   errors: count,
   /** True while live capture sees the agent work on it. */
@@ -31,9 +31,9 @@ export const session = z.object({
   parentSessionId: z.string().optional(),
   /** The kind of a subagent, such as `Explore`. */
   subagent: z.string().optional(),
-  /** Imported files. */
+  /** The number of imported files. */
   sources: count,
-  /** The ids under which agents continued it after *Resume*. */
+  /** The ids of the sessions in which agents continued this session after *Resume*. */
   continuedAs: z.array(z.string()),
   /** The ends of its branches, newest first. */
   tips: z.array(contextId),
@@ -56,8 +56,8 @@ const filter = z
     from: timestamp.optional().describe('Only sessions that were active at or after this time.'),
     to: timestamp.optional().describe('Only sessions that were active before this time.'),
     tag: z.string().optional().describe('Only sessions with this tag.'),
-    pinned: z.boolean().optional().describe('Only pinned sessions, or only others.'),
-    archived: z.boolean().optional().describe('Only archived sessions. The default is only others.'),
+    pinned: z.boolean().optional().describe('True for pinned sessions only, false for unpinned sessions only.'),
+    archived: z.boolean().optional().describe('True for archived sessions only. The default is sessions that are not archived.'),
   })
   .describe('Which sessions to list. Subagents are listed with the session that started them.');
 
@@ -82,7 +82,7 @@ export type CommitPlace = z.output<typeof place>;
 const branchState = z.object({ commit: contextId, title: z.string(), archived: z.boolean(), deleted: z.boolean(), commits: count });
 
 export const sessionContract = {
-  list: procedure('Lists the sessions of the project, one row for each, the latest first. Subagents follow the session that started them.')
+  list: procedure('Lists the sessions of the project, most recently active first. Subagents follow the session that started them.')
     .input(
       z.strictObject({
         filter: filter.optional(),
@@ -90,7 +90,7 @@ export const sessionContract = {
         ascending: z
           .boolean()
           .optional()
-          .describe('The smallest or the earliest first. The default is the opposite, except for titles, agents and repositories.'),
+          .describe('Ascending order: smallest or earliest first. The default is descending, except for titles, agents and repositories.'),
         offset: count.optional().describe('The number of rows to skip.'),
         limit: z.number().int().min(1).max(100_000).optional().describe('The most rows. The default is all.'),
       }),
@@ -100,14 +100,16 @@ export const sessionContract = {
     .input(
       z.strictObject({
         id: contextPrefix,
-        session: sessionId.optional().describe('The session to name if the commit is in several. The default is the one imported first.'),
+        session: sessionId
+          .optional()
+          .describe('The session to return if several sessions contain the commit. The default is the session that was imported first.'),
       }),
     )
     .output(place),
-  rename: procedure('Gives a session a title, or takes it away again.')
+  rename: procedure('Sets the title of a session, or removes the title that was set here.')
     .input(z.strictObject({ sessionId, title: z.string().trim().min(1).max(300).nullable().describe("The title, or null for the agent's own.") }))
     .output(session),
-  archive: procedure('Archives a session: lists and the chain leave it out unless they are asked for it.')
+  archive: procedure('Archives a session: lists and the chain omit it unless archived sessions are requested.')
     .input(z.strictObject({ sessionId, archived: z.boolean().default(true).describe('False brings it back.') }))
     .output(session),
   pin: procedure('Pins a session to the top of the list.')
@@ -117,21 +119,21 @@ export const sessionContract = {
     .input(z.strictObject({ sessionId, tags: tags.describe('The tags, in place of the present ones.') }))
     .output(session),
   delete: procedure(
-    "Deletes a session from the project with its subagents and branches. The agent's own file is never touched. Its content stays in the project, and `deleted: false` brings it back.",
+    "Deletes a session from the project with its subagents and branches. The agent's own file is never touched. The content stays in the project, and `deleted: false` restores the session.",
   )
     .input(z.strictObject({ sessionId, deleted: z.boolean().default(true).describe('False brings it back.') }))
     .output(z.object({ sessionId: z.string(), title: z.string(), deleted: z.boolean(), commits: count })),
 };
 
 export const branchContract = {
-  rename: procedure('Gives a branch a name, or takes it away again.')
+  rename: procedure('Sets or removes the name of a branch.')
     .input(z.strictObject({ ...branch, title: z.string().trim().min(1).max(300).nullable().describe('The name. Null removes it.') }))
     .output(branchState),
-  archive: procedure('Archives a branch: the chain leaves it out unless it is asked for it.')
+  archive: procedure('Archives a branch: the chain omits it unless archived branches are requested.')
     .input(z.strictObject({ ...branch, archived: z.boolean().default(true).describe('False brings it back.') }))
     .output(branchState),
   delete: procedure(
-    'Deletes a branch and the branches that start from it. The main branch of a session is deleted with its session. Its content stays in the project, and `deleted: false` brings it back.',
+    'Deletes a branch and the branches that start from it. To delete the main branch of a session, delete the session. The content stays in the project, and `deleted: false` restores the branch.',
   )
     .input(z.strictObject({ ...branch, deleted: z.boolean().default(true).describe('False brings it back.') }))
     .output(branchState),

@@ -21,9 +21,9 @@ const membership = z.object({
   spaceId: id,
   entityId: id,
   joinedAt: timestamp,
-  /** The agent's mark. It moves only when a run of the agent completes. */
+  /** The newest message that the agent has processed. Changes only when a run of the agent completes. */
   lastProcessedMessageId: id.nullable(),
-  /** The human's mark. It moves only by a read receipt. */
+  /** The newest message that the human has read. Changes only by a read receipt. */
   lastSeenMessageId: id.nullable(),
 });
 export type Membership = z.output<typeof membership>;
@@ -43,17 +43,17 @@ const spaceMessage = z.object({
 });
 export type SpaceMessage = z.output<typeof spaceMessage>;
 
-/** The wait that a message set. It ends with its answer, or when its time is over. */
+/** A wait that a message started. It ends with the answer or after its time limit. */
 const messageWait = z.object({
   messageId: id,
   spaceId: id,
   /** The entity that waits. */
   waiterId: id,
-  /** The only sender whose message ends it; null if a reply or any person does. */
+  /** The only sender whose message ends the wait; null if a reply or a message of any person ends it. */
   for: words.nullable(),
   until: timestamp,
   endedAt: timestamp.nullable(),
-  /** The message that ended it. */
+  /** The message that ended the wait. */
   answer: id.nullable(),
 });
 export type MessageWait = z.output<typeof messageWait>;
@@ -62,7 +62,7 @@ const waitFor = z
   .strictObject({
     for: words
       .optional()
-      .describe('The member whose next message ends the wait, by id or name. Without it, a reply or any message of a person does.'),
+      .describe('The member whose next message ends the wait, by id or name. Without it, a reply or a message of any person ends the wait.'),
     timeoutMs: count.optional().describe('The longest wait in milliseconds. The default is 5 minutes.'),
   })
   .describe('Wait for an answer.');
@@ -78,19 +78,19 @@ const run = z.object({
   chainDepth: count,
   activeSpaceId: id.nullable(),
   createdAt: timestamp,
-  /** When the agent was last called: at the start, or when a wait ended. Its timeline is of this moment. */
+  /** When the agent was last called: at the start, or when a wait ended. Its timeline shows the state at this moment. */
   invokedAt: timestamp,
   endedAt: timestamp.nullable(),
-  /** The message whose answer it waits for, and until when. */
+  /** The message whose answer the run waits for, and the deadline. */
   waiting: z.object({ messageId: id, spaceId: id, for: words.nullable(), until: timestamp }).nullable(),
-  /** How its last wait ended. */
+  /** How the last wait of the run ended. */
   resumed: resume.nullable(),
   /** The run's context, stored as a commit when it ended. */
   contextId: contextId.nullable(),
 });
 export type Run = z.output<typeof run>;
 
-/** A run that a message would start, or why it starts none for a member. */
+/** For a member of the space: whether a message would start a run, or the reason why not. */
 const triggered = z.object({
   entityId: id,
   name: words,
@@ -98,9 +98,9 @@ const triggered = z.object({
   code: z
     .enum(['starts', 'sender', 'no-agent', 'resumes', 'limit'])
     .describe(
-      'starts: a run begins. resumes: a run that waits here continues instead. sender: it wrote the message. no-agent: it is no agent. limit: agents have answered each other as often as allowed.',
+      'starts: a run begins. resumes: a run that waits in this space continues instead. sender: the member wrote the message. no-agent: the member is not an agent. limit: agents have answered each other as often as allowed.',
     ),
-  reason: z.string().describe('The same in words.'),
+  reason: z.string().describe('The same as a sentence.'),
 });
 export type Triggered = z.output<typeof triggered>;
 
@@ -109,7 +109,9 @@ const entityId = id.describe('The id of the entity.');
 const senderId = id.describe('Who sends the message.');
 const runId = id.describe('The id of the run.');
 const text = words.min(1).describe('The text of the message.');
-const replyTo = id.optional().describe('The message that it replies to: its id, with or without its prefix, or a unique beginning of the id.');
+const replyTo = id
+  .optional()
+  .describe('The message that this message replies to: its id, with or without its prefix, or a unique beginning of the id.');
 const messageLimit = z.number().int().min(1).max(10_000).optional().describe('The most messages to return.');
 
 const posting = {
@@ -150,7 +152,7 @@ export const spaceContract = {
   messages: procedure('Lists messages of a space, oldest first: the newest, or the newest before a position.')
     .input(z.strictObject({ spaceId, before: count.optional().describe('Only messages before this position.'), limit: messageLimit }))
     .output(z.object({ total: count, messages: z.array(spaceMessage) })),
-  wouldTrigger: procedure('Lists the runs that a message would start, and why other members get none. Posts nothing.')
+  wouldTrigger: procedure('Says for each member whether a message would start a run, and why not. Posts nothing.')
     .input(z.strictObject({ spaceId, senderId, runId: runId.optional().describe('The run that would send it.'), replyTo }))
     .output(z.array(triggered)),
   post: procedure('Posts a message of a human, of a service, or of an agent outside of a run. Starts a run for every other agent in the space.')
@@ -158,12 +160,12 @@ export const spaceContract = {
       z.strictObject({
         ...posting,
         expectsReply: z.boolean().optional().describe('Whether the sender expects a reply. The default is true with `wait`.'),
-        wait: z.union([waitFor, z.boolean()]).optional().describe('Wait for an answer. `space.wait` tells whether it came.'),
+        wait: z.union([waitFor, z.boolean()]).optional().describe('Wait for an answer. `space.wait` returns the answer.'),
       }),
     )
     .output(z.object({ message: spaceMessage, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() })),
-  wait: procedure('Returns the wait that a message set, and the message that ended it.')
-    .input(z.strictObject({ messageId: id.describe('The message that set the wait.') }))
+  wait: procedure('Returns the wait that a message started, and the message that ended it.')
+    .input(z.strictObject({ messageId: id.describe('The message that started the wait.') }))
     .output(messageWait),
   waits: procedure(
     'Lists the waits that no message has ended yet, oldest first, each with its space, the entity that waits, the awaited sender and the deadline.',
@@ -196,7 +198,7 @@ const memoryRow = memory.extend({ memoryId: id });
 const planRow = plan.extend({ planId: id, instruction: words });
 
 const agentId = id.describe('The agent.');
-const currentSpace = spaceId.optional().describe("The space. The default is the one that the run's agent is in.");
+const currentSpace = spaceId.optional().describe("The space. The default is the space that the run's agent is in.");
 
 export const runContract = {
   list: procedure('Lists runs of agents, newest first.')
@@ -232,7 +234,7 @@ export const runContract = {
         spaceId: currentSpace,
         text,
         replyTo,
-        wait: z.union([waitFor, z.boolean()]).optional().describe('Pause the run until its answer comes.'),
+        wait: z.union([waitFor, z.boolean()]).optional().describe('Pause the run until the answer comes.'),
       }),
     )
     .output(z.object({ message: spaceMessage, run, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() })),
@@ -242,7 +244,7 @@ export const runContract = {
   tick: procedure('Ends waits that timed out and starts plans that are due. The program that runs the agents calls it regularly.')
     .input(z.strictObject({}))
     .output(z.object({ started: z.array(run), resumed: z.array(run) })),
-  finish: procedure("Ends a run. Completing it moves the agent's marks to what the run has seen, and stores its context as a commit.")
+  finish: procedure('Ends a run. If it completed, marks the messages that it has seen as processed by the agent, and stores its context as a commit.')
     .input(
       z.strictObject({
         runId,
@@ -264,7 +266,7 @@ export const runContract = {
     .input(
       z.strictObject({
         entityId: agentId,
-        topic: words.nullable().describe('What it is about. A memory with the same topic is replaced; null adds a new memory.'),
+        topic: words.nullable().describe('The topic of the memory. A memory with the same topic is replaced; null adds a new memory.'),
         content: words.nullable().describe('The memory, or null to delete it.'),
         memoryId: id.optional().describe('The memory to replace or delete. Without it, the topic decides.'),
       }),

@@ -9,16 +9,16 @@ const summarizerStatus = z.object({
   perMinute: z.number(),
   callsToday: count,
   running: z.boolean(),
-  /** Summaries that were written since the project was opened, and commits without one. */
+  /** The number of summaries written since the project was opened, and of commits without a summary. */
   summarized: count,
   missing: count,
-  /** Why it stopped, such as a used budget. */
+  /** Why the filling stopped, such as a used budget. */
   problem: z.string().nullable(),
 });
 
-/** Procedures about the summaries and tags of commits, and about what was started from a commit. `commit` is the schema of a commit. */
+/** Procedures for the summaries and tags of commits, and for the agents that were started from a commit. `commit` is the schema of a commit. */
 export const summaryProcedures = <Commit extends z.ZodType>(commit: Commit) => ({
-  summaries: procedure('Lists commits with their summaries, oldest first, and says how many have none.')
+  summaries: procedure('Lists commits with their summaries, oldest first, and counts the commits without a summary.')
     .input(
       z.strictObject({
         missing: z.boolean().optional().describe('Only commits that have no summary.'),
@@ -30,14 +30,20 @@ export const summaryProcedures = <Commit extends z.ZodType>(commit: Commit) => (
   summarizer: procedure('Returns whether missing summaries are filled while the project is idle, with its budget and its progress.')
     .input(z.strictObject({}))
     .output(summarizerStatus),
-  setSummarizer: procedure('Turns the filling of missing summaries on or off, on this machine. A provider is asked only if it is named here.')
+  setSummarizer: procedure('Turns the filling of missing summaries on or off, on this machine. Calls a provider only if one is named here.')
     .input(
       z.strictObject({
         enabled: z.boolean().describe('Whether missing summaries are filled while the project is idle.'),
-        provider: name.nullish().describe('The provider whose model writes them. Without one, they are extracts.'),
+        provider: name.nullish().describe('The provider whose model writes the summaries. Without a provider, summaries are extracts.'),
         model: name.nullish().describe('The model of the provider.'),
-        callsPerDay: z.number().int().min(1).max(1_000_000).optional().describe('The most model calls in a day (UTC). The default is 200.'),
-        perMinute: z.number().min(0.1).max(100_000).optional().describe('The most model calls in a minute. The default is 10.'),
+        callsPerDay: z
+          .number()
+          .int()
+          .min(1)
+          .max(1_000_000)
+          .optional()
+          .describe('The maximum number of model calls per day (UTC). The default is 200.'),
+        perMinute: z.number().min(0.1).max(100_000).optional().describe('The maximum number of model calls per minute. The default is 10.'),
       }),
     )
     .output(summarizerStatus),
@@ -57,7 +63,7 @@ export const summaryProcedures = <Commit extends z.ZodType>(commit: Commit) => (
     .input(
       z.strictObject({
         id: contextPrefix.optional().describe('Only starts from this commit.'),
-        template: name.optional().describe('Only starts of this template, in any version or in the given one.'),
+        template: name.optional().describe('Only starts of this template: of any version, or of the given version.'),
         limit: z.number().int().min(1).max(10_000).optional().describe('The most starts to return. The default is 1000.'),
       }),
     )

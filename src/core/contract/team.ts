@@ -8,7 +8,7 @@ const projectName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
   .describe('The name of the project on the hub.');
-/** A project on a hub; of a share link with its token. */
+/** A project on a hub. `token` is set if the address is a share link. */
 export interface HubPlace {
   readonly hub: string;
   readonly project: string;
@@ -23,23 +23,28 @@ export function hubPlaceOf(text: string): HubPlace | undefined {
   return hub === undefined || project === undefined || hub.endsWith('/') || /^https?:\/?$/.test(hub) ? undefined : { hub, project };
 }
 
-const token = z.string().min(1).max(1_000).describe('The token that an admin of the hub gave you. Without it, the sign-in of this machine is used.');
+const token = z.string().min(1).max(1_000).describe('The token from an admin of the hub. Without it, the sign-in of this machine is used.');
 const role = z.enum(['reader', 'reviewer', 'writer', 'admin', 'pusher']);
-/** Numbers by kind, such as `{context: 12, ticket: 1}`. */
+/** Numbers of items by kind, such as `{context: 12, ticket: 1}`. */
 const byKind = z.record(z.string(), count);
 
 const select = z
   .strictObject({
-    repository: z.string().min(1).max(4_096).optional().describe('Only sessions of this repository (its folder, as the sessions name it).'),
+    repository: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .optional()
+      .describe('Only sessions of this repository (the working directory that the sessions recorded).'),
     tag: z.string().min(1).max(200).optional().describe('Only commits and sessions with this tag.'),
     branch: z.string().min(1).max(100).optional().describe('Only the branch that ends at this commit.'),
   })
-  .describe('What leaves this machine. Without it, everything but files of agents does. Each commit takes along what comes before it.');
+  .describe('Limits what leaves this machine. Without it, everything except the files of agents leaves. Each commit takes its ancestors along.');
 
 const trouble = {
   /** Why the hub cannot be used. */
   problem: z.string().optional(),
-  /** The hub answers, and refuses this machine: its token or sign-in is not valid any more. */
+  /** True if the hub refuses this machine because its token or sign-in is not valid any more. */
   refused: z.boolean().optional(),
 };
 
@@ -48,11 +53,11 @@ const status = z.object({
   hub: z.string().nullable(),
   project: projectName.nullable(),
   role: role.nullable(),
-  /** Whose token it is, as the hub names it. */
+  /** The owner of the token, as the hub names it. */
   name: z.string().nullable(),
-  /** Days that the hub keeps contents after they arrived. Null for ever, or if the hub does not answer. */
+  /** The number of days that the hub keeps contents after their arrival. Null if it keeps them forever, or if the hub does not answer. */
   retention: count.nullable(),
-  /** What a push would send. */
+  /** The items that a push would send. */
   toPush: byKind,
   /** Items on the hub that a pull would read. Null if the hub does not answer. */
   toPull: count.nullable(),
@@ -64,48 +69,48 @@ const member = z.object({
   id: count,
   name: z.string(),
   role,
-  /** Null for every project of the hub. */
+  /** Null if the member has access to every project of the hub. */
   project: z.string().nullable(),
   createdAt: timestamp,
   expiresAt: timestamp.nullable(),
   revoked: z.boolean(),
-  /** Whether it is a share link. */
+  /** True if the token belongs to a share link. */
   isLink: z.boolean(),
-  /** Who signs in at the hub's issuer. Null for a token. */
+  /** The person who signs in at the hub's issuer. Null for a token. */
   identity: z.string().nullable().optional(),
 });
 
-/** A team shares projects through a hub. What a push sends is added there; two edits of one thing stay as two versions. */
+/** A team shares projects through a hub. A push only adds to the hub; two edits of the same item stay as two versions. */
 export const teamContract = {
   connect: procedure(
-    'Connects the project with a project on a hub. Address and token stay on this machine, outside of the project. The project on the hub is created if it does not exist and the token allows that.',
+    'Connects the project with a project on a hub. Address and token stay on this machine, outside of the project. If the project does not exist on the hub and the token allows it, creates the project there.',
   )
     .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token: token.optional() }))
     .output(status),
   open: procedure(
-    'Opens a project of a hub without a clone, and works in it from now on. Its records are taken over at once and stay up to date with `pull`; contents are fetched when they are read first, and then stay on this machine.',
+    'Opens a project of a hub without cloning it. The records are copied at once and stay up to date with `pull`. Contents are fetched when they are first read, and then stay on this machine.',
   )
     .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token: token.optional() }))
     .output(projectInfo),
   signIn: procedure(
-    'Signs this machine in at a hub whose members sign in at an issuer. Answers with a page and a code; a person enters the code there, in any browser. The stream ends when that is done. Calls without a token then use the sign-in.',
+    'Signs this machine in at a hub whose members sign in at an issuer. Streams the address of a page and a code; a person enters the code on this page, in any browser. The stream ends when the sign-in is complete. Calls without a token then use it.',
   )
     .input(z.strictObject({ hub: webAddress.describe('The address of the hub.') }))
     .output(
       eventIterator(
         z.object({
           issuer: z.string(),
-          /** The page that takes the code. */
+          /** The page on which a person enters the code. */
           address: webAddress,
           code: z.string(),
         }),
       ),
     ),
   disconnect: procedure('Forgets the hub of the project and its token. Nothing on the hub changes.').input(z.strictObject({})).output(status),
-  status: procedure('Says which hub the project is connected to, what a push would send and what a pull would read.')
+  status: procedure('Returns the hub that the project is connected to, and the items that a push would send and a pull would read.')
     .input(z.strictObject({}))
     .output(status),
-  news: procedure('Says what is new on the hub and who else is there now. Quick, so that a window may ask every few seconds.')
+  news: procedure('Returns the number of new items on the hub and the people who use it now. Fast enough to be called every few seconds.')
     .input(z.strictObject({}))
     .output(
       z.object({
@@ -121,7 +126,7 @@ export const teamContract = {
       }),
     ),
   push: procedure(
-    'Sends what the hub lacks: commits with their objects, cards, boxes, agent turns, tickets and experiments. A push that was interrupted continues where it stopped.',
+    'Sends all items that the hub lacks: commits with their objects, cards, boxes, agent turns, tickets and experiments. An interrupted push continues where it stopped.',
   )
     .input(
       z.strictObject({
@@ -131,13 +136,13 @@ export const teamContract = {
           .boolean()
           .optional()
           .describe(
-            'Replace secrets of known patterns, home folders and e-mail addresses with placeholders first. Copies of the commits that change are made as a branch of their own, and only commits leave. No list of patterns is complete.',
+            'Replace secrets of known patterns, home folders and e-mail addresses with placeholders first. Changed commits are copied to a separate branch, and nothing but commits leaves. No list of patterns is complete.',
           ),
-        preview: z.boolean().optional().describe('Send nothing, only count what would leave.'),
+        preview: z.boolean().optional().describe('Send nothing; only count the items that would leave.'),
       }),
     )
     .output(z.object({ items: byKind, objects: count, bytes: count, sent: count, ...redacted })),
-  pull: procedure('Takes over what the hub has and this project lacks. What was changed here and not pushed yet stays as it is.')
+  pull: procedure('Copies all items from the hub that this project lacks. Local changes that are not pushed yet stay as they are.')
     .input(z.strictObject({}))
     .output(
       z.object({
@@ -148,16 +153,20 @@ export const teamContract = {
       }),
     ),
   retain: procedure(
-    'Sets how long the hub keeps the contents of this project. Commits, cards and tickets stay; what commits held is removed that many days after it arrived. Needs the role admin.',
+    'Sets how long the hub keeps the contents of this project. Commits, cards and tickets stay; the contents of commits are removed this number of days after their arrival. Needs the role admin.',
   )
-    .input(z.strictObject({ days: z.number().int().min(1).max(36_500).nullable().describe('Days after the arrival. Null keeps everything.') }))
-    .output(status),
-  members: procedure('Lists the tokens of the project on the hub. Needs the role admin.').input(z.strictObject({})).output(z.array(member)),
-  invite: procedure('Makes a token for a person or machine, which is shown once, or gives a role to somebody who signs in. Needs the role admin.')
     .input(
       z.strictObject({
-        name: z.string().min(1).max(200).describe('Who gets the token.'),
-        role: role.describe('`pusher` is for machines: it sends and reads nothing.'),
+        days: z.number().int().min(1).max(36_500).nullable().describe('The number of days after the arrival. Null keeps everything.'),
+      }),
+    )
+    .output(status),
+  members: procedure('Lists the tokens of the project on the hub. Needs the role admin.').input(z.strictObject({})).output(z.array(member)),
+  invite: procedure('Makes a token for a person or machine, which is shown once, or gives a role to a person who signs in. Needs the role admin.')
+    .input(
+      z.strictObject({
+        name: z.string().min(1).max(200).describe('The name of the person or machine that gets the token.'),
+        role: role.describe('`pusher` is for machines: it can send but not read.'),
         expiresAt: timestamp.optional().describe('When the token ends. Without it, it stays until it is revoked.'),
         identity: z
           .string()
@@ -165,14 +174,14 @@ export const teamContract = {
           .max(320)
           .optional()
           .describe(
-            'Who signs in with `stemma login`: a verified e-mail address, or the subject as the issuer names it. Then no token is made. A new role replaces the earlier one.',
+            'The person who signs in with `stemma login`: a verified e-mail address, or the subject as the issuer names it. No token is made then. A new role replaces the earlier role.',
           ),
       }),
     )
     .output(
       z.object({
         id: count,
-        /** Null for somebody who signs in. */
+        /** Null for a person who signs in. */
         token: z.string().nullable(),
       }),
     ),
@@ -190,16 +199,16 @@ export const teamContract = {
     .output(
       z.object({
         id: count,
-        /** Opens a read-only page. `stemma clone URL DIR` makes a project of what it opens. */
+        /** The address of a read-only page. `stemma clone URL DIR` clones the shared commits into a project. */
         url: z.string(),
         /** The secret in `url`. */
         token: z.string(),
       }),
     ),
-  audit: procedure('Lists who read and wrote what on the hub, newest first, without content. Needs the role admin.')
+  audit: procedure('Lists the reads and writes on the hub with the person who did each, newest first, without content. Needs the role admin.')
     .input(
       z.strictObject({
-        before: z.number().int().positive().optional().describe('Only lines before the one with this number.'),
+        before: z.number().int().positive().optional().describe('Only lines before the line with this number.'),
         limit: z.number().int().min(1).max(1_000).default(100).describe('Number of lines.'),
       }),
     )
@@ -211,12 +220,12 @@ export const teamContract = {
           by: z.string(),
           action: z.string(),
           count,
-          /** Kinds, numbers and hashes of what was read or written. */
+          /** The kinds, numbers and hashes of the items that were read or written. */
           what: z.string().nullish(),
         }),
       ),
     ),
-  revoke: procedure('Ends a token or a share link. Needs the role admin; who made a link may end it.')
+  revoke: procedure('Revokes a token or a share link. Needs the role admin, or for a share link, to have made it.')
     .input(z.strictObject({ id: z.number().int().positive().describe('The id of the token, as `members` lists it.') }))
     .output(z.object({ id: count })),
 };

@@ -6,7 +6,7 @@ import { artifactRef, base64, contextId, contextPrefix, count, formatName, name,
 const template = z.object({
   name,
   version: z.number().int().min(1),
-  /** `name@version`, as commits carry it. */
+  /** `name@version`, as in the field `template` of a commit. */
   template: name,
   artifactRef,
   contentType: z.string(),
@@ -15,9 +15,9 @@ const template = z.object({
 });
 export type TemplateRecord = z.output<typeof template>;
 
-/** Templates: the kind of an agent, as versions of a name, each with its content. A commit's template may also be any other string. */
+/** Templates: kinds of agents. A template has a name, versions and a content per version. A commit may also name any other string as its template. */
 export const templateContract = {
-  put: procedure('Stores the next version of a template. The same content as that of the last version returns that version.')
+  put: procedure('Stores the next version of a template. If the content equals that of the last version, returns the last version.')
     .input(
       z.strictObject({
         name: name.describe('The name of the template.'),
@@ -36,7 +36,7 @@ export const templateContract = {
     .output(z.array(template)),
 };
 
-/** What an agent is started from. */
+/** The context that an agent starts from, and how it starts. */
 const instance = z.object({
   template: name,
   templateRef: artifactRef.nullable(),
@@ -53,7 +53,7 @@ const instance = z.object({
 });
 
 export const instantiateContract = procedure(
-  'Builds what an agent starts from. Without a context it starts fresh; with the tip of a chain it resumes; with an earlier commit it forks.',
+  'Builds the context that an agent starts from. Without `context`, the agent starts fresh; with the tip of a chain, it resumes; with an earlier commit, it forks.',
 )
   .input(
     z.strictObject({
@@ -61,7 +61,7 @@ export const instantiateContract = procedure(
       context: contextPrefix.nullable().describe('The commit to start from, or null for a fresh start.'),
       format: formatName.optional().describe("The format of the result. The default is the context's own."),
       stop: stop.optional(),
-      principal: name.optional().describe('The person or agent that starts it.'),
+      principal: name.optional().describe('The person or agent that starts the new agent.'),
       machine: name.optional().describe('The machine that the agent runs on.'),
     }),
   )

@@ -15,16 +15,16 @@ const ticketId = z
   .regex(/^tkt-[0-9a-f]{1,64}$/, 'a ticket id is tkt- and hex digits')
   .describe('The id of a ticket: `tkt-` and hex digits.');
 const text = (most: number) => z.string().min(1).max(most);
-/** Any text: tickets store it as it is given. */
-const contextRef = z.string().max(400).describe('The context of this change. Without it, Stemma finds what `by` understood at this moment.');
-const by = text(400).optional().describe('Who does this.');
+/** Any text, because a ticket can name a context that this project does not contain. */
+const contextRef = z.string().max(400).describe('The context of this change. The default is the latest commit of `by`.');
+const by = text(400).optional().describe('The person or agent that makes the change.');
 const reviewer = z.object({ name: z.string(), verdict: z.enum(verdicts) });
 const status = z.enum(ticketStatuses);
 const found = z.enum(['given', 'resolved']).nullable();
 /** True if the context is a commit of this project. */
 const known = z.boolean();
 
-/** What a move does with the assignee: keeps it, clears it, or needs one. */
+/** The effect of a move on the assignee: the move keeps, clears or requires an assignee. */
 export type Holder = 'kept' | 'cleared' | 'needed';
 
 /** Every allowed move (rule K1). Any other is a CONFLICT. */
@@ -88,11 +88,11 @@ export type TicketRow = z.output<typeof ticketRow>;
 export const ticketTasks = ['work', 'review', 'address_findings', 'decide', 'answer', 'verify_resolution'] as const;
 export type TicketTask = (typeof ticketTasks)[number];
 
-/** The state of a requested start. `overtaken`: the ticket moved on without it. */
+/** The state of a requested start. `overtaken`: the ticket moved on before anybody started. */
 export const eventStates = ['waiting', 'taken', 'done', 'dismissed', 'overtaken'] as const;
 export type EventState = (typeof eventStates)[number];
 
-/** A request to start on a ticket, made by a move. It is a record to act on; nothing runs by itself. */
+/** A request to start on a ticket, made by a move. It is only a record: nothing starts because of it alone. */
 export const ticketEvent = z.object({
   event: z.number().int(),
   at: timestamp,
@@ -101,20 +101,23 @@ export const ticketEvent = z.object({
   /** Null means anybody. */
   who: z.string().nullable(),
   task: z.enum(ticketTasks),
-  /** Where to start: while it waits, the answer of `startFrom` now; afterwards, as it was requested. Null is a fresh start. */
+  /**
+   * The context to start from: the current answer of `ticket.startFrom` while the event waits, afterwards the context at the request. Null is a fresh
+   * start.
+   */
   contextId: z.string().nullable(),
   known,
-  /** The move that requested it; null if a message did. */
+  /** The move that requested the start; null if a message requested it. */
   move: z.object({ from: status, to: status }).nullable(),
   by: z.string().nullable(),
   state: z.enum(eventStates),
-  /** Who took, did or dismissed it. */
+  /** Who took, did or dismissed the request. */
   answeredBy: z.string().nullable(),
   answeredAt: timestamp.nullable(),
 });
 export type TicketEvent = z.output<typeof ticketEvent>;
 
-/** Why a context is one to start from. */
+/** Why `ticket.startFrom` offers a context. */
 export const startReasons = ['earlier_review', 'own_work', 'handed_over', 'finding', 'discussion', 'ticket'] as const;
 export type StartReason = (typeof startReasons)[number];
 
@@ -122,12 +125,12 @@ export const ticketStart = z.object({
   ticketId,
   who: z.string(),
   task: z.enum(ticketTasks).nullable(),
-  /** Where to start; null is a fresh start. */
+  /** The context to start from; null is a fresh start. */
   contextId: z.string().nullable(),
   reason: z.enum([...startReasons, 'fresh']),
-  /** The kind of agent that had this context, if the commit is known here. */
+  /** The template of the agent that had this context, if the project contains the commit. */
   template: z.string().nullable(),
-  /** Every context of this ticket to start from, the newest first of its kind. */
+  /** Every context of this ticket that is offered; within each reason, newest first. */
   choices: z.array(
     z.object({
       contextId: z.string(),
@@ -147,18 +150,18 @@ export const threadMessage = z.object({
   by: z.string().nullable(),
   role: z.enum(roles),
   text: z.string(),
-  /** The names of the tools that were called for it. */
+  /** The names of the tools that were called for this message. */
   tools: z.array(z.string()),
   at: timestamp,
-  /** True on the way to the tip; other replies were not continued. */
+  /** True if the message is on the way to the tip. Other replies were not continued. */
   current: z.boolean(),
 });
 export const ticketThread = z.object({
   threadId: z.string().nullable(),
-  /** The context that the thread starts from; null if it is not known here. */
+  /** The context that the thread starts from; null if the project does not contain it. */
   from: contextId.nullable(),
   tip: contextId.nullable(),
-  /** Who answers in it: the author of the finding, or the assignee. */
+  /** Who answers in the thread: the author of the finding, or the assignee. */
   answers: z.string().nullable(),
   messages: z.array(threadMessage),
 });
@@ -169,18 +172,18 @@ const fields = {
   body: z.string().max(1_000_000).optional().describe('The description, in Markdown.'),
   type: text(100).describe('The type: task, bug, feature, question, review, review_finding or any other label.'),
   labels: z.array(text(200)).max(200).optional().describe('Labels.'),
-  parent: ticketId.optional().describe('The ticket that it belongs to. A finding has one.'),
+  parent: ticketId.optional().describe('The ticket that this ticket belongs to. A finding requires it.'),
   dependsOn: z.array(ticketId).max(1_000).optional().describe('Tickets that must be closed first.'),
 };
 const assignee = text(400).optional().describe('Who works on it.');
 const occasion = { contextId: contextRef.optional(), by };
-/** What every change of an existing ticket can contain. */
+/** The fields that every change of an existing ticket can contain. */
 const change = {
   ticketId,
   assignee,
   reviewers: z.array(text(400)).max(100).optional().describe('Who reviews it.'),
   resolution: text(100_000).optional().describe('How it was resolved. Closing a finding requires it.'),
-  reason: text(10_000).optional().describe('Why, such as why it is closed with open findings.'),
+  reason: text(10_000).optional().describe('The reason, such as why the ticket is closed with open findings.'),
   ...occasion,
 };
 
@@ -189,7 +192,7 @@ const filter = {
   status: status.optional().describe('Only tickets with this status.'),
   type: z.string().optional().describe('Only tickets of this type.'),
   parent: ticketId.optional().describe('Only subtickets of this ticket.'),
-  ready: z.boolean().optional().describe('Only tickets that are ready (open, with no open dependencies), or only the others.'),
+  ready: z.boolean().optional().describe('True for ready tickets only (open, with no open dependencies), false for all other tickets.'),
   offset: count.optional().describe('How many to skip.'),
   limit,
 };
@@ -199,7 +202,7 @@ export const ticketContract = {
     .input(z.strictObject({ ...fields, assignee, ...occasion }))
     .output(ticket),
   update: procedure(
-    'Changes a ticket and records a version. `assignee` hands it over; `reviewers` changes who reviews while it is in review and keeps the verdicts of those who stay.',
+    'Changes a ticket and records a version. `assignee` hands it over; `reviewers` changes the reviewers while the ticket is in review; reviewers who stay keep their verdicts.',
   )
     .input(z.strictObject({ ...z.object(fields).partial().shape, ...change }))
     .output(ticket),
@@ -217,7 +220,7 @@ export const ticketContract = {
     )
     .output(z.array(ticket)),
   overview: procedure(
-    'Lists tickets as a list or a board shows them, in pages. Subtickets of a ticket come in order of creation, others by their last change. `counts` ignores the status filter.',
+    'Lists tickets without their descriptions and versions, in pages. Subtickets of a ticket are in order of creation, other tickets by their last change. `counts` ignores the status filter.',
   )
     .input(
       z.strictObject({
@@ -271,7 +274,7 @@ export const ticketContract = {
     )
     .output(z.object({ threadId: z.string(), commit })),
   answer: procedure(
-    "Has the last message of the thread answered by the agent that understood the ticket. Streams the reply, which becomes a commit on the thread's branch. `recorded` answers only a question that the recording contains for the same context; otherwise `commit` is null.",
+    "Lets the agent that answers in the thread (see `ticket.thread`) reply to its last message. Streams the reply, which becomes a commit on the thread's branch. `recorded` answers only a question that the recording contains for the same context; otherwise `commit` is null.",
   )
     .input(
       z.strictObject({
@@ -283,7 +286,7 @@ export const ticketContract = {
     .output(eventIterator(replyPart, z.object({ threadId: z.string(), commit: contextId.nullable(), from: contextId.nullable() }))),
   thread: procedure('Returns the discussion of a ticket, message by message.').input(z.strictObject({ ticketId })).output(ticketThread),
   startFrom: procedure(
-    'Returns the context from which somebody should start on a ticket: a reviewer fresh or from an earlier review, an author from their own work.',
+    'Returns the context from which a person or agent should start on a ticket: a reviewer starts fresh or from an earlier review, an author from their own work.',
   )
     .input(z.strictObject({ ticketId, who: text(400).describe('Who starts.') }))
     .output(ticketStart),
@@ -292,7 +295,7 @@ export const ticketContract = {
     .output(
       z.array(z.object({ contextId, ticketId, title: z.string(), type: z.string(), status, how: z.enum(['written', 'discussed']), at: timestamp })),
     ),
-  events: procedure('Lists the starts that moves of tickets asked for, oldest first by default.')
+  events: procedure('Lists the starts that moves of tickets requested, oldest first by default.')
     .input(
       z.strictObject({
         after: z.number().int().optional().describe('Only events after this one.'),
@@ -301,18 +304,18 @@ export const ticketContract = {
         state: z
           .union([z.enum(eventStates), z.array(z.enum(eventStates)).min(1)])
           .optional()
-          .describe('Only events in this state, or in one of these.'),
+          .describe('Only events in this state, or in one of these states.'),
         newestFirst: z.boolean().optional().describe('Newest first.'),
         limit,
       }),
     )
     .output(z.array(ticketEvent)),
-  acknowledge: procedure('Records that somebody took, did or dismissed an event. The first to take it has it.')
+  acknowledge: procedure('Records that somebody took, did or dismissed an event. An event can be taken only once.')
     .input(
       z.strictObject({
         event: z.number().int().describe('The number of the event.'),
         by: text(400).describe('Who acknowledges it.'),
-        as: z.enum(['taken', 'done', 'dismissed']).describe('What happened to it.'),
+        as: z.enum(['taken', 'done', 'dismissed']).describe('The new state of the event.'),
       }),
     )
     .output(ticketEvent),
@@ -323,7 +326,7 @@ export const ticketContract = {
       z.strictObject({
         text: z.string().max(50_000_000).describe('The JSON or Markdown.'),
         kind: z.enum(['github', 'markdown']).optional().describe('What the text is. The default is recognized from the text.'),
-        at: timestamp.optional().describe('When a Markdown list was written, which it does not say itself. The default is now.'),
+        at: timestamp.optional().describe('When a Markdown list was written, because the list does not contain its date. The default is now.'),
       }),
     )
     .output(z.object({ created: z.array(ticketId), known: count })),

@@ -24,9 +24,9 @@ import {
 import { contextPrefix, count, procedure, timestamp } from './scalars.js';
 
 const block = <Name extends string, Input extends z.ZodType>(name: Name, input: Input) =>
-  z.strictObject({ block: z.literal(name).describe('The name of the block.'), input: input.describe('What the block is made from.') });
+  z.strictObject({ block: z.literal(name).describe('The name of the block.'), input: input.describe('The data that the block is made from.') });
 
-/** A block and what it is made from. */
+/** A block and the data that it is made from. */
 export const blockInput = z.discriminatedUnion('block', [
   block('identity', identity.extend({ now })),
   block('trigger', trigger),
@@ -87,8 +87,8 @@ const roleMessage = z.strictObject({ role: z.enum(['system', 'user', 'assistant'
 export type RoleMessage = z.output<typeof roleMessage>;
 
 const timelineRow = timelineMessage.extend({
-  length: count.describe('The characters of the whole text.'),
-  silence: count.describe('The milliseconds since the message before it.'),
+  length: count.describe('The length of the whole text in characters.'),
+  silence: count.describe('The time since the previous message, in milliseconds.'),
 });
 export type TimelineRow = z.output<typeof timelineRow>;
 
@@ -114,17 +114,23 @@ export const timelineContract = {
         window: z
           .boolean()
           .optional()
-          .describe('Leaves the messages that are not rendered out of `input`, for a caller that reads them with `timeline.rows`.'),
+          .describe('Omits messages that are not rendered from `input`, for a caller that reads them with `timeline.rows`.'),
       }),
     )
-    .output(z.strictObject({ input: timelineInput, rendered, total: count.describe('The number of messages, of which `input` may have a part.') })),
+    .output(
+      z.strictObject({
+        input: timelineInput,
+        rendered,
+        total: count.describe('The number of all messages. `input` may contain only a part of them.'),
+      }),
+    ),
   rows: procedure('Returns the messages of `timeline.transcript` in pages. Long texts are cut.')
     .input(
       z.strictObject({
         id: contextPrefix,
         offset: count.optional().describe('The first message. The default is 0.'),
         limit: count.min(1).max(200).optional().describe('The most messages. The default is 200.'),
-        longest: count.optional().describe('The most characters of a text. Without it, texts are whole.'),
+        longest: count.optional().describe('The maximum length of a text in characters. The default is whole texts.'),
       }),
     )
     .output(timelineRows),

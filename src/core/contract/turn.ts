@@ -7,22 +7,22 @@ import { outlineRow } from './outline.js';
 import { proofs, requestTokens, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
 
-/** What began a turn. `continuation`: the delta continues what an earlier commit began. */
+/** What began a turn. `continuation`: the delta continues a turn that an earlier commit began. */
 export const turnTriggers = ['prompt', 'compaction', 'continuation'] as const;
 
 export const turnRow = z.object({
-  /** A turn is named by the commit that contains it, a card turn by its last one. */
+  /** The commit that contains the turn; for a turn of a card agent, its last commit. */
   turnId: contextId,
   /** Set for a turn of an agent that works on cards. */
   agentTurnId: name.optional(),
   agentId: name,
-  /** Its place in the chain, from 1. */
+  /** The position of the turn in the chain, from 1. */
   number: count,
   trigger: z.object({ kind: z.enum(turnTriggers), key: entryKey.nullable(), text: z.string().nullable() }),
   entries: count,
   tokens: count,
   errors: count,
-  /** The number of steps of the chain's replay before its first. */
+  /** The number of replay steps of the chain before the first step of this turn. */
   first: count,
   startedAt: timestamp.nullable(),
   endedAt: timestamp.nullable(),
@@ -45,14 +45,14 @@ export const turnCall = z.object({
 export type TurnCall = z.output<typeof turnCall>;
 
 export const turn = turnRow.extend({
-  /** The context before the turn and the entries that began it: together, what the model got first. */
+  /** The context before the turn and the entries that began it. Together they were the first input of the model. */
   input: z.object({
     parent: contextId.nullable(),
     entries: count,
     tokens: count,
     byKind: tokensByKind,
     keys: z.array(entryKey),
-    /** Calls to the model within the turn, whose bodies `request.get` gives. */
+    /** The calls to the model within the turn. `request.get` returns their bodies. */
     requests: z.array(z.object({ requestId: name, proof: z.enum(['digest', 'recorded', 'rebuilt']) })),
   }),
   output: z.array(entry),
@@ -61,7 +61,7 @@ export const turn = turnRow.extend({
   /** Parameters as recorded, without messages, system prompt and tools. */
   settings: z.record(z.string(), z.unknown()).nullable(),
   usage: requestTokens.nullable(),
-  /** In US dollars: as the provider reported it, else at API prices. */
+  /** In US dollars: the cost that the provider reported, else the cost at API prices. */
   cost: z.number().nullable(),
   /** `cost` is a lower bound: not every count that costs something was recorded. */
   costAtLeast: z.literal(true).optional(),
@@ -71,9 +71,9 @@ export type Turn = z.output<typeof turn>;
 /** A step of a chain's replay: an entry that was sent to a model, in the order of arrival, across compactions. */
 export const replayStep = outlineRow.omit({ hidden: true, prompt: true }).extend({
   at: timestamp.optional(),
-  /** Tokens of the context window after it. */
+  /** Tokens in the context window after this step. */
   window: count,
-  /** Only at a compaction's first entry: what it removed from the window. */
+  /** Only at a compaction's first entry: the entries that the compaction removed from the window. */
   dropped: z.object({ entries: count, tokens: count }).optional(),
 });
 export type ReplayStep = z.output<typeof replayStep>;
@@ -82,35 +82,35 @@ export type ReplayStep = z.output<typeof replayStep>;
 const known = z.enum(['whole', 'part', 'unknown']);
 const touch = z.object({ key: entryKey, how: z.enum(['read', 'written', 'changed']), step: count });
 
-/** A file as the conversation knows it: from earlier reads, writes and changes, never from the disk. */
+/** A file as the conversation has seen it: in its earlier reads, writes and changes, never on the disk. */
 export const knownFile = z.object({ path: z.string(), known, content: z.string().nullable(), touches: z.array(touch) });
 export type KnownFile = z.output<typeof knownFile>;
 
 export const momentState = z.object({
-  /** The number of steps before the moment, and of all. */
+  /** The number of steps before the moment, and of all steps. */
   step: count,
   steps: count,
   /** The latest entry, and the latest time that the agent recorded. */
   entry: entryKey.nullable(),
   at: timestamp.nullable(),
   window: z.object({ entries: count, tokens: count, byKind: tokensByKind }),
-  /** What a compaction at this step removed from the window. */
+  /** The entries that a compaction at this step removed from the window. */
   dropped: z.object({ commit: contextId, entries: count, tokens: count, byKind: tokensByKind }).nullable(),
   openCalls: z.array(z.object({ key: entryKey, toolCallId: z.string(), toolName: z.string().nullable() })),
-  /** Without content, which `turn.file` gives. */
+  /** The files without content, which `turn.file` returns. */
   files: z.array(z.object({ path: z.string(), known, touches: count, last: touch })),
   todos: z.array(z.object({ text: z.string(), status: z.string() })),
 });
 export type MomentState = z.output<typeof momentState>;
 
-/** Changes of a turn's request. What is absent stays as recorded. */
+/** Changes of a turn's request. An absent field stays as recorded. */
 export const requestEdits = z.strictObject({
   system: z.array(z.string().max(10_000_000)).max(100).optional().describe('The texts of the system prompt, one per block.'),
   tools: z
     .array(z.record(z.string(), z.unknown()))
     .max(1_000)
     .optional()
-    .describe('Definitions of tools in the form of the Messages API, whichever provider answers.'),
+    .describe('Tool definitions in the form of the Messages API, regardless of the provider.'),
   settings: z.record(z.string().max(200), z.unknown()).optional().describe('All other fields of the body, such as `max_tokens` and `temperature`.'),
 });
 export type RequestEdits = z.output<typeof requestEdits>;
@@ -136,14 +136,13 @@ export const turnRequest = z.object({
 export type TurnRequest = z.output<typeof turnRequest>;
 
 /**
- * A part of a reply. `question`: a tool call that only a person can answer, by `turn.answer`. `waiting`: the provider asks to retry in
- * `ms`. `usage`: what a call used. `failed`: this sample ended with an error, in words, and leaves no branch. `commit`: the branch of
- * this sample, in `delta`.
+ * A part of a reply. `question`: a tool call that only a person can answer, by `turn.answer`. `waiting`: the provider asks to retry in `ms`. `usage`:
+ * the tokens of a call. `failed`: this sample ended with an error, in `delta`, and leaves no branch. `commit`: its branch, in `delta`.
  */
 export const replyPart = z.object({
   sample: count,
   kind: z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'notice', 'question', 'waiting', 'usage', 'failed', 'commit']),
-  /** The new text of the part. A tool call comes whole, as the JSON of its arguments. */
+  /** The new text of the part. A tool call arrives complete, as the JSON of its arguments. */
   delta: z.string(),
   toolName: z.string().optional(),
   /** Who answered a tool call. */
@@ -155,21 +154,21 @@ export const replyPart = z.object({
 });
 export type ReplyPart = z.output<typeof replyPart>;
 
-/** Where a what-if ends by itself: at different tool calls, also at different words, or only at the end. */
+/** The divergence from the original at which a what-if ends: different tool calls, also different words, or never. */
 export const divergenceLimits = ['calls', 'words', 'never'] as const;
 export type DivergenceLimit = (typeof divergenceLimits)[number];
 
-/** `calls`: different tools were called, or with different arguments. `words`: only the words differ. */
+/** `calls`: the reply called different tools, or the same tools with different arguments. `words`: only the words differ. */
 export const divergence = z.object({ kind: z.enum(['calls', 'words']), what: z.string() });
 export type Divergence = z.output<typeof divergence>;
 
 /**
- * The progress of a what-if, turn by turn from 1. `begin`: what the person says next. `reply`: a part of the answer. `end`: the turn is a
- * commit, and `divergence` says how it differs from the recording.
+ * The progress of a what-if, turn by turn from 1. `begin`: the next message of the person. `reply`: a part of the answer. `end`: the turn is stored
+ * as a commit, and `divergence` says how it differs from the recording.
  */
 export const whatIfPart = z.object({
   turn: count,
-  /** The turn of the original that it repeats; null if it only answers the end of the branch. */
+  /** The turn of the original that is repeated; null if only the last message of the branch is answered. */
   of: contextId.nullable(),
   kind: z.enum(['begin', 'reply', 'end']),
   text: z.string(),
@@ -180,24 +179,24 @@ export const whatIfPart = z.object({
 export type WhatIfPart = z.output<typeof whatIfPart>;
 
 export const whatIfResult = z.object({
-  /** A commit for each turn, each on top of the one before. */
+  /** The commit of each turn. Each is the child of the previous one. */
   commits: z.array(contextId),
   /** The new end of the branch. A what-if from here continues with the next turn. */
   tip: contextId,
-  /** The number of turns of the original that are left. */
+  /** The number of remaining turns of the original. */
   left: count,
-  /** Why it ended before the original did; null if it did not. */
+  /** Why the what-if ended before the original; null if it ran to the end. */
   stopped: z.object({ why: z.enum(['diverged', 'open_call', 'canceled', 'failed']), turn: count, what: z.string() }).nullable(),
 });
 export type WhatIfResult = z.output<typeof whatIfResult>;
 
-/** What a what-if would do: the turns of the original that the branch does not have. */
+/** The plan of a what-if: the turns of the original that the branch does not have. */
 export const following = z.object({
-  /** The last commit that branch and original share. */
+  /** The last commit that the branch and the original share. */
   base: contextId.nullable(),
-  /** Null if no other branch starts from the same commit: then there is nothing to follow. */
+  /** Null if no other branch starts from the same commit. A what-if is then impossible. */
   original: contextId.nullable(),
-  /** True if the branch ends with an unanswered message, which is answered first. */
+  /** True if the branch ends with an unanswered message, which the what-if answers first. */
   answersFirst: z.boolean(),
   turns: z.array(turnRow),
   /** The branches that can be followed, the most likely first. */
@@ -221,7 +220,7 @@ const side = z.object({
   tokens: count,
   /** `counted`: the input of the last call as its provider counted it; null where no call has seen the context. */
   context: z.object({ entries: count, tokens: count, counted: count.nullable() }),
-  /** Model calls of the turn. A turn without one has no model, usage and cost. */
+  /** Model calls of the turn. A turn without calls has no model, usage and cost. */
   calls: count,
   usage: requestTokens.nullable(),
   cost: z.number().nullable(),
@@ -239,23 +238,23 @@ const sideBySide = z.object({
 });
 export type SideBySide = z.output<typeof sideBySide>;
 
-const original = contextPrefix.optional().describe('The branch to follow. The default is the most likely one that leaves where this one does.');
+const original = contextPrefix.optional().describe('The branch to follow. The default is the likeliest branch that starts from the same commit.');
 const unanswered = z
   .enum(['stop', 'ask'])
   .optional()
   .describe('At a tool call without a recorded result: end the run (`stop`, the default) or ask a person (`ask`).');
 
-/** What `turn.reproduce` found. */
+/** The result of `turn.reproduce`. */
 export const reproduced = z.object({
-  /** How well the calls are known: the proof of the call that is known least. */
+  /** How well the calls are known: the weakest proof of all calls. */
   proof: z.enum(proofs),
-  /** True if each call is what was recorded, false if one differs, null if there is one of which nothing was recorded. */
+  /** True if each call equals the recorded call, false if a call differs, null if nothing was recorded of a call. */
   identical: z.boolean().nullable(),
   /** At least 1 for a turn with output. */
   calls: count,
   requestHash: z.string().nullable(),
   recordedHash: z.string().nullable(),
-  /** Differences by call. `path` names the part of its body that differs, if known. */
+  /** Differences by call. `path` is the part of the body that differs, if known. */
   differences: z.array(z.object({ requestId: name, path: z.string().optional(), reason: z.string() })),
   /** Parts of the calls that were not recorded. */
   missing: z.array(z.string()),
@@ -276,7 +275,7 @@ export const turnContract = {
       }),
     )
     .output(z.array(turnRow)),
-  get: procedure('Returns a turn with its input, its output, its tool calls and what it cost.')
+  get: procedure('Returns a turn with its input, output, tool calls and cost.')
     .input(z.strictObject({ turnId: turnName }))
     .output(turn),
   facts: procedure('Returns the duration, tool calls, files and model of commits whose content is neither damaged nor gone, for a list.')
@@ -285,7 +284,7 @@ export const turnContract = {
   steps: procedure('Returns every entry of a chain as a step of the replay, with the size of the context window after it.')
     .input(z.strictObject({ id: contextPrefix, packed: z.boolean().optional().describe('Returns the steps as one text, which takes less time.') }))
     .output(z.object({ steps: z.array(replayStep), packed: z.string().optional().describe('The steps as JSON.') })),
-  entries: procedure('Returns the steps of a range with their content as it was when they came, including what a later delta removed.')
+  entries: procedure('Returns the steps of a range with their content at the time of their arrival, including entries that a later delta removed.')
     .input(
       z.strictObject({
         id: contextPrefix,
@@ -298,9 +297,9 @@ export const turnContract = {
     .input(z.strictObject(moment))
     .output(momentState),
   file: procedure('Returns a file as the conversation knew it at a moment of a chain.')
-    .input(z.strictObject({ ...moment, path: z.string().min(1).max(10_000).describe('The path of the file, as the conversation names it.') }))
+    .input(z.strictObject({ ...moment, path: z.string().min(1).max(10_000).describe('The path of the file, as the tool calls name it.') }))
     .output(knownFile),
-  reproduce: procedure("Rebuilds the turn's calls to the model and compares each with what was recorded.")
+  reproduce: procedure("Rebuilds the turn's calls to the model and compares each with the recorded call.")
     .input(z.strictObject({ turnId: turnName }))
     .output(reproduced),
   request: procedure("Returns the parts of a turn's request that can be changed before it is run again, for a provider with this wire format.")
@@ -326,7 +325,7 @@ export const turnContract = {
       ),
     ),
   rerun: procedure(
-    'Runs a turn again, with edits. Streams the replies and adds a branch from the parent of the turn for each sample. Executes nothing of a transcript: a tool call is answered from the recording; at any other call the run stops or waits for a person. Ending the stream stops the run, and replies that are not complete by then leave no branch.',
+    'Runs a turn again, with edits. Streams the replies and adds a branch from the parent of the turn for each sample. Executes no tool of a transcript: a tool call is answered from the recording; at any other call, the run stops or waits for a person. Ending the stream stops the run, and incomplete replies leave no branch.',
   )
     .input(
       z.strictObject({
@@ -336,7 +335,7 @@ export const turnContract = {
         keep: z
           .boolean()
           .optional()
-          .describe('False shows the recorded reply and stores no commit; only for the provider `recorded`. The default is true.'),
+          .describe('False stores no commit and only returns the recorded reply, for the provider `recorded`. The default is true.'),
       }),
     )
     .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
@@ -344,7 +343,7 @@ export const turnContract = {
     .input(
       z.strictObject({
         questionId: name.describe('The id of the question.'),
-        text: z.string().max(10_000_000).optional().describe('The result of the tool. Without it, the run ends there.'),
+        text: z.string().max(10_000_000).optional().describe('The result of the tool. Without it, the run ends at the call.'),
         isError: z.boolean().optional().describe('True if the result is an error.'),
       }),
     )
@@ -372,7 +371,7 @@ export const turnContract = {
     .input(z.strictObject({ id: contextPrefix.describe('The end of the branch.'), original }))
     .output(following),
   whatIf: procedure(
-    "Continues a branch with what the person said in the original's next turns. A model answers each. Every turn becomes a commit, so a run that is stopped has finished whole turns, and a run from its tip continues. `recorded` answers as the original did. Executes nothing of a transcript.",
+    "Continues a branch with what the person said in the original's next turns. A model answers each. Every turn becomes a commit, so a stopped run keeps its finished turns and can be continued from its tip. `recorded` gives the answers of the original. Executes no tool of a transcript.",
   )
     .input(
       z.strictObject({

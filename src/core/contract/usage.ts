@@ -10,27 +10,27 @@ export type PartKind = (typeof partKinds)[number];
 export const usagePart = z.object({ kind: z.enum(partKinds), tokens: count, basis: z.enum(bases) });
 export type UsagePart = z.output<typeof usagePart>;
 
-/** What a context costs its model's window. */
+/** How much of its model's window a context fills. */
 export const usageContext = z.object({
   /** The input of the last call of the context as its provider counted it; null where no call has seen the context. */
   counted: count.nullable(),
-  /** That call. */
+  /** The call that `counted` belongs to. */
   requestId: name.optional(),
   /** The sum of the parts' estimates. */
   estimated: count,
   /** The window of the model; null for an unknown model. */
   limit: count.nullable(),
   model: z.string().nullable(),
-  /** With `notRecorded` they add up to `counted`. */
+  /** Tokens by kind. Together with `notRecorded`, they add up to `counted`. */
   parts: z.array(usagePart),
   /** The part of the counted input that no record explains: usually system prompt, tools and memory. Null where nothing was counted. */
   notRecorded: count.nullable(),
-  /** Why a recorded count is not shown. */
+  /** Why a recorded count is ignored. */
   flaw: z.string().optional(),
 });
 export type UsageContext = z.output<typeof usageContext>;
 
-/** What filled the window, call by call. */
+/** The content of the window by kind, for each call. */
 export const usageSeries = z.object({
   /** The kinds of the numbers in `parts`. */
   kinds: z.array(z.enum(partKinds)),
@@ -44,7 +44,7 @@ export const usageSeries = z.object({
       parts: z.array(count),
       /** The part of the counted input that no record explains. Null where nothing was counted. */
       notRecorded: count.nullable(),
-      /** The first call after a compaction. */
+      /** Set for the first call after a compaction. */
       cut: z.literal(true).optional(),
     }),
   ),
@@ -61,20 +61,20 @@ export const money = z.object({
 });
 export type Money = z.output<typeof money>;
 
-/** Why a call could not read what its predecessor had cached. */
+/** Why a call could not read the cache of the previous call. */
 export const missCauses = ['first', 'expired', 'system', 'tools', 'message', 'model', 'parameters', 'unknown'] as const;
 export type MissCause = (typeof missCauses)[number];
 
 export const usageCache = z.object({
   hit: z.boolean(),
   cause: z.enum(missCauses).optional(),
-  /** The first place at which the call differs from its predecessor, where that is known. */
+  /** The first part that differs from the previous call, if known. */
   brokenAt: z.string().optional(),
-  /** The text around the first difference, as the call before sent it and as this one did. Null where one of them has nothing there. */
+  /** The text around the first difference, in the previous call and in this call. Null if a call has no text at this place. */
   brokenText: z.object({ before: z.string().nullable(), after: z.string().nullable() }).optional(),
   /** Tokens that were in the cache and had to be paid again. */
   lostTokens: count.optional(),
-  /** Their price beyond that of a cache read. */
+  /** The price of these tokens minus the price of reading them from the cache. */
   lostCost: money.optional(),
   /** For an expired cache: the time since the previous call, in milliseconds. */
   idleMs: count.optional(),
@@ -100,10 +100,13 @@ export const usageCall = z.object({
   /** The kind of subagent that made the call. */
   subagent: z.string().optional(),
   model: z.string().nullable(),
-  /** What the call answers: the prompt, or the tool whose result came before it, on one line. */
+  /** The cause of the call on one line: the prompt, or the tool whose result preceded the call. */
   trigger: z.string().nullable(),
   triggerKind: z.enum(['prompt', 'tool', 'other']),
-  /** What a call beside the conversation was for, such as a compaction. Its reply is not in the context, and its input is not its window. */
+  /**
+   * The purpose of a call outside the conversation, such as a compaction. Its reply is not part of the context, and its input does not fill the
+   * window.
+   */
   beside: z.string().optional(),
   tokens: usageTokens,
   /** The whole input: uncached, read from the cache and written to it. */
@@ -112,7 +115,7 @@ export const usageCall = z.object({
   /** The growth of the input since the previous call of the conversation; the whole input for the first call. */
   added: z.number().int().nullable(),
   cost: money.nullable(),
-  /** From the last entry before the reply to the reply's last entry. */
+  /** The time from the last entry before the reply to the last entry of the reply, in milliseconds. */
   waitMs: count.nullable(),
   cache: usageCache,
   flaw: z.string().optional(),
@@ -127,38 +130,38 @@ export const usageFiller = z.object({
   kind: z.enum(partKinds),
   head: z.string().optional(),
   tokens: count,
-  /** The number of calls that were sent with it. */
+  /** The number of calls whose input contained the filler. */
   calls: count,
   /** `tokens` times `calls`. */
   tokenCalls: count,
-  /** The first entry with the same content. */
+  /** The first entry with the same content, if this entry repeats it. */
   duplicateOf: entryKey.optional(),
-  /** Fillers with one group count together: an MCP server with its tools and results, or the reminders of the agent. */
+  /** Fillers of the same group count together, such as an MCP server with its tools and results, or the reminders of the agent. */
   group: z.string().optional(),
-  /** The request offered the tool, and no call in the context used it. */
+  /** Set if the request offered the tool but no reply in the context called it. */
   unused: z.literal(true).optional(),
 });
 export type UsageFiller = z.output<typeof usageFiller>;
 
-/** What a summary can leave out. A decision is something that a person asked for or that the agent chose. */
+/** The kinds of content that a summary can omit. A decision is a request of a person or a choice of the agent. */
 export const lostKinds = ['file', 'decision', 'error', 'result'] as const;
 export type LostKind = (typeof lostKinds)[number];
 
 export const usageLoss = z.object({
   kind: z.enum(lostKinds),
-  /** The file, the sentence or the line. */
+  /** The path of the file, the sentence or the line that the summary does not mention. */
   text: z.string(),
-  /** The entry that contained it, and its commit. */
+  /** The entry that contained the text, and its commit. */
   key: entryKey,
   commit: contextId,
   tokens: count,
-  /** How often the file was used, the error came back, or the result was used later. */
+  /** How often the file was used, the error occurred again, or the result was used later. */
   uses: count,
   path: z.string().optional(),
   tool: z.string().optional(),
   /** The paths and identifiers that the summary does not mention. */
   missing: z.array(z.string()),
-  /** Whether a model says that it matters for the work after the compaction, and why. */
+  /** A model's opinion on whether the loss matters for the work after the compaction. */
   judgment: z.object({ matters: z.boolean(), reason: z.string() }).optional(),
 });
 export type UsageLoss = z.output<typeof usageLoss>;
@@ -176,9 +179,9 @@ export const usageCompaction = z.object({
   summary: z.string().nullable(),
   summaryKey: entryKey.nullable(),
   summaryTokens: count,
-  /** Entries that stayed as they were. */
+  /** The number of entries that the compaction kept unchanged. */
   kept: count,
-  /** For each kind: what the conversation before contained, and how much of it the summary does not mention. */
+  /** For each kind: the number of items in the conversation before, and of items that the summary does not mention. */
   totals: z.array(z.object({ kind: z.enum(lostKinds), found: count, lost: count })),
   lost: z.array(usageLoss),
   /** The model that judged the losses. */
@@ -209,7 +212,7 @@ export const usageSessions = z.object({
   total: count,
   rows: z.array(
     sums.extend({
-      /** The session, day, model, repository or agent. Empty where that was not recorded. */
+      /** The session, day, model, repository or agent. Empty if it was not recorded. */
       key: z.string(),
       /** The part of a session's sums that its subagents used. */
       subagents: sums.optional(),
@@ -221,11 +224,11 @@ export const usageSessions = z.object({
 });
 export type UsageSessions = z.output<typeof usageSessions>;
 
-/** What two branches cost: together up to where they parted, and each since then. */
+/** The cost of two branches: of the part that both share, and of each branch after the fork. */
 export const usageSides = z.object({
   /** The last commit that both sides contain; null if they share none. */
   base: contextId.nullable(),
-  /** The calls in both. The branch that was forked did not pay for them again. */
+  /** The calls that both sides contain. They were paid only once. */
   shared: sums,
   sides: z.tuple([sums, sums]),
 });
@@ -254,7 +257,7 @@ const limit = count.optional().describe('The maximum number of rows.');
 
 export const usageContract = {
   context: procedure(
-    'Returns how many tokens a context takes in its model’s window: as its provider counted them, by kind of content, and the part that no record explains.',
+    'Returns how many tokens of its model’s window a context fills: the provider’s count, the tokens by kind of content, and the tokens that no record explains.',
   )
     .input(z.strictObject({ id: contextPrefix }))
     .output(usageContext),
@@ -271,19 +274,19 @@ export const usageContract = {
       }),
     )
     .output(z.object({ total: count, calls: z.array(usageCall) })),
-  series: procedure('Returns what filled the window at each call on the way from the root to a commit, for a chart.')
+  series: procedure('Returns the content of the window by kind at each call on the way from the root to a commit, for a chart.')
     .input(z.strictObject({ id: contextPrefix }))
     .output(usageSeries),
   fillers: procedure(
-    'Lists what filled the window of a context, by tokens times the calls that were sent with it, the largest first: entries, and the system prompt and tools of a recorded request.',
+    'Lists the content that filled the window of a context: entries, and the system prompt and tools of a recorded request. Sorted by tokens times the number of calls that contained the content, largest first.',
   )
     .input(z.strictObject({ id: contextPrefix }))
     .output(z.array(usageFiller)),
-  sides: procedure('Returns what two branches cost: the calls that both have, and the calls of each since they parted.')
+  sides: procedure('Returns the cost of two branches: of the calls that both share, and of the calls of each branch after the fork.')
     .input(z.strictObject({ ids: z.tuple([contextPrefix, contextPrefix]).describe('The two commits.') }))
     .output(usageSides),
   compaction: procedure(
-    'Returns what a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results. They are found by paths, identifiers and words, without a model.',
+    'Returns the size of the context before and after a compaction, and the files, decisions, errors and results that its summary does not mention. These losses are found by paths, identifiers and words, without a model.',
   )
     .input(
       z.strictObject({
@@ -310,7 +313,11 @@ export const usageContract = {
     .input(
       z.strictObject({
         filter: usageFilter.optional().describe('Only calls that match every given field.'),
-        groupBy: z.enum(groupings).nullable().optional().describe('What a row is. The default is `session`; null returns only the totals.'),
+        groupBy: z
+          .enum(groupings)
+          .nullable()
+          .optional()
+          .describe('What each row stands for. The default is `session`; null returns only the totals.'),
         timeZone: name.optional().describe('The time zone of days, such as `Europe/Berlin`. The default is UTC.'),
         offset,
         limit,
