@@ -3,7 +3,7 @@ import { make } from './elements.js';
 import { drawEntry } from './entries.js';
 import { state } from './state.js';
 
-/** All entries. Only blocks near the view have elements in them: a page of any length opens quickly. */
+/** All entries. Only blocks near the view contain elements, so that a page of any length opens quickly. */
 export const main = make('main', { 'aria-label': 'Entries' });
 
 const sections = index.blocks.map(([, height], block) => {
@@ -27,14 +27,14 @@ function drawBlock(block: number): void {
 
 function clearBlock(block: number): void {
   const section = sections[block];
-  // What a person opened or selected in it would be gone.
+  // Otherwise, folds that a person opened and selected text would be lost.
   if (!section || !drawn.has(block) || section.querySelector('details[open], article.now') || section.contains(document.activeElement)) return;
   drawn.delete(block);
   section.style.minHeight = `${section.offsetHeight}px`;
   section.replaceChildren();
 }
 
-/** Draws the blocks that come near the view, and removes those that leave it. */
+/** Draws blocks that come near the view, and removes the elements of blocks that leave it. */
 export function watchBlocks(): void {
   const near = new IntersectionObserver(
     (seen) => {
@@ -57,7 +57,7 @@ function updateArticle(article: HTMLElement): void {
 /** The element of an entry, if its block is drawn. */
 export const articleAt = (at: number): HTMLElement | null => main.querySelector<HTMLElement>(`article[data-at="${at}"]`);
 
-/** Draws the selected entry and hides what a replay has not reached. Returns the element of the entry. */
+/** Draws the selected entry and hides entries that a replay has not reached. Returns the element of the entry. */
 export function showSelected(before: number): HTMLElement | null {
   const here = blockOf(state.at);
   for (const [number, section] of sections.entries()) section.hidden = state.isReplay && number > here;
@@ -66,7 +66,7 @@ export function showSelected(before: number): HTMLElement | null {
   return articleAt(state.at);
 }
 
-/** The first entry that lies wholly below the header. */
+/** The first entry that is completely below the header. */
 export function firstVisible(): number {
   const top = document.querySelector('header')?.getBoundingClientRect().bottom ?? 0;
   return Number(articlesIn(main).find((article) => article.getBoundingClientRect().top >= top - 4)?.dataset.at ?? 0);

@@ -4,7 +4,7 @@ export interface Item {
   readonly kind: string;
   readonly role?: string;
   readonly text?: string;
-  /** A command that a person typed, or what it printed, without the tags of the text. */
+  /** A command that a person typed, or its output, without the tags of the text. */
   readonly command?: string;
   readonly output?: string;
   readonly tool?: string;
@@ -18,21 +18,23 @@ export interface Item {
   readonly by?: string;
   readonly marks?: readonly string[];
   readonly tokens?: number | { readonly before: number; readonly after: number; readonly isCounted?: boolean };
-  /** Of a compaction: the texts that replaced what came before. */
+  /** For a compaction: the texts that replaced the earlier entries. */
   readonly said?: readonly string[];
   readonly branches?: readonly { readonly id: string; readonly head: string }[];
 }
 
-/** What the page knows of all entries before it reads any of them. */
+/** The facts about all entries that the page has before it parses any entry. */
 interface Index {
   readonly id: string;
   readonly title: string;
   readonly template: string;
   readonly principal: string | null;
   readonly stop: string;
-  /** The input of the last call, as its provider counted it. */
+  /** The provider's count of the input of the last call. */
   readonly counted: number | null;
-  /** A letter for each entry: u(ser), a(ssistant), t(ool call), r(esult), e(rror), h (thinking), s(ystem), m (summary), c(ompaction), b(ranches). */
+  /**
+   * One letter for each entry: u(ser), a(ssistant), t(ool call), r(esult), e(rror), h (thinking), s(ystem), m (summary), c(ompaction), b(ranches).
+   */
   readonly kinds: string;
   readonly times: readonly (number | null)[];
   readonly blocks: readonly (readonly [count: number, height: number])[];
@@ -43,7 +45,7 @@ interface Index {
 export const index: Index = JSON.parse(document.getElementById('index')?.textContent ?? '');
 /** The number of entries. */
 export const total = index.kinds.length;
-/** The blocks of entries as JSON texts: a block is parsed when it comes near. */
+/** The blocks of entries as JSON texts. A block is parsed when it comes near the view. */
 export const sources: readonly string[] = [...document.querySelectorAll('script.block')].map((block) => block.textContent ?? '');
 
 const starts: number[] = [];
@@ -58,5 +60,5 @@ export const blockOf = (at: number): number => starts.findLastIndex((start) => s
 /** The entries of a block. */
 export const itemsOf = (block: number): Item[] => JSON.parse(sources[block] ?? '[]');
 
-/** Milliseconds between an entry and the one before it; 0 where a time is not recorded. */
+/** Milliseconds between an entry and the previous entry; 0 if a time is not recorded. */
 export const gapBefore = (at: number): number => (at === 0 ? 0 : (index.times[at] ?? 0) - (index.times[at - 1] ?? index.times[at] ?? 0));

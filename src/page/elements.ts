@@ -2,7 +2,7 @@ import { sizeText } from './words.js';
 
 export type Content = Node | string | undefined;
 
-/** Makes an element of text and elements, never of markup. */
+/** Makes an element from texts and elements, never from markup. */
 export function make<T extends keyof HTMLElementTagNameMap>(
   tag: T,
   attributes: Readonly<Record<string, string | boolean | undefined>> = {},
@@ -28,7 +28,7 @@ export const icons = {
   shade: 'M8 1a7 7 0 100 14A7 7 0 008 1zm0 2v10a5 5 0 000-10z',
 };
 
-/** A button with an icon, which `draw` can change. */
+/** A button with an icon. `draw` changes the icon. */
 export function iconButton(path: string, name: string, act: () => void) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('viewBox', '0 0 16 16');
@@ -46,7 +46,7 @@ export function iconButton(path: string, name: string, act: () => void) {
   return { element, draw };
 }
 
-/** A fold whose content is made when it opens. */
+/** A fold that makes its content when it opens. */
 export function fold(head: readonly Content[], body: () => Node): HTMLDetailsElement {
   const element = make('details', {}, make('summary', {}, ...head));
   element.addEventListener('toggle', () => element.open && element.childElementCount === 1 && element.append(body()));
@@ -55,7 +55,7 @@ export function fold(head: readonly Content[], body: () => Node): HTMLDetailsEle
 
 const longText = 60_000;
 
-/** A text as it is. Of a very long text it shows the beginning, and the rest on request. */
+/** An unformatted text. Of a very long text, it shows the beginning and a button for the rest. */
 export function verbatim(text: string): HTMLElement {
   if (text.length <= longText) return make('pre', { tabindex: '0' }, text);
   const box = make('pre', { tabindex: '0' }, text.slice(0, longText));

@@ -3,7 +3,7 @@ import { type Content, fold, make, verbatim } from './elements.js';
 import { markdown } from './markdown.js';
 import { clock, durationText, firstLine, lengthText, shortId, sizeText, tokensText } from './words.js';
 
-/** Longer pauses are named, and played short. */
+/** Pauses longer than this, in milliseconds, are labeled and shortened in a replay. */
 const longPause = 5 * 60_000;
 
 /** Draws one entry, or the mark of a compaction or of branches. */
@@ -73,10 +73,10 @@ function drawAuthor(item: Item, letter: string): HTMLElement {
   return make('div', { class: 'who' }, make('b', {}, authors[letter] ?? 'Entry'), model, time, anchor);
 }
 
-/** Arguments that say most about a call, the best first. They are the common names of many tools. */
+/** The argument names that describe a call best, in order of preference. Many tools share these names. */
 const leadingArguments = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description', 'prompt'];
 
-/** A call's input in a few words. */
+/** A short text for the input of a call. */
 function leadOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return input === undefined ? '' : String(input);
   const members = input as Record<string, unknown>;

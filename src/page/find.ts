@@ -8,7 +8,7 @@ export const search = {
   words: '',
   /** Numbers of the entries that contain the words. */
   hits: [] as number[],
-  /** The place of the selected hit in `hits`, or -1. */
+  /** The position of the selected hit in `hits`, or -1. */
   at: -1,
   isDone: true,
 };
@@ -52,7 +52,7 @@ const textOf = ({ text, tool, input, said = [], branches = [] }: Item): string =
 const inputText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value)?.replaceAll('\\n', '\n').replaceAll('\\"', '"') ?? '');
 
-/** Selects a hit by its place; places wrap around. */
+/** Selects a hit by its position, which wraps around at both ends. */
 export function selectHit(place: number): void {
   if (search.hits.length === 0) return;
   search.at = (place + search.hits.length) % search.hits.length;

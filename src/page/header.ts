@@ -4,7 +4,7 @@ import { find, search, selectHit } from './find.js';
 import { onChange } from './state.js';
 import { day, numberText, shortId } from './words.js';
 
-/** The header: the outline's switch, the title, the search, and what is shown. */
+/** The header: the button of the outline, the title, the search, and facts about the session. */
 export function makeHeader(field: HTMLInputElement, outlineButton: HTMLElement, themeButton: HTMLElement): HTMLElement {
   const about = describeSession();
   return make(

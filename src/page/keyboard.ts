@@ -31,7 +31,7 @@ interface Parts {
   readonly toggleOutline: () => void;
 }
 
-/** Handles keys that no control takes. */
+/** Handles keys that no control has handled. */
 export function watchKeys({ field, scale, sheet, toggleOutline }: Parts): void {
   const actions: Readonly<Record<string, () => void>> = {
     ' ': playOrPause,

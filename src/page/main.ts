@@ -1,6 +1,6 @@
-// page: the script of an exported page. It draws the entries near the view, plays them one by one and searches all of them.
-// Everything it shows is made of text nodes: the page's policy refuses markup from a text.
-// It runs in a browser without Stemma. page.config.ts bundles it, and core/export/html writes it into each page.
+// page: the script of an exported page. It draws the entries near the view, plays them one by one and searches all of them. Everything it shows is
+// made of text nodes, because the page's policy refuses markup from texts. It runs in a browser without Stemma. page.config.ts bundles it, and
+// core/export/html writes it into each page.
 import { main, watchBlocks } from './blocks.js';
 import { itemsOf, sources, startOf } from './data.js';
 import { iconButton, icons } from './elements.js';
@@ -24,7 +24,7 @@ function switchTheme(): void {
   footer.drawTrack();
 }
 
-/** Goes to the entry that the page's address names, wherever it is. */
+/** Scrolls to the entry that the page's address names. */
 function goToAddress(): void {
   let key = '';
   try {

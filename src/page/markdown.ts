@@ -7,17 +7,17 @@ type Root = ReturnType<typeof fromMarkdown>;
 type Tree = Root | Root['children'][number];
 type Kind<T extends Tree['type']> = Extract<Tree, { type: T }>;
 
-/** Longer texts, and texts with more signs of emphasis, would hold up the page: they are shown as they are. */
+/** Longer texts, and texts with more emphasis marks, would block the page. They are shown as plain text. */
 const parseLimit = 60_000;
 const emphasisLimit = 4_000;
 
-/** Draws Markdown as elements. Its HTML is text, and its images are named but not loaded. */
+/** Draws Markdown as elements. HTML in it stays text, and images are named but not loaded. */
 export function markdown(text: string): Node {
   if (text.length > parseLimit || (text.match(/[*_~]/g)?.length ?? 0) > emphasisLimit) return verbatim(text);
   try {
     return new Drawing(fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })).draw();
   } catch (error) {
-    // Thousands of nested quotes need more stack than there is.
+    // Thousands of nested quotes overflow the stack.
     if (error instanceof RangeError) return verbatim(text);
     throw error;
   }
@@ -25,7 +25,7 @@ export function markdown(text: string): Node {
 
 class Drawing {
   readonly #root: Root;
-  /** Targets of links by reference, the first of each label. */
+  /** The targets of reference links. The first definition of a label counts. */
   readonly #targets = new Map<string, string>();
 
   constructor(root: Root) {
@@ -102,7 +102,7 @@ class Drawing {
     const isLoose = list.spread === true || list.children.some((item) => item.spread === true);
     const items = list.children.map((item) => {
       const box = item.checked == null ? undefined : make('input', { type: 'checkbox', disabled: true, checked: item.checked, 'aria-label': 'done' });
-      // A paragraph of a tight list is not set apart from the next item.
+      // A paragraph of a tight list has no space before the next item.
       const content = item.children.flatMap((child) => (child.type === 'paragraph' && !isLoose ? this.#all(child.children) : this.#all([child])));
       return make('li', { class: box && 'task' }, box, ...content);
     });
@@ -121,12 +121,12 @@ class Drawing {
   }
 }
 
-/** HTML that is a block of its own, not part of a line. */
+/** Block-level HTML, as opposed to inline HTML. */
 const isBlock = (node: Tree, root: Root): boolean => root.children.includes(node as Root['children'][number]);
 
 const imageName = (alt: string | null | undefined, address: string): string => `[image: ${alt || address}]`;
 
-/** A link to the web or to mail, which says where it leads. Another link is text with its target. */
+/** A web or mail link, followed by its host unless its text contains the host. Any other link is shown as text with its target. */
 function link(content: readonly (Node | string)[], address: string): Node | string {
   const text = content.map((part) => (typeof part === 'string' ? part : (part.textContent ?? ''))).join('');
   const url = safeUrl(address);

@@ -9,14 +9,14 @@ export function select(at: number, block: ScrollLogicalPosition = 'nearest'): vo
   state.isSelected = true;
   const article = showSelected(before);
   article?.scrollIntoView({ block });
-  // Entries that are drawn around it move it once more.
+  // Drawing the entries around it moves it once more.
   requestAnimationFrame(() => article?.scrollIntoView({ block: block === 'start' ? 'start' : 'nearest' }));
   const address = article?.dataset.key && `#${encodeURIComponent(article.dataset.key)}`;
   if (address && location.hash !== address) history.replaceState(null, '', address);
   changed();
 }
 
-/** Selects an entry that a replay may not have reached: the replay ends there. */
+/** Selects an entry and ends the replay, which may not have reached the entry yet. */
 export function jump(at: number, block: ScrollLogicalPosition): void {
   if (state.isReplay && at > state.at) state.isReplay = false;
   select(at, block);
@@ -48,7 +48,7 @@ function scheduleNext(): void {
     stop();
     return;
   }
-  // Idle times are cut short, and entries of one moment follow each other.
+  // Long pauses are shortened, and entries with the same time get a minimum delay.
   const wait = Math.max(250, Math.min(maxWaitMs, gapBefore(state.at + 1) || 500));
   state.timer = window.setTimeout(() => {
     select(state.at + 1);
@@ -63,7 +63,7 @@ export function stop(): void {
   changed();
 }
 
-/** Moves by a number of entries. Without a selection it selects the first entry in view. */
+/** Moves by a number of entries. Without a selection, it selects the first entry in view. */
 export function step(by: number): void {
   stop();
   select(!state.isSelected && !state.isReplay ? firstVisible() : state.at + by);
@@ -77,7 +77,7 @@ export function stepPrompt(by: number): void {
   select((by > 0 ? places.find((at) => at > from) : places.findLast((at) => at < from)) ?? (by > 0 ? total - 1 : 0), 'start');
 }
 
-/** Follows scrolling by hand: it ends the selection, and the player says what is in view. */
+/** Follows manual scrolling: ends the selection, and makes the player show the entry in view. */
 export function watchScrolling(): void {
   let isDue = false;
   const scrolled = (): void => {

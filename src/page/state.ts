@@ -1,10 +1,10 @@
-/** Where the reader is, and what is shown. */
+/** The reading position and the display settings. */
 export const state = {
   /** The selected entry. */
   at: 0,
-  /** Entries after the selected one are hidden. */
+  /** True if entries after the selected entry are hidden. */
   isReplay: false,
-  /** The reader has selected an entry. Otherwise `at` follows scrolling. */
+  /** True if the reader has selected an entry. Otherwise, `at` follows scrolling. */
   isSelected: false,
   /** The timer of the next step while the session plays, otherwise 0. */
   timer: 0,

@@ -6,7 +6,7 @@ export const sizeText = (bytes: number): string =>
 export const tokensText = (count: number, isCounted = false): string =>
   `${isCounted ? '' : '≈ '}${count < 1_000 ? count : `${(count / 1_000).toFixed(1)}k`} tok`;
 
-/** A number with separators of thousands. */
+/** A number with thousands separators. */
 export const numberText = (count: number): string => count.toLocaleString('en-US');
 
 /** A date with its time, in the reader's own language. */
@@ -26,7 +26,7 @@ export function durationText(ms: number): string {
 /** The first line of a text that is not empty, cut to 300 characters. */
 export const firstLine = (text: string): string => (/\S[^\n]*/.exec(text)?.[0] ?? '').slice(0, 300);
 
-/** How long a text is, in lines and bytes. */
+/** The length of a text in lines and bytes. */
 export function lengthText(text: string): string {
   const count = text.split('\n').length;
   return count > 1 ? `${numberText(count)} lines, ${sizeText(text.length)}` : sizeText(text.length);

@@ -59,7 +59,7 @@ async function inputText(input: string): Promise<string> {
   }
 }
 
-/** The result of a procedure. Of one that streams, each event goes to `onEvent`, and the result is the stream's return value. */
+/** The result of a procedure. If the procedure streams, each event goes to `onEvent`, and the result is the stream's return value. */
 export async function drain(answer: unknown, onEvent: (event: unknown) => void): Promise<unknown> {
   if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
   const stream = (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]();

@@ -13,7 +13,7 @@ export interface Connection {
   close(): void | Promise<void>;
 }
 
-/** A command waits for its import anyway, and ends when it is done: another thread would only cost its start. */
+/** Imports on this thread: a command waits for its import anyway, so starting another thread would only cost time. */
 const options = (performs = false): EngineOptions => ({ ...engineOptions(), worker: undefined, performs });
 
 /** Starts an engine on this thread. The caller closes it. */
@@ -24,8 +24,8 @@ export function connect(): Connection {
 }
 
 /**
- * Starts an engine on a thread of its own, so that this thread hears signals whatever the engine does. The caller closes it. With `performs`,
- * the engine does what is due, and starts what policies allow.
+ * Starts an engine on its own thread, so that this thread receives signals even while the engine is busy. The caller closes it. With `performs`, the
+ * engine carries out due work and starts the jobs that policies allow.
  */
 export async function connectThread(performs = false): Promise<Connection> {
   const engine = await startWorker(options(performs));

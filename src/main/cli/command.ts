@@ -18,7 +18,7 @@ export interface ProjectOptions extends ProjectChoice {
   json?: boolean;
 }
 
-/** A connection whose calls end when a signal asks the command to end. */
+/** A connection whose calls are canceled when a signal asks the command to end. */
 export interface Stoppable extends Connection {
   readonly signal: AbortSignal;
 }
@@ -30,28 +30,29 @@ export const addProjectChoice = (command: Command): Command =>
     .option('--trust', 'trust the project, if this machine did not create it: see `stemma trust`');
 /** `--json`: the result as one JSON document. */
 export const jsonOption = (): Option => new Option('--json', 'print the result as one JSON document');
-/** `--raw`: exact bytes for a terminal, too. */
+/** `--raw`: writes the exact bytes even to a terminal. */
 export const rawOption = (): Option => new Option('--raw', 'write the exact bytes to a terminal too, control characters included');
 /** `--stop`: where the walk to the root ends. */
 export const stopOption = (): Option => new Option('--stop <where>', 'where the context begins: compaction, root, or a commit').argParser(stopName);
-/** Who works, on which ticket and machine, as the command line says. */
+/** The principal, ticket and machine that the command line names. */
 export interface SignedOptions {
   readonly principal?: string;
   readonly ticket?: string;
   readonly machine?: string;
 }
 
-/** The options of a recording, as the contract names them. */
+/** The options of a recording, with the field names of the contract. */
 export const signedOf = ({ principal, ticket, machine }: SignedOptions) => ({ principal, ticketId: ticket, machine });
 
-/** `--as`: who makes a branch. */
+/** `--as`: the principal of a new branch. */
 export const asOption = (): Option => new Option('--as <name>', 'who the branch belongs to (default: you on this machine)');
-/** `--principal`: who works. */
-export const principalOption = (): Option => new Option('--principal <name>', 'who works (default: the session of the agent)');
-/** `--ticket`: the ticket that is worked on. */
-export const ticketOption = (): Option => new Option('--ticket <id>', 'the ticket that is worked on');
+/** `--principal`: the person or agent that the commits belong to. */
+export const principalOption = (): Option =>
+  new Option('--principal <name>', "the person or agent that the commits belong to (default: the agent's session)");
+/** `--ticket`: the ticket that the session works on. */
+export const ticketOption = (): Option => new Option('--ticket <id>', 'the ticket that the session works on');
 /** `--machine`: the machine of the session. */
-export const machineOption = (): Option => new Option('--machine <name>', 'the machine of the session (default: the name of this one)');
+export const machineOption = (): Option => new Option('--machine <name>', 'the machine of the session (default: the name of this machine)');
 
 /** `--granularity`: a commit for each turn or for each round of tool calls. */
 export const granularityOption = (): Option =>
@@ -65,7 +66,7 @@ export const addProjectCommand = (parent: Command, usage: string, description: s
 export const commitName = (text: string): string => (/^[0-9a-f]{1,64}$/.test(text) ? `ctx-${text}` : text);
 const stopName = (text: string): string => (text === 'compaction' || text === 'root' ? text : commitName(text));
 
-/** The whole path of an option's file or folder; undefined when the option is not given. */
+/** The absolute path of an option's file or folder; undefined if the option is absent. */
 export const pathOption = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
 
 interface OpenOptions extends ProjectOptions {
@@ -85,7 +86,7 @@ export function withStoppableProject<T>(options: OpenOptions, work: (stoppable: 
   return withStoppableEngine(opening(options, work), performs);
 }
 
-/** Work that opens the project first. */
+/** Wraps a command so that it opens the project first. */
 function opening<C extends Connection, T>(options: OpenOptions, work: (connection: C) => Promise<T>): (connection: C) => Promise<T> {
   const chosen = findChosen(options);
   if (!chosen)
@@ -109,7 +110,7 @@ export async function openChosen(
   return client.project.open({ dir, ...(repair && { repair }) });
 }
 
-/** Starts an engine on this thread, runs a command with it, and closes it. A signal ends the process at once. */
+/** Starts an engine on this thread, runs a command with it, and closes the engine. A signal ends the process at once. */
 export async function withEngine<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const connection = connect();
   try {
@@ -120,8 +121,8 @@ export async function withEngine<T>(work: (connection: Connection) => Promise<T>
 }
 
 /**
- * As {@link withEngine}, with the engine on a thread of its own. SIGINT, SIGTERM and SIGHUP abort the signal of the command. A command
- * that then fails, or does not end in time, ends by the signal.
+ * As {@link withEngine}, with the engine on its own thread. SIGINT, SIGTERM and SIGHUP abort the command's abort signal. If the command then fails,
+ * or does not end in time, the process ends by the received signal.
  */
 export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Promise<T>, performs = false): Promise<T> {
   const stopper = new AbortController();
@@ -140,7 +141,7 @@ export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Pro
   }
 }
 
-/** What a stream brings until a signal stops the command. */
+/** The events of a stream until a signal stops the command. */
 export async function* untilStopped<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   try {
     yield* stream;

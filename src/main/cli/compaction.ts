@@ -12,14 +12,14 @@ interface CompactionOptions extends ProjectOptions {
   model?: string;
 }
 
-/** Adds `stemma compaction`: what compactions replaced, and what their summaries do not mention. */
+/** Adds `stemma compaction`, which shows the content that compactions replaced and that their summaries do not mention. */
 export function addCompactionCommand(program: Command): void {
   addProjectCommand(
     program,
     'compaction <session-or-commit>',
     'show what the compactions of a history replaced, and what their summaries do not mention',
   )
-    .addOption(new Option('--limit <count>', 'the most losses for each compaction').argParser(wholeNumber).default(40))
+    .addOption(new Option('--limit <count>', 'largest number of losses for each compaction').argParser(wholeNumber).default(40))
     .addOption(new Option('--provider <id>', 'let a model of this provider judge which losses matter'))
     .addOption(new Option('--model <name>', 'the model that judges'))
     .action(showCompactions);
@@ -38,7 +38,7 @@ function showCompactions(name: string, options: CompactionOptions): Promise<void
 
 type Commits = Awaited<ReturnType<ContractClient['context']['history']>>;
 
-/** A compaction itself, or those on the way from the root to a commit or to the ends of a session. */
+/** The named compaction, or all compactions on the way from the root to a commit or to the tips of a session. */
 async function compactionsOf(client: ContractClient, name: string): Promise<Commits[number]['id'][]> {
   const tips = name.startsWith('ctx-') ? [{ id: name }] : await client.context.tips({ sessionId: name });
   if (tips.length === 0) throw new UsageError(`no session ${name} is in this project. \`stemma usage\` lists the sessions.`);

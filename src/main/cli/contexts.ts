@@ -10,7 +10,7 @@ import { drawGraph } from './log.js';
 import { counted, size, wholeNumber } from './numbers.js';
 import { windowLine } from './usage.js';
 
-/** Adds `stemma log`, `show`, `materialize`, `fork`, `diff` and `resume`: commits and the contexts that they stand for. */
+/** Adds `stemma log`, `show`, `materialize`, `fork`, `diff` and `resume`, which work on commits and their contexts. */
 export function addContextCommands(program: Command): void {
   addProjectCommand(program, 'log [commit]', 'draw the graph of commits, or list the history of one commit')
     .option('-n, --limit <count>', 'largest number of commits', wholeNumber, 200)
@@ -146,7 +146,7 @@ function printDiff(diff: ContextDiff, left: readonly Entry[], right: readonly En
   }
 }
 
-/** The tokens of a side as its provider counted them, else the estimate. */
+/** The tokens of a side: the provider's count, else the estimate. */
 function sizeOf({ tokens, counted: exact }: ContextDiff, side: 'a' | 'b'): string {
   const size = exact[side];
   return size === null ? `≈${tokens[side].toLocaleString('en-US')}` : `${size.toLocaleString('en-US')} counted`;

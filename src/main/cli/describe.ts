@@ -43,7 +43,7 @@ export function describeEntry(entry: Entry): Text {
 }
 
 function contentOf(entry: Entry): Printable[] {
-  // The arguments of a thought that has a text are its signature.
+  // If a thinking entry has a text, its arguments are the signature.
   const given = entry.kind === 'thinking' && entry.text ? undefined : entry.arguments;
   const values = [entry.text, given, entry.result].filter((value) => value !== undefined);
   const texts = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).trimEnd());

@@ -5,11 +5,11 @@ import { claudeStream, type StreamReader } from './stream.js';
 /** How `stemma run` recognizes the command of an agent. `launch` knows where each agent writes its sessions. */
 export interface Driver {
   readonly agent: Runtime;
-  /** Names of its command. */
+  /** The names of the agent's command. */
   readonly commands: readonly string[];
-  /** Names of the packages that contain it. */
+  /** The names of the packages that contain the agent. */
   readonly packages: readonly string[];
-  /** Reads its output when the arguments make it write no transcript; undefined when they do not. */
+  /** Returns a reader of the agent's output if the arguments make it write no transcript; otherwise undefined. */
   readonly stream?: (args: readonly string[], cwd: string) => StreamReader | undefined;
 }
 
@@ -23,10 +23,10 @@ export const drivers: Readonly<Record<Runtime, Driver>> = {
   pi: { agent: 'pi', commands: ['pi'], packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'] },
 };
 
-/** Commands that start another one: the agent is their first argument that is not an option. */
+/** Commands that start another command: the agent is their first argument that is not an option. */
 const launchers = new Set(['npx', 'bunx', 'pnpx', 'node', 'bun', 'deno', 'env', 'nice', 'time', 'stdbuf', 'exec', 'dlx', 'x', 'pnpm', 'yarn', 'npm']);
 
-/** The agent that a command starts; undefined for an unknown one, and then every agent is followed. */
+/** The agent that a command starts. If it is undefined, Stemma follows every agent. */
 export function driverOf([command, ...args]: readonly string[]): Driver | undefined {
   if (command === undefined) return undefined;
   const name = basename(command).replace(/\.(exe|cmd|js|mjs|cjs)$/i, '');
@@ -38,7 +38,7 @@ export function driverOf([command, ...args]: readonly string[]): Driver | undefi
         commands.includes(name) || packages.some((one) => one === withoutVersion || command.includes(`node_modules/${one}/`)),
     );
   if (found) return found;
-  // `env` takes variables before the command.
+  // `env` accepts variables before the command.
   const next = args.findIndex((each) => !each.startsWith('-') && !/^[A-Za-z_]\w*=/.test(each));
   return launchers.has(name) && next >= 0 ? driverOf(args.slice(next)) : undefined;
 }

@@ -5,7 +5,7 @@ import { drain, readInput } from './call.js';
 import { addProjectCommand, type ProjectOptions, pathOption, rawOption, withProject, withStoppableProject } from './command.js';
 import { counted, firstLine, size } from './numbers.js';
 
-/** Adds `stemma experiment …`: turns that are run again in several ways, as a table. */
+/** Adds `stemma experiment …`, which runs turns again in several ways and tabulates the replies. */
 export function addExperimentCommands(program: Command): void {
   const experiment = program.command('experiment').description('run turns again in several ways and compare the replies');
   addProjectCommand(experiment, 'list', 'list the experiments, most recently saved first').action(listExperiments);

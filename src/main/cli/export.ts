@@ -21,7 +21,7 @@ interface ExportOptions extends ProjectOptions {
 
 const spanFormat = 'otlp-v1';
 
-/** The format that the name of the output file stands for. */
+/** The export format for the extension of the output file. */
 const formatsByExtension: Readonly<Record<string, string>> = { '.html': 'html', '.md': 'markdown' };
 
 /** Adds `stemma export`. */
@@ -76,7 +76,7 @@ async function sendContext({ client }: Connection, id: ContextId, address: strin
   reportRedactions(sent.redactions);
 }
 
-/** Says on standard error what an export replaced, and that this is not everything. */
+/** Prints the replacements of an export on standard error, with a warning that some secrets may remain. */
 export function reportRedactions(redactions: readonly { placeholder: string; kind: string; count: number }[] | undefined): void {
   if (!redactions) return;
   for (const { placeholder, kind, count } of redactions) say(dim(`replaced: ${placeholder}, ${kind}, ${counted(count, 'time')}`));

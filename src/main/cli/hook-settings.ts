@@ -1,17 +1,19 @@
 import { findNodeAtLocation, getNodeValue, type JSONPath, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
-/** Claude Code's events after which there is something new to commit. */
+/** The events of Claude Code after which the transcript has new content. */
 export const hookEvents = ['Stop', 'SubagentStop', 'PreCompact', 'SessionEnd'] as const;
 
-/** Seconds after which the agent abandons a hook. A hook usually takes a fraction of one; it waits while another process writes to the project. */
+/**
+ * Seconds after which the agent abandons a hook. A hook usually takes less than a second, but it waits while another process writes to the project.
+ */
 const timeout = 10;
 
 /** Whether `stemma hook --install` wrote this command, for any program path and project. */
 const isOurs = (command: unknown): boolean => typeof command === 'string' && /(^|[\s/\\])stemma(\.js)?['"]?\s+hook(\s|$)/.test(command);
 
 /**
- * Adds hooks that run the command to an agent's settings, and removes hooks of an earlier installation. Everything else stays as it is,
- * byte for byte. @throws Error that names the place where the settings are not what the agent reads.
+ * Adds hooks that run the command to an agent's settings, and removes hooks of an earlier installation. All other bytes stay the same. @throws Error
+ * that names the place where the settings are not what the agent reads.
  */
 export function withHooks(settings: string, command: string): string {
   let text = withoutHooks(settings.trim() === '' ? '{}\n' : settings);
@@ -23,7 +25,7 @@ export function withHooks(settings: string, command: string): string {
   return text;
 }
 
-/** Removes the hooks that `withHooks` added, and the lists and objects that are empty without them. */
+/** Removes the hooks that `withHooks` added, and lists and objects that become empty. */
 export function withoutHooks(settings: string): string {
   let text = settings;
   for (const event of eventsIn(text)) {
@@ -42,7 +44,7 @@ export function withoutHooks(settings: string): string {
 const at = (text: string, path: JSONPath): Node | undefined => findNodeAtLocation(treeOf(text), path);
 const eventsIn = (text: string): readonly string[] => (at(text, ['hooks'])?.children ?? []).map(({ children }) => children?.[0]?.value);
 
-/** The command of the hooks that `withHooks` added; undefined when the settings have none. */
+/** The command of the hooks that `withHooks` added; undefined if the settings contain no such hook. */
 export function hookCommandIn(settings: string): string | undefined {
   const groups = (at(settings, ['hooks'])?.children ?? []).flatMap(({ children }) => getNodeValue(children?.[1] as Node));
   return groups.flatMap((group) => (Array.isArray(group?.hooks) ? group.hooks : [])).find((hook) => isOurs(hook?.command))?.command;
@@ -68,7 +70,7 @@ function placeOf(text: string, offset: number): string {
 
 const endOf = ({ offset, length }: Node): number => offset + length;
 
-/** Appends a member to an object or list, on its own lines and indented like the others. Changes no other byte. */
+/** Appends a member to an object or list, on separate lines with the indentation of the other members. Changes no other byte. */
 function added(text: string, path: JSONPath, member: string): string {
   const within = at(text, path) as Node;
   const { eol, unit } = styleOf(text);
@@ -82,7 +84,7 @@ function added(text: string, path: JSONPath, member: string): string {
   return `${text.slice(0, within.offset + 1)}${indent}${lines}${rest}${text.slice(endOf(within) - 1)}`;
 }
 
-/** Removes a member of an object or list, its comma, and the space between. A comment beside it stays. */
+/** Removes a member of an object or list with its comma and the white space between. A comment next to the member stays. */
 function removed(text: string, path: JSONPath): string {
   const value = at(text, path) as Node;
   const member = value.parent?.type === 'property' ? value.parent : value;

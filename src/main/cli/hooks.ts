@@ -18,7 +18,9 @@ interface HookOptions extends SignedOptions {
   readonly yes?: boolean;
 }
 
-/** Adds `stemma hook --install` and `--uninstall`. Without them, `stemma hook` answers an event, and stemma.ts handles that before. */
+/**
+ * Adds `stemma hook --install` and `--uninstall`. Without these options, `stemma hook` answers an event, which stemma.ts handles before it gets here.
+ */
 export function addHookCommand(program: Command): void {
   program
     .command('hook')
@@ -52,7 +54,7 @@ async function changeSettings({ install, uninstall, project, settings, yes, ...s
   printText(describeChange(path, before ?? '', after ?? ''));
   if (!yes && !(await confirmed(after === undefined ? `Delete ${path}?` : `Write ${path}?`))) return printText('Nothing was changed.');
   if (install) {
-    // A second installation keeps the copy from before the first.
+    // A second installation keeps the backup that the first one made.
     if (before !== undefined && hookCommandIn(before) === undefined) writeWhole(backup, before, path);
     writeWhole(path, after ?? '', path);
     return printText(
@@ -66,8 +68,8 @@ async function changeSettings({ install, uninstall, project, settings, yes, ...s
 }
 
 /**
- * The settings without the hooks: the exact earlier bytes when nothing else was edited since, else the present ones without the hooks.
- * Undefined when no settings existed.
+ * The settings without the hooks: the exact earlier bytes if nothing else was edited since, else the current settings without the hooks. Undefined
+ * when no settings existed.
  */
 function restored(now: string | undefined, backup: string): string | undefined {
   if (now === undefined) return undefined;
@@ -88,7 +90,7 @@ function orUsageError<T>(path: string, change: () => T): T {
 
 const claudeFolder = (): string => agentRootsOf().find(({ agent }) => agent === 'claude-code')?.root as string;
 
-/** The command line of a hook: `stemma` when the search path leads to this program, else the whole path of this program. */
+/** The command line of a hook: `stemma` if the search path leads to this program, else the absolute path of this program. */
 function commandFor(project: string | undefined, { principal, ticket, machine }: SignedOptions): string {
   const program = built('cli', 'stemma.js');
   const found = (process.env.PATH ?? '')
@@ -99,7 +101,7 @@ function commandFor(project: string | undefined, { principal, ticket, machine }:
   return [...words, 'hook', ...named({ project: project && resolve(project), principal, ticket, machine })].map(quoted).join(' ');
 }
 
-/** Options as the hook reads them. */
+/** The options of the command line of a hook. */
 const named = (options: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 
@@ -130,7 +132,7 @@ async function confirmed(question: string): Promise<boolean> {
   }
 }
 
-/** Writes the whole file or nothing, with the permissions of the file `like`, or private when that file does not exist. */
+/** Writes the file atomically, with the permissions of the file `like`; if that file does not exist, only the owner can read the new file. */
 function writeWhole(path: string, text: string, like: string): void {
   makeFolders(dirname(path));
   replaceFile(path, text, existsSync(like) ? statSync(like).mode & 0o777 : undefined);

@@ -29,19 +29,19 @@ export function addJobCommands(program: Command): void {
     .action(listJobs);
   addProjectCommand(job, 'start [turn]', 'carry out a dispatched turn, or answer a context, and print what happens')
     .option('--run <run>', 'carry out a run of an agent in a space')
-    .option('--event <number>', 'carry out a start that a ticket asks for', Number)
+    .option('--event <number>', 'carry out a start that a ticket requests', Number)
     .option('--commit <commit>', 'answer this context', commitName)
     .option('--provider <id>', 'the provider whose model answers; `stemma call turn.providers` lists them')
     .addOption(new Option('--agent <name>', 'the command-line agent that does the work; `stemma call runner.agents` lists them').choices(runtimes))
     .option('--folder <dir>', 'the folder in which the agent works (default: this folder)')
     .addOption(new Option('--permissions <mode>', 'what the agent may do without asking (default: default)').choices(permissionModes))
-    .option('--model <name>', 'the model (default: that of the profile or the agent)')
+    .option('--model <name>', 'the model (default: the model of the profile or the agent)')
     .option('--calls <count>', 'at most this many model calls (default: 50)', positive)
     .option('--tokens <count>', 'at most this many tokens', positive)
     .option('--cost <dollars>', 'at most this cost in US dollars', positive)
-    .option('--minutes <count>', 'at most this long (default: 30)', positive)
-    .option('--times <count>', 'with --commit: the number of tries, each in a folder and a branch of its own', positive)
-    .option('--check <command>', 'with --times: a command of yours that tells by its exit code whether a try passes')
+    .option('--minutes <count>', 'at most this many minutes (default: 30)', positive)
+    .option('--times <count>', 'with --commit: the number of tries, each in its own folder and branch', positive)
+    .option('--check <command>', 'with --times: a command whose exit code 0 means that a try passed')
     .action(startJob);
   addProjectCommand(job, 'stop <job>', 'stop a job; what was finished stays').action(stopJob);
   addProjectCommand(job, 'log <job>', 'print what happened in a job').action(showLog);
@@ -152,7 +152,7 @@ function describeJob({ jobId, what, performer, status, used, error, title }: Job
   return line`${yellow(jobId)}  ${colored(status)}  ${target} by ${by}  ${counts}${error === null ? '' : line`  ${error}`}`;
 }
 
-/** A text as one word of a shell. A model chooses the id of its request, and a person may copy the line. */
+/** Quotes a text as one shell word, because a person may copy the line and a model chose the id of the request. */
 const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Prints an event: the words of the model on standard output, everything else on standard error. */

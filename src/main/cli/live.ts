@@ -24,14 +24,17 @@ import { counted, firstLine, portNumber, timeOf } from './numbers.js';
 import { addressesOf, startRecorder } from './record.js';
 import { endLike, type RunOptions, runRecorded } from './run.js';
 
-/** Adds `stemma capture`, `run` and `proxy`: what agents write and send is recorded while they work. */
+/** Adds `stemma capture`, `run` and `proxy`, which record transcripts and model calls while agents work. */
 export function addLiveCommands(program: Command): void {
   addProjectCommand(program, 'capture [path...]', 'follow agents while they work; each finished turn becomes a commit and a line here')
     .addOption(granularityOption())
     .addOption(principalOption())
     .addOption(ticketOption())
     .addOption(machineOption())
-    .addHelpText('after', '\nWithout paths, it follows the agents of this machine from now on. Files and folders that are named are read first.')
+    .addHelpText(
+      'after',
+      '\nWithout paths, it follows the agents of this machine from now on. Existing content of named files and folders is read first.',
+    )
     .action((paths: string[], options: CaptureOptions) => withStoppableEngine((running) => capture(running, paths, options)));
 
   addProjectChoice(program.command('run'))
@@ -48,7 +51,7 @@ export function addLiveCommands(program: Command): void {
 
   addProjectChoice(program.command('proxy'))
     .description('record model calls of agents and forward them unchanged; point the base URLs of the agents at it')
-    .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
+    .option('--port <number>', 'the port; 0 takes any free port', portNumber, 0)
     .option('--upstream <provider=url>', 'forward the calls of a provider to this address', addUpstream, {})
     .action((options: ProxyOptions) => withStoppableEngine((running) => proxy(running, options)));
 }
@@ -79,7 +82,7 @@ interface CaptureOptions extends ProjectOptions, SignedOptions {
   granularity?: 'turn_boundary' | 'tool_call';
 }
 
-/** Runs until the person ends it. A turn that is unfinished then is left for the next capture or import. */
+/** Runs until the person ends it. The next capture or import stores a turn that is unfinished at that time. */
 async function capture({ client, signal }: Stoppable, paths: readonly string[], options: CaptureOptions): Promise<void> {
   const { dir } = await openTarget(client, options);
   const changes = await client.project.changes({}, { signal });

@@ -5,8 +5,8 @@ import { firstLine, timeOf } from './numbers.js';
 const marks: Record<CommitType, string> = { delta: '●', compaction: '✂', snapshot: '◆' };
 
 /**
- * Draws the graph of commits, newest first, with one line for each commit and one more where a lane bends. A lane that continues is
- * `│`; an edge to another lane starts at `╯` or `╮`.
+ * Draws the graph of commits, newest first, with one line per commit and one more line where a lane bends. A continuing lane is `│`; an edge to
+ * another lane starts at `╯` or `╮`.
  */
 export function drawGraph(rows: readonly GraphRow[], columns = 120, now = new Date()): Text[] {
   return rows.flatMap((row, place) => {
@@ -23,10 +23,10 @@ export function drawGraph(rows: readonly GraphRow[], columns = 120, now = new Da
   });
 }
 
-/** Lanes that leave the row above downwards. */
+/** The lanes that continue from the row above. */
 const lanesAbove = (row: GraphRow | undefined): Set<number> => new Set(row?.edges.map((edge) => edge.toLane) ?? []);
 
-/** Box characters by the sides that lines leave them on: up, down, left and right are the bits 1, 2, 4 and 8. */
+/** Box characters by the sides that their lines reach: up, down, left and right are the bits 1, 2, 4 and 8. */
 const corners = [' ', '╵', '╷', '│', '╴', '╯', '╮', '┤', '╶', '╰', '╭', '├', '─', '┴', '┬', '┼'] as const;
 const [up, down, left, right] = [1, 2, 4, 8] as const;
 
@@ -69,7 +69,7 @@ const exact = (tokens: number): string => tokens.toLocaleString('en-US');
 const tokensText = ({ countedTokens, commit }: GraphRow): string =>
   countedTokens === undefined ? `≈${exact(commit.tokenCount)} tokens` : `${exact(countedTokens)} tokens counted`;
 
-/** What a compaction replaced and left, as counted before and after it; else as estimated. */
+/** The tokens before and after a compaction: the provider's counts, else the estimates. */
 function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
   const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈${exact(estimate)}` : exact(counted));
   return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)} tokens`;

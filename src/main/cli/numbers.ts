@@ -24,13 +24,13 @@ export function size(bytes: number): string {
   return `${(bytes / 1000 ** step).toLocaleString('en-US', { maximumFractionDigits: step ? 1 : 0 })} ${units[step]}`;
 }
 
-/** The first line of a text that has one, cut to a number of characters. */
+/** The first non-empty line of a text, cut to a number of characters. */
 export function firstLine(text: string, limit: number): string {
   const line = text.trimStart().split('\n', 1)[0] ?? '';
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
 }
 
-/** An instant in the reader's time zone: `today      14:02`, or the day and the time. */
+/** A time in the reader's time zone: `today 14:02`, or the day and the time. */
 export function timeOf(at: string, now: Date): string {
   const time = new Date(at);
   const two = (value: number): string => String(value).padStart(2, '0');

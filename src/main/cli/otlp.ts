@@ -13,11 +13,11 @@ interface OtlpOptions extends ProjectChoice {
   readonly bearerFile?: string;
 }
 
-/** Adds `stemma otlp`: spans that tools send become sessions. */
+/** Adds `stemma otlp`, which receives spans of tools and imports them as sessions. */
 export function addOtlpCommand(program: Command): void {
   addProjectChoice(program.command('otlp'))
     .description('receive OpenTelemetry spans of tools (GenAI conventions) and import them; set the variables that it prints')
-    .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
+    .option('--port <number>', 'the port; 0 takes any free port', portNumber, 0)
     .option('--bearer-file <path>', 'write the token into this new file, which only you can read, instead of printing it')
     .action((options: OtlpOptions) => withStoppableEngine((running) => receive(running, options)));
 }

@@ -13,7 +13,7 @@ function policyIn(file: string): RunPolicy {
   }
 }
 
-/** Sets the policy of a file. @throws UsageError with the field and its value if the contract refuses it */
+/** Sets the policy from a file. @throws UsageError with the field and its value if the contract refuses the policy */
 export async function setPolicyOf(client: ContractClient, file: string): Promise<void> {
   const policy = policyIn(file);
   try {
@@ -28,7 +28,7 @@ export async function setPolicyOf(client: ContractClient, file: string): Promise
 
 const maxValueLength = 200;
 
-/** The value that a refused field has, or that the nearest field around it has. */
+/** The value of a refused field, or of the nearest enclosing field that exists. */
 function valueAt(policy: unknown, field: string): string {
   const path = field === 'input' ? [] : field.split('.');
   for (let length = path.length; length >= 0; length--) {

@@ -1,6 +1,6 @@
 import { contract, describeProcedure, type JsonSchema } from '../../core/contract/index.js';
 
-/** Describes a procedure for `stemma call PROCEDURE --help`: what it does, the fields of its input, and its result. */
+/** Describes a procedure for `stemma call PROCEDURE --help`: its description, the fields of its input, and its result. */
 export function procedureHelp(name: string): string | undefined {
   const found = describeProcedure(contract, name);
   if (!found) return undefined;
@@ -18,7 +18,7 @@ export function procedureHelp(name: string): string | undefined {
   ].join('\n');
 }
 
-/** A line for each field of an object, with the fields of the field indented below it. */
+/** One line per field of an object, with nested fields indented below their field. */
 function fieldLines(schema: JsonSchema): string[] {
   const objects = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const lines = objects.flatMap(({ properties = {}, required = [] }) =>
@@ -31,10 +31,10 @@ function fieldLines(schema: JsonSchema): string[] {
   return [...new Set(lines)].flatMap((line) => line.split('\n  '));
 }
 
-/** The schema of a list's items; any other schema itself. */
+/** The schema of a list's items; any other schema is returned unchanged. */
 const itemOf = (schema: JsonSchema): JsonSchema => (schema.items ? itemOf(schema.items) : schema);
 
-/** The type of a field in a few words: `string`, `"a" | "b"`, `list of object`. */
+/** A short name of a field's type: `string`, `"a" | "b"`, `list of object`. */
 function typeOf({ type, const: only, enum: values, anyOf, oneOf, items }: JsonSchema): string {
   if (only !== undefined) return JSON.stringify(only);
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ');

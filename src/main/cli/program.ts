@@ -28,7 +28,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Prints an error for a person, or as JSON where the result would be JSON; returns the exit code. */
+/** Prints an error as text, or as JSON if the result would be JSON. Returns the exit code. */
 function reportError(error: unknown, argv: readonly string[]): number {
   // Commander has printed its own errors and help texts already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -50,7 +50,7 @@ export function buildProgram(): Command {
     .version(manifest.version)
     .exitOverride()
     .configureOutput({ writeOut: printPart, writeErr: (text) => say(block(text.replace(/\n$/, ''))) })
-    // Options after the command of `stemma run` belong to that command.
+    // In `stemma run COMMAND …`, options after COMMAND belong to COMMAND.
     .enablePositionalOptions()
     .showHelpAfterError('(--help explains the usage)')
     .showSuggestionAfterError()

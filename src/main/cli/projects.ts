@@ -18,7 +18,7 @@ import {
 import { UsageError } from './errors.js';
 import { counted, firstLine, size } from './numbers.js';
 
-/** Adds `stemma init`, `import`, `fsck`, `backup`, `trust` and `library`: projects as a whole. */
+/** Adds `stemma init`, `import`, `fsck`, `backup`, `trust` and `library`, which work on whole projects. */
 export function addProjectCommands(program: Command): void {
   program
     .command('init <dir>')
@@ -35,13 +35,13 @@ export function addProjectCommands(program: Command): void {
     .action(importPaths);
 
   addProjectCommand(program, 'fsck', 'check everything that the project stores')
-    .option('--repair', 'repair what can be repaired and list what is lost')
+    .option('--repair', 'repair damaged content and list the content that is lost')
     .action(checkProject);
 
   addProjectCommand(program, 'backup', 'list the backups of the project, make one now, or turn them on or off')
     .option('--now', 'make a backup now')
     .option('--on', 'back up whenever the project is idle and has changed (default)')
-    .option('--off', 'make no more backups by themselves; those that exist stay')
+    .option('--off', 'make no more automatic backups; existing backups stay')
     .action(showBackups);
 
   program
@@ -73,12 +73,12 @@ async function trustProject(dir: string, options: ProjectOptions): Promise<void>
   });
 }
 
-/** Imports into the project of the command, which is created when it does not exist, or into the person's own project. */
+/** Imports into the project of the command, which it creates if necessary, or into the person's own project. */
 async function importPaths(
   paths: string[],
   options: ProjectOptions & { format?: string; granularity?: 'turn_boundary' | 'tool_call'; mapping?: string; preview?: boolean },
 ): Promise<void> {
-  if (options.preview && options.mapping === undefined) throw new UsageError('--preview shows what a mapping makes of files: give --mapping FILE.');
+  if (options.preview && options.mapping === undefined) throw new UsageError('--preview shows what a mapping makes of files. Add --mapping FILE.');
   const mapping = options.mapping === undefined ? undefined : readMapping(options.mapping);
   if (mapping && options.preview) return previewFiles(paths, mapping, options);
   await withStoppableEngine(async ({ client, signal }) => {
@@ -99,7 +99,7 @@ async function importPaths(
   });
 }
 
-/** A mapping file. Whether it is right is checked where it is used. */
+/** Reads a mapping file. The engine validates the mapping when it uses it. */
 function readMapping(path: string): Mapping {
   try {
     return JSON.parse(readFileSync(resolve(path), 'utf8')) as Mapping;
@@ -128,13 +128,13 @@ function printPreview(path: string, { sessions, entries, unread, problem }: Mapp
   if (unread > 0) printText(line`${dim('note')} ${counted(unread, 'record')} without an entry`);
 }
 
-/** How many entries a preview prints. `--json` has more. */
+/** The number of entries that a preview prints. `--json` prints more. */
 const PREVIEWED = 20;
 
-/** How many remarks of one file are printed in full. */
+/** The number of notes per file that are printed in full. */
 const REMARKS_PER_FILE = 3;
 
-/** Prints what an import says about lines of files: the first few of each file, then how many more there are. */
+/** Prints an import's notes about lines of files: the first notes of each file, then the number of further notes. */
 function printRemarks(remarks: ImportResult['skipped'], label: Printable): void {
   for (const [path, ofFile] of Map.groupBy(remarks, (remark) => remark.path)) {
     for (const { line: number, reason } of ofFile.slice(0, REMARKS_PER_FILE)) printText(line`${label} ${path}:${number}: ${reason}`);

@@ -7,7 +7,7 @@ import { defaultUpstreams, type RunningProxy, startProxy, type Upstreams } from 
 import { line, say } from '../terminal/index.js';
 import { drain } from './call.js';
 
-/** The environment variables from which agents and the providers' own clients take a provider's address. */
+/** The environment variables from which agents and the providers' own clients read a provider's address. */
 const addressNames: Readonly<Record<string, Provider>> = {
   ANTHROPIC_BASE_URL: 'anthropic',
   OPENAI_BASE_URL: 'openai',
@@ -23,31 +23,31 @@ export const startRecorder = (client: ContractClient, upstreams: Upstreams, port
     problem: (error) => say(line`stemma: a call was not recorded: ${error.message}`),
   });
 
-/** The environment variables that send an agent's calls through the proxy. */
+/** The environment variables that redirect an agent's calls to the proxy. */
 export const addressesOf = (proxy: RunningProxy): Record<string, string> =>
   Object.fromEntries(Object.entries(addressNames).map(([name, provider]) => [name, proxy.base(provider)]));
 
-/** The addresses to which a command would have sent its calls: those in its environment, else the providers' own. */
+/** The addresses to which a command would have sent its calls: the addresses in its environment, else the providers' own. */
 export function upstreamsOf(env: NodeJS.ProcessEnv): Upstreams {
   const given = Object.entries(addressNames).flatMap(([name, provider]) => (env[name] ? [[provider, new URL(env[name])]] : []));
   return { ...defaultUpstreams, ...Object.fromEntries(given) };
 }
 
-/** Request bodies that an agent writes into files itself. */
+/** Request bodies that an agent itself writes to files. */
 export interface BodyFiles {
   readonly env: Readonly<Record<string, string>>;
-  /** Imports what the agent wrote. Call it after its transcripts were stored. */
+  /** Imports the request bodies that the agent wrote. Call it after its transcripts were stored. */
   importInto(client: ContractClient): Promise<void>;
   remove(): void;
 }
 
-/** Variables by which a person has decided already about Claude Code's telemetry. */
+/** Variables that show that the person has already configured Claude Code's telemetry. */
 const decided = ['CLAUDE_CODE_ENABLE_TELEMETRY', 'OTEL_LOG_RAW_API_BODIES', 'OTEL_LOGS_EXPORTER', 'OTEL_METRICS_EXPORTER', 'OTEL_TRACES_EXPORTER'];
 
 /**
- * Lets Claude Code write its request bodies into a temporary folder, which only this user can read. That records calls that never reach the
- * proxy, such as those to Bedrock or Vertex, or to an address in the agent's own settings. Nothing is exported anywhere. Undefined where
- * the person has configured the agent's telemetry.
+ * Lets Claude Code write its request bodies into a temporary folder, which only this user can read. This records calls that bypass the proxy, such as
+ * calls to Bedrock or Vertex, or to an address in the agent's own settings. Nothing leaves this machine. Undefined if the person has configured the
+ * agent's telemetry.
  */
 export function bodyFiles(env: NodeJS.ProcessEnv): BodyFiles | undefined {
   if (decided.some((name) => env[name] !== undefined)) return undefined;

@@ -16,17 +16,17 @@ import { counted, firstLine, wholeNumber } from './numbers.js';
 interface ProviderOptions extends ProjectOptions {
   provider: string;
   model?: string;
-  /** Who the branch belongs to. */
+  /** The principal of the new branch. */
   as?: string;
 }
 
 const providerOption = (): Option =>
-  new Option('--provider <name>', 'who answers: recorded, anthropic, openai, ollama, … (`stemma call turn.providers` lists them)').default(
+  new Option('--provider <name>', 'the provider: recorded, anthropic, openai, ollama, … (`stemma call turn.providers` lists them)').default(
     'recorded',
   );
 const modelOption = (): Option => new Option('--model <name>', 'the model (default: the recorded one)');
 
-/** Adds `stemma rerun` and `stemma whatif`: what else could have happened. Neither runs anything that a transcript contains. */
+/** Adds `stemma rerun` and `stemma whatif`, which let a model answer turns again. Neither runs a command that a transcript contains. */
 export function addReplayCommands(program: Command): void {
   addProjectCommand(program, 'rerun <commit>', 'run a turn again; each reply becomes a branch')
     .addOption(providerOption())
@@ -42,7 +42,7 @@ export function addReplayCommands(program: Command): void {
     .addOption(modelOption())
     .addOption(asOption())
     .option('--of <commit>', 'the original branch (default: the most likely one)')
-    .addOption(new Option('--stop-at <divergence>', 'the difference that stops it').choices([...divergenceLimits]).default('calls'))
+    .addOption(new Option('--stop-at <divergence>', 'the difference at which the run stops').choices([...divergenceLimits]).default('calls'))
     .option('--turns <count>', 'largest number of turns', wholeNumber)
     .option('--dry-run', 'only list the turns')
     .action(whatIf);

@@ -5,7 +5,7 @@ import { block, dim, green, line, printExact, printJson, printText, red, say, ty
 import { addProjectCommand, commitName, type ProjectOptions, rawOption, withProject } from './command.js';
 import { counted, size } from './numbers.js';
 
-/** Adds `stemma request …`, model calls as they were sent, and `stemma source …`, imported files as they were read. */
+/** Adds `stemma request …` for model calls as they were sent, and `stemma source …` for imported files as they were read. */
 export function addRequestCommands(program: Command): void {
   const request = program.command('request').description('show model calls as they were sent');
   addProjectCommand(request, 'list [commit]', 'list the calls behind a commit, or all calls, in the order sent')

@@ -24,31 +24,31 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Signals that are passed to the command. A terminal sends its interrupt to the command itself, too. */
+/** Signals that are passed on to the command. A terminal also sends its interrupt directly to the command. */
 const forwarded = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /**
- * Runs an agent's command as if Stemma were not there, and records the sessions that it writes in this directory. When the command
- * ends, its sessions end too. A recording that fails is reported and leaves the command alone.
+ * Runs an agent's command unchanged, and records the sessions that it writes in this directory. When the command ends, its sessions end too. A failed
+ * recording is reported and does not affect the command.
  */
 export async function runRecorded(command: readonly string[], options: RunOptions): Promise<Ended> {
   const recording = await beginRecording(command, options).catch((error: Error) => void sayNotRecorded(error));
   const ended = await runThrough(command, { ...process.env, ...recording?.env }, recording?.onOutput);
   const end = recording?.end().catch(sayNotRecorded);
-  // A command that a signal ended is followed within seconds, whatever its history holds.
+  // After a signal ended the command, this process ends within seconds, however long the history is.
   await (ended.signal === null ? end : Promise.race([end, setTimeout(maxEndMs, undefined, { ref: false })]));
   return ended;
 }
 
-/** How long the last words of a command that a signal ended may take to record, in milliseconds. */
+/** Milliseconds to record the last output after a signal ended the command. */
 const maxEndMs = 5_000;
 
 const sayNotRecorded = (error: Error): void => say(line`stemma: this run is not recorded: ${error.message}`);
 
 interface Recording {
-  /** Variables that the command's environment gets in addition. */
+  /** Additional variables of the command's environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Reads the command's standard output, when the agent reports its session there and nowhere else. */
+  /** Reads the command's standard output if the agent reports its session only there. */
   readonly onOutput?: (part: Buffer) => void;
   end(): Promise<void>;
 }
@@ -92,7 +92,7 @@ async function endRecording({ client, close }: Connection, dir: string, bodies: 
   }
 }
 
-/** The summary is for a person only: a program that reads standard error gets the command's own. */
+/** Only a person gets the summary. A program that reads standard error gets only the output of the command. */
 function sayRecorded({ checkpoints, problems, last }: CaptureStatus, dir: string): void {
   for (const { path, line: number, reason } of problems) say(line`stemma: ${path}:${number}: ${reason}`);
   if (isWatched()) say(dim(`stemma: ${counted(checkpoints, 'checkpoint')} in ${dir}${last?.commit ? `, the last is ${last.commit}` : ''}`));
@@ -124,12 +124,12 @@ export function runThrough(
       say(line`stemma: cannot run ${command}: ${error.code === 'ENOENT' ? 'the command does not exist' : error.message}`);
       settle({ code: error.code === 'ENOENT' ? 127 : 126, signal: null });
     });
-    // A command whose output is read here has ended only when all of its output has arrived.
+    // If the output is read here, the command counts as ended only when all of its output has arrived.
     child.on(onOutput ? 'close' : 'exit', (code, signal) => settle({ code, signal }));
   });
 }
 
-/** Ends this process as the command ended: with the same code, or by the same signal. */
+/** Ends this process in the same way as the command: with the same code, or by the same signal. */
 export function endLike({ code, signal }: Ended): void {
   if (signal === null) {
     process.exitCode = code ?? 1;

@@ -6,11 +6,11 @@ import { refusalOf, UsageError } from './errors.js';
 import { counted, portNumber } from './numbers.js';
 import { setPolicyOf } from './policy-file.js';
 
-/** Adds `stemma mcp`, `stemma serve` and `stemma web`. What they serve is loaded when they run: the other commands run in hooks, many times a day. */
+/** Adds `stemma mcp`, `stemma serve` and `stemma web`. Their servers are loaded only when they run, because other commands must start fast. */
 export function addServeCommands(program: Command): void {
   addProjectChoice(program.command('mcp'))
     .description('serve tools to an agent (Model Context Protocol) on standard input and output')
-    .option('--tools <names>', 'only these groups of tools and single tools, with commas between them (default: all)')
+    .option('--tools <names>', 'only these groups of tools and single tools, separated by commas (default: all)')
     .option('--as <name>', 'act for this agent, member of a space or person only')
     .option('--run <run>', 'act in this run of the agent only')
     .action((options: ProjectOptions & { tools?: string; as?: string; run?: string }) =>
@@ -46,7 +46,7 @@ export function addServeCommands(program: Command): void {
   program
     .command('web [path...]')
     .description('serve the window to a browser on this machine')
-    .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
+    .option('--port <number>', 'the port; 0 takes any free port', portNumber, 0)
     .option('--host <address>', 'the loopback address to listen on', '127.0.0.1')
     .option('--no-open', 'do not open a browser')
     .option('--bearer-file <path>', 'write the bearer for scripts into this new file, which only you can read')

@@ -5,16 +5,19 @@ import { isatty } from 'node:tty';
 import { dataDirOf } from '../launch/index.js';
 import { exitWhenOutputCloses, say, sayUncaughtErrors } from '../terminal/index.js';
 
-/** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node hands over to the one that the project depends on. */
+/** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node starts the Node that the project depends on. */
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= 22;
 const [, , command, ...words] = process.argv;
-/** Whether this answers an event of an agent. That path loads little, and it exits with 0 even when it fails: 2 would stop the agent. */
+/**
+ * True if this process answers an event of an agent. A hook loads little and exits with 0 even when it fails, because exit code 2 would stop the
+ * agent.
+ */
 const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
 sayUncaughtErrors(isEvent ? 0 : 1);
 
-// Commands and hooks start many times a day, so compiled code is kept, in a folder of this person alone.
-// Read from the namespace, because Node 20 refuses a named import that it does not have.
+// Commands and hooks start many times a day, so compiled code is cached in a folder that only this person can access. Read from the namespace,
+// because a named import that does not exist is an error on Node 20.
 if (isNewEnough) {
   const mask = process.umask(0o077);
   modules.enableCompileCache(join(dataDirOf(), 'compiled'));

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { makeFolders } from '../../core/files/index.js';
 import { dataDirOf } from '../launch/index.js';
 
-/** Turns a line of an agent's output into lines of a transcript; undefined for a line that says nothing of the session. */
+/** Turns a line of an agent's output into lines of a transcript; undefined for a line without content of the session. */
 export type StreamReader = (line: string) => { readonly sessionId: string; readonly lines: string } | undefined;
 
 /** A transcript that is written from an agent's standard output while the agent runs. */
 export interface StreamTranscript {
   /** The folder that capture follows. */
   readonly folder: string;
-  /** Takes the next part of the output; a part may end inside a line. */
+  /** Adds the next part of the output, which may end inside a line. */
   take(part: Buffer): void;
-  /** Removes the transcript. Its content is in the project by then. */
+  /** Removes the transcript after the project has stored its content. */
   remove(): void;
 }
 
-/** Opens a transcript in a new folder of Stemma's own. */
+/** Opens a transcript in a new folder below Stemma's own folder. */
 export function streamTranscript(read: StreamReader): StreamTranscript {
   const folder = join(dataDirOf(), 'streams', randomUUID());
   makeFolders(folder);
-  /** The beginning of a line whose end has not arrived. */
+  /** The beginning of a line whose end has not arrived yet. */
   let pending: Buffer[] = [];
   return {
     folder,
@@ -49,9 +49,9 @@ interface Event {
 }
 
 /**
- * Reads Claude Code's `--output-format stream-json` when `--no-session-persistence` makes it write no session. The messages are those
- * of a transcript without their parents: each follows the one before it, and each subagent has an order of its own. The output does
- * not repeat the prompt of the command line, so the prompt is added first.
+ * Reads Claude Code's `--output-format stream-json`, used if `--no-session-persistence` makes it write no session. The messages are transcript
+ * messages without parents: each follows the previous message of the conversation or of the same subagent. The output does not repeat the prompt of
+ * the command line, so the prompt is added first.
  */
 export function claudeStream(args: readonly string[], cwd: string, now: () => Date = () => new Date()): StreamReader | undefined {
   const isStream = args.some((word, at) => word === '--output-format=stream-json' || (word === 'stream-json' && args[at - 1] === '--output-format'));
@@ -89,7 +89,7 @@ function eventIn(line: string): Event | undefined {
   }
 }
 
-/** The prompt after `-p`, or the last argument; undefined when it comes on standard input. */
+/** The prompt after `-p`, or the last argument; undefined if the prompt comes on standard input. */
 function promptIn(args: readonly string[]): string | undefined {
   const at = args.findIndex((word) => word === '-p' || word === '--print');
   const next = at >= 0 ? args[at + 1] : undefined;

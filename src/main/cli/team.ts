@@ -42,13 +42,13 @@ const tokenOption = [
   'the token for the hub (default: STEMMA_TOKEN, else the one that was given last, else your `stemma login`)',
 ] as const;
 
-/** Adds `stemma hub`, `clone`, `push`, `pull` and `status`: the record of a team. */
+/** Adds `stemma hub`, `clone`, `push`, `pull` and `status`, which share projects within a team. */
 export function addTeamCommands(program: Command): void {
   program
     .command('hub')
     .description('serve a hub, where a team shares projects')
-    .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
-    .option('--host <address>', 'the address to listen on; put a proxy with TLS before any other than loopback', '127.0.0.1')
+    .option('--port <number>', 'the port; 0 takes any free port', portNumber, 0)
+    .option('--host <address>', 'the address to listen on; put a proxy with TLS before any address other than loopback', '127.0.0.1')
     .option('--data <dir>', 'folder for the built-in database and for objects', 'stemma-hub')
     .addOption(
       new Option('--database <url>', 'a PostgreSQL database, such as postgres://user:password@host/stemma (without it: one in --data)').env(
@@ -61,10 +61,10 @@ export function addTeamCommands(program: Command): void {
         's3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment, or a folder (without it: in --data)',
       ).env('STEMMA_OBJECTS'),
     )
-    .option('--tls-cert <file>', 'the certificate chain as PEM, to serve TLS; new files are read by themselves and on SIGHUP')
+    .option('--tls-cert <file>', 'the certificate chain as PEM, to serve TLS; changed files are read again automatically and on SIGHUP')
     .option('--tls-key <file>', 'the private key of the certificate as PEM')
     .option('--oidc-issuer <url>', 'also accept people who signed in at this OpenID Connect issuer')
-    .option('--oidc-audience <id>', 'the audience that their tokens must be for')
+    .option('--oidc-audience <id>', 'the audience for which their tokens must be issued')
     .option('--oidc-client <id>', 'the client id for `stemma login`, if it is not the audience')
     .action(serve);
 
@@ -95,9 +95,9 @@ export function addTeamCommands(program: Command): void {
     .option('--tag <tag>', 'only commits and sessions with this tag')
     .option('--branch <commit>', 'only the branch that ends at this commit')
     .option('--sources', 'also the imported files, with the model calls that they record')
-    .option('--redact', 'replace secrets of known patterns in copies of the commits, and send nothing but these')
-    .option('--watch', 'stay, and send what is new until Ctrl+C: for build machines and the hosts of agents')
-    .option('--preview', 'send nothing, only list what would leave')
+    .option('--redact', 'replace secrets of known patterns in copies of the commits, and send only these copies')
+    .option('--watch', 'keep running and send new items until Ctrl+C: for build machines and the hosts of agents')
+    .option('--preview', 'send nothing; only list the items that would leave')
     .action(pushProject);
 
   addProjectCommand(program, 'pull', 'take over what the hub has')
@@ -135,7 +135,7 @@ function placeOf(text: string): HubPlace {
 
 const tokenOf = ({ token }: HubOptions): string | undefined => token ?? process.env.STEMMA_TOKEN;
 
-/** Connects the project when a hub or a token is given. */
+/** Connects the project if the command line contains a hub or a token. */
 async function connectTo(client: ContractClient, options: HubOptions): Promise<void> {
   const token = tokenOf(options);
   if (options.hub === undefined && token === undefined) return;
@@ -154,7 +154,7 @@ async function connectTo(client: ContractClient, options: HubOptions): Promise<v
   await client.team.connect({ ...place, token });
 }
 
-/** Words for kinds of items that are not named as people name them. */
+/** Names for people, for the kinds of items whose own names are technical. */
 const kindWords: Readonly<Record<string, string>> = { context: 'commit', started: 'start of a subagent', source: 'imported file' };
 
 const wordOf = (kind: string): string => kindWords[kind] ?? kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
@@ -193,10 +193,10 @@ async function pushProject(options: PushOptions): Promise<void> {
   const { repository, tag, branch, sources, preview, redact, watch } = options;
   const hasSelection = [repository, tag, branch].some((each) => each !== undefined);
   const input = { ...(hasSelection && { select: { repository, tag, branch } }), sources, preview, redact };
-  if (watch && preview) throw new UsageError('--watch sends, and --preview sends nothing: give one of them.');
+  if (watch && preview) throw new UsageError('--watch sends and --preview does not: give only one of them.');
   const push = async (client: ContractClient): Promise<void> => {
     const pushed = await client.team.push(input);
-    // While it watches, only what was sent is worth a line.
+    // With --watch, prints a line only if something was sent.
     if (watch && Object.keys(pushed.items).length === 0) return;
     if (options.json) return printJson(pushed);
     const objects = `${counted(pushed.objects, 'object')} of ${size(pushed.bytes)}`;
@@ -218,11 +218,11 @@ async function pushProject(options: PushOptions): Promise<void> {
   });
 }
 
-/** Seconds between two pushes, and between two attempts to reach a hub that does not answer. */
+/** Seconds between two pushes, and between two attempts while the hub does not answer. */
 const betweenPushes = 5;
 const betweenAttempts = 30;
 
-/** Pushes, again and again while the hub does not answer. Other refusals end it. */
+/** Pushes, and tries again while the hub does not answer. Any other error ends the command. */
 async function pushWithRetries(push: () => Promise<void>, signal: AbortSignal): Promise<void> {
   const wait = (seconds: number): Promise<unknown> => sleep(seconds * 1_000, undefined, { signal }).catch(() => {});
   while (!signal.aborted) {

@@ -6,7 +6,10 @@ import { counted, wholeNumber } from './numbers.js';
 import { byOption, choice, ticketName } from './ticket-options.js';
 import { startLine } from './ticket-text.js';
 
-/** Adds `stemma ticket start`, `events` and `acknowledge`: who should start on what, and from which context. Nothing here starts an agent. */
+/**
+ * Adds `stemma ticket start`, `events` and `acknowledge`, which show who should start on which ticket and from which context. None of them starts an
+ * agent.
+ */
 export function addTicketEventCommands(ticket: Command): void {
   addProjectCommand(ticket, 'start <ticket> <who>', 'print the context from which someone should start on a ticket').action(showStart);
   addProjectCommand(ticket, 'events', 'list the requests to start, oldest first')
@@ -56,7 +59,7 @@ function showEvents(options: EventOptions): Promise<void> {
       for (const event of events) printText(startLine(event));
       return printText(dim(counted(events.length, 'request')));
     }
-    // Every request to start comes with a commit or a version of a ticket, so a change of the project announces it.
+    // A new request to start always comes with a new commit or ticket version, so a change event of the project announces it.
     for await (const _ of untilStopped(await client.project.changes({}, { signal }), signal))
       for (const event of await readNew()) options.json ? printJson(event) : printText(startLine(event));
   });

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { UsageError } from './errors.js';
 
-/** Who writes, and from which context. With `by` alone, the engine finds that agent's context of the moment. */
+/** The author and the author's context. With `by` alone, the engine finds the author's latest context. */
 export interface AuthorOptions {
   by?: string;
   context?: string;
 }
 
-/** The fields of a ticket that `create` and `update` both take. */
+/** The fields of a ticket that both `create` and `update` accept. */
 export interface FieldOptions extends AuthorOptions {
   type?: string;
   body?: string;
@@ -18,11 +18,11 @@ export interface FieldOptions extends AuthorOptions {
 }
 
 /** `--by`: the name of the author. */
-export const byOption = (): Option => new Option('--by <name>', 'who does this; their latest context is found by this name');
-/** `--context`: the commit that the author understood. */
-export const contextOption = (): Option => new Option('--context <commit>', 'the context that they had');
-/** `--reason`: why a version was made. */
-export const reasonOption = (): Option => new Option('--reason <text>', 'the reason; kept with the version');
+export const byOption = (): Option => new Option('--by <name>', 'your name; Stemma finds your latest context by it');
+/** `--context`: the commit with the author's context. */
+export const contextOption = (): Option => new Option('--context <commit>', 'the commit with your context (default: the latest of --by)');
+/** `--reason`: the reason for a version. */
+export const reasonOption = (): Option => new Option('--reason <text>', 'the reason, which is stored with the version');
 
 /** The id of a ticket as a person types it: `3f9a12c4` means `tkt-3f9a12c4`. */
 export const ticketName = (text: string): string => (text.startsWith('tkt-') ? text : `tkt-${text}`);
@@ -31,9 +31,9 @@ export const ticketName = (text: string): string => (text.startsWith('tkt-') ? t
 export const withFieldOptions = (command: Command): Command =>
   command
     .addOption(new Option('--body <text>', 'the text of the ticket'))
-    .addOption(new Option('--parent <ticket>', 'the ticket above it').argParser(ticketName))
+    .addOption(new Option('--parent <ticket>', 'the parent ticket').argParser(ticketName))
     .addOption(new Option('--label <label...>', 'labels'))
-    .addOption(new Option('--depends-on <ticket...>', 'tickets that it depends on'))
+    .addOption(new Option('--depends-on <ticket...>', 'tickets that must be closed first'))
     .addOption(new Option('--assignee <name>', 'who works on it'))
     .addOption(byOption())
     .addOption(contextOption());

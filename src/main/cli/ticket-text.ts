@@ -3,7 +3,7 @@ import { block, dim, green, join, line, type Paint, type Printable, red, type Te
 
 const paints: Readonly<Partial<Record<Ticket['status'], Paint>>> = { closed: green, review: yellow, in_progress: yellow, blocked: red };
 
-/** A ticket in one line: its id, status, type, title, and who works on it. */
+/** A ticket in one line: its id, status, type, title and assignee. */
 export function ticketLine({ ticketId, status, type, title, assignee, reviewers }: Ticket | TicketRow): Text {
   const people = status === 'review' ? reviewers.map(({ name, verdict }) => `${name} ${verdict}`).join(', ') : (assignee ?? '');
   const paint = paints[status] ?? dim;
@@ -30,7 +30,7 @@ function describeVersion({ at, by, changes, contextId, contextFound, reason }: T
   return dim(`${at}  ${by ?? 'unknown'}  ${Object.keys(changes).join(', ')}  ${context}${reason ? `  ${reason}` : ''}`);
 }
 
-/** A request to start in one line: who should do what on which ticket, from which context, and who answered. */
+/** A request to start in one line: the agent, the task, the ticket, the context, and who answered. */
 export function startLine({ event, who, task, ticketId, title, contextId, state, answeredBy }: TicketEvent): Text {
   const from = contextId === null ? 'fresh' : `from ${contextId}`;
   const answered = state === 'waiting' ? '' : `  ${state}${answeredBy === null ? '' : ` by ${answeredBy}`}`;

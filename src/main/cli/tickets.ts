@@ -21,7 +21,7 @@ import {
 } from './ticket-options.js';
 import { describeTicket, ticketLine } from './ticket-text.js';
 
-/** Adds `stemma ticket …`: tickets, findings and discussions, each with the context that its author had. */
+/** Adds `stemma ticket …`, which handles tickets, findings and discussions with the contexts of their authors. */
 export function addTicketCommands(program: Command): void {
   const ticket = program.command('ticket').description('work with tickets and the contexts they were written from');
   addReadingCommands(ticket);
@@ -34,7 +34,7 @@ function addReadingCommands(ticket: Command): void {
   addProjectCommand(ticket, 'list', 'list tickets, most recently changed first')
     .addOption(new Option('--status <status>', 'only tickets in this status').choices(ticketStatuses))
     .addOption(new Option('--type <type>', 'only tickets of this type, such as bug or review_finding'))
-    .addOption(new Option('--parent <ticket>', 'only tickets under this one').argParser(ticketName))
+    .addOption(new Option('--parent <ticket>', 'only subtickets of this ticket').argParser(ticketName))
     .addOption(new Option('--assignee <name>', 'only tickets of this assignee'))
     .addOption(new Option('--label <label>', 'only tickets with this label'))
     .addOption(new Option('--text <words>', 'only tickets whose title, text or id contains the words'))
@@ -51,13 +51,13 @@ function addWritingCommands(ticket: Command): void {
   withFieldOptions(addProjectCommand(ticket, 'update <ticket>', 'change fields of a ticket; earlier versions are kept'))
     .addOption(new Option('--title <text>', 'the new title'))
     .addOption(new Option('--type <type>', 'the new type'))
-    .addOption(new Option('--reviewer <name...>', 'the reviewers, while it is in review'))
-    .addOption(new Option('--resolution <text>', 'how it was resolved'))
+    .addOption(new Option('--reviewer <name...>', 'the reviewers, while the ticket is in review'))
+    .addOption(new Option('--resolution <text>', 'how the ticket was resolved'))
     .addOption(reasonOption())
     .action(updateTicket);
   addProjectCommand(ticket, 'move <ticket> <status>', 'move a ticket to another status')
-    .addOption(new Option('--assignee <name>', 'who works on it; required for in_progress'))
-    .addOption(new Option('--reviewer <name...>', 'who reviews it; required for review'))
+    .addOption(new Option('--assignee <name>', 'the assignee; required for in_progress'))
+    .addOption(new Option('--reviewer <name...>', 'the reviewers; required for review'))
     .addOption(new Option('--resolution <text>', 'how a finding was resolved'))
     .addOption(reasonOption())
     .addOption(byOption())

@@ -8,12 +8,12 @@ import { counted, firstLine, timeOf, wholeNumber } from './numbers.js';
 
 const groupings = { day: 'day', model: 'model', repo: 'repository', agent: 'agent', session: 'session', tool: 'tool' } as const;
 
-/** Adds `stemma usage`, counted tokens and their cost, and `stemma cache`, the calls that missed the cache. */
+/** Adds `stemma usage`, which prints counted tokens and their cost, and `stemma cache`, which prints the calls that missed the cache. */
 export function addUsageCommands(program: Command): void {
   addProjectCommand(program, 'usage [session]', 'sum the tokens that providers counted, and their cost at API prices')
-    .addOption(new Option('--by <what>', 'what a row is (default: session)').choices(Object.keys(groupings)))
-    .addOption(new Option('--time-zone <zone>', 'the time zone of days (default: that of this machine)'))
-    .addOption(new Option('--limit <count>', 'the most rows').argParser(wholeNumber).default(50))
+    .addOption(new Option('--by <what>', 'what each row stands for (default: session)').choices(Object.keys(groupings)))
+    .addOption(new Option('--time-zone <zone>', 'the time zone of days (default: the time zone of this machine)'))
+    .addOption(new Option('--limit <count>', 'largest number of rows').argParser(wholeNumber).default(50))
     .action(showUsage);
   addProjectCommand(program, 'cache [session]', 'list the calls that missed the cache, with cause and cost, and sum the loss').action(showCache);
 }
@@ -109,7 +109,7 @@ const priceOf = (money: Money | null): string =>
     ? 'no price'
     : `${money.atLeast ? '≥ ' : ''}${money.currency === 'USD' ? '$' : `${money.currency} `}${money.amount.toFixed(digitsOf(money.amount))}`;
 
-/** As many digits as the window shows. */
+/** Uses the same number of digits as the window. */
 const digitsOf = (amount: number): number => (amount <= 0 || amount >= 0.1 ? 2 : amount >= 0.01 ? 3 : 4);
 
 function notesOf({ cost, unknownInputs, unknownOutputs, calls }: UsageSums): string[] {
@@ -121,7 +121,7 @@ function notesOf({ cost, unknownInputs, unknownOutputs, calls }: UsageSums): str
   ];
 }
 
-/** Why counts of calls are not shown, each reason once. */
+/** The reasons why some calls have no counts, each reason once. */
 function flawsIn(calls: readonly UsageCall[]): Text[] {
   const flaws = [...Map.groupBy(calls, ({ flaw }) => flaw)].flatMap(([flaw, of]) => (flaw === undefined ? [] : [[flaw, of] as const]));
   return [
@@ -132,24 +132,24 @@ function flawsIn(calls: readonly UsageCall[]): Text[] {
 
 interface ToolSum {
   readonly tool: string;
-  /** Calls of the tool, or entries of another kind. */
+  /** The number of calls of the tool, or of entries of another kind. */
   readonly uses: number;
   readonly callTokens: number;
   readonly resultTokens: number;
   readonly tokenCalls: number;
-  /** Results with the same content as an earlier one. */
+  /** The number of results with the same content as an earlier result. */
   readonly duplicates: number;
 }
 
-/** Without a session, the newest ends of this many branches are summed. */
+/** The number of branches to sum without a session, newest first. */
 const maxBranches = 200;
 
-/** Prints what each tool put into the windows: of a commit, of a session, or of the project. */
+/** Prints the tokens that each tool added to the windows of a commit, of a session, or of the project. */
 async function showTools(client: ContractClient, session: string | undefined, options: UsageOptions): Promise<void> {
   const named = session === undefined ? undefined : commitName(session);
   const all = named?.startsWith('ctx-') ? [{ id: named }] : await client.context.tips(named === undefined ? {} : { sessionId: named });
   if (all.length === 0) throw new UsageError(`no session ${session ?? ''} is in this project. \`stemma usage\` lists the sessions.`);
-  // Branches share entries. Each counts once, with the calls of the branch where it stayed longest.
+  // Branches share entries. Each entry counts once, with the calls of the branch in which it stayed longest.
   const fillers = new Map<string, UsageFiller>();
   for (const { id } of all.slice(0, maxBranches))
     for (const filler of await client.usage.fillers({ id })) {
@@ -162,7 +162,7 @@ async function showTools(client: ContractClient, session: string | undefined, op
   if (all.length > maxBranches) printText(dim(`${counted(all.length - maxBranches, 'older branch', 'older branches')} left out.`));
 }
 
-/** What each tool put into the window, the largest first. */
+/** The tokens that each tool added to the window, largest first. */
 function byTool(fillers: Iterable<UsageFiller>): ToolSum[] {
   const sums = new Map<string, ToolSum>();
   for (const { tool, kind, tokens, tokenCalls, duplicateOf } of fillers) {
@@ -211,7 +211,7 @@ function showCache(session: string | undefined, options: ProjectOptions): Promis
   });
 }
 
-/** What misses lost together. A loss without a price makes the price a lower bound. */
+/** The total loss of all misses. A loss without a price makes the total price a lower bound. */
 function lossOf(calls: readonly UsageCall[]): string {
   const losses = calls.filter(({ cache }) => (cache.lostTokens ?? 0) > 0).map(({ cache }) => cache);
   const tokens = losses.reduce((sum, { lostTokens = 0 }) => sum + lostTokens, 0);
@@ -224,7 +224,7 @@ function lossOf(calls: readonly UsageCall[]): string {
   return `, ${number(tokens)} tokens paid again, ${priceOf(cost)} more than a cache read`;
 }
 
-/** A call that missed, in columns, and the text that changed on a line of its own. */
+/** A call that missed the cache, in columns, and the changed text on a separate line. */
 function describeMiss({ at, requestId, model, cache, trigger }: UsageCall): Text {
   const { cause = 'unknown', idleMs, brokenAt, brokenText, lostTokens = 0, lostCost } = cache;
   const why = cause === 'expired' && idleMs !== undefined ? `expired after ${minutes(idleMs)}` : words[cause];
@@ -255,7 +255,7 @@ const words: Readonly<Record<NonNullable<UsageCall['cache']['cause']>, string>> 
   unknown: 'prefix changed, cause not recorded',
 };
 
-/** A context's tokens as its provider counted them, with the part of the window; else the estimate. */
+/** The tokens of a context, with their share of the window: the provider's count, else the estimate. */
 export function windowLine({ counted: tokens, limit, estimated }: UsageContext): string {
   if (tokens === null) return `≈${number(estimated)} tokens, not counted by a provider`;
   return `${number(tokens)} tokens counted${limit === null ? '' : `, ${Math.round((tokens / limit) * 100)}% of ${number(limit)}`}`;

@@ -2,14 +2,14 @@ import { BrowserWindow, dialog, type WebContents } from 'electron';
 import { tellPage } from './page.js';
 import { origin } from './security.js';
 
-/** The address that the page opens to ask for a dialog. It is never loaded. */
+/** The address that the page opens to request a dialog. It is never loaded. */
 const asked = `${origin}/dialog/`;
 
 /** The native dialogs that the page may ask for. */
 type Kind = 'open' | 'folder' | 'save';
 const kinds: readonly string[] = ['open', 'folder', 'save'] satisfies Kind[];
 
-/** Shows the native dialog that an address asks for, and tells the page what was chosen. False for any other address. */
+/** Shows the native dialog that an address requests, and sends the chosen paths to the page. Returns false for any other address. */
 export function answerDialog(contents: WebContents, url: string): boolean {
   if (!url.startsWith(asked)) return false;
   const { pathname, searchParams } = new URL(url);
@@ -22,7 +22,7 @@ export function answerDialog(contents: WebContents, url: string): boolean {
   return true;
 }
 
-/** What a person chose; nothing if they canceled. */
+/** The chosen paths; empty if the person canceled. */
 export async function choose(window: BrowserWindow, kind: Kind, name = ''): Promise<readonly string[]> {
   if (kind === 'save') {
     const { canceled, filePath } = await dialog.showSaveDialog(window, { defaultPath: name });

@@ -6,7 +6,7 @@ import { vaultAnswer } from './vault.js';
 /** A running engine process. It hands out ports until it ends. */
 export interface EngineHost {
   connect(): MessagePortMain;
-  /** Changes the start parameters that windows get when they connect. */
+  /** Changes the start parameters for windows that connect from now on. */
   setStartup(startup: EngineOptions['startup']): void;
   onEnd(listener: (reason: string) => void): void;
   stop(): void;

@@ -2,7 +2,7 @@ import { app, BrowserWindow, dialog, Menu, type MenuItemConstructorOptions, shel
 import { choose } from './dialogs.js';
 import { tellPage } from './page.js';
 
-/** The places of the window, as its addresses name them, in the order of the rail. */
+/** The views of the window by the names in its addresses, in the order of the rail. */
 const places = [
   ['sessions', 'Sessions'],
   ['chain', 'Chain'],
@@ -15,10 +15,10 @@ const places = [
   ['settings', 'Settings'],
 ] as const;
 
-/** The address of the window that has the focus, else of the first one. */
+/** The address of the focused window, else of the first window. */
 const focused = (): BrowserWindow | undefined => BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
 
-/** Leads a window to an address. Only the hash changes, so the page is not loaded again. */
+/** Navigates a window to an address. Only the hash changes, so the page is not loaded again. */
 export function lead(window: BrowserWindow | undefined, hash: string): void {
   void window?.webContents.executeJavaScript(`location.hash = ${JSON.stringify(hash)}`);
 }
@@ -26,7 +26,7 @@ export function lead(window: BrowserWindow | undefined, hash: string): void {
 /** The part of a window's address after `?`: the project and what is selected. */
 const queryOf = (window: BrowserWindow | undefined): string => window?.webContents.getURL().split('?')[1] ?? '';
 
-/** Shows a place. The project and the selection stay. */
+/** Shows a view. The project and the selection stay. */
 function goTo(view: string): void {
   const window = focused();
   lead(window, `#/${view}?${queryOf(window)}`);

@@ -1,12 +1,12 @@
 import type { BrowserWindow } from 'electron';
 
-/** Hands a message to the page: an event of its window, so that the preload needs no part in it. */
+/** Sends a message to the page as an event of its window, so that the preload script needs no code for it. */
 export function tellPage(window: BrowserWindow | undefined, name: 'chosen' | 'command', detail: unknown): void {
   const event = `new CustomEvent('stemma:${name}', { detail: ${JSON.stringify(detail)} })`;
   void window?.webContents.executeJavaScript(`dispatchEvent(${event}), undefined`).catch(() => {});
 }
 
-/** A turn that ended, and where the window shows it. */
+/** A finished turn, and the address at which the window shows it. */
 export interface News {
   readonly id: string;
   readonly title: string;
@@ -14,7 +14,7 @@ export interface News {
   readonly place: string;
 }
 
-/** What the page says of live capture. */
+/** The state of live capture in the page. */
 export interface PageState {
   readonly capture: boolean;
   readonly project: string;
@@ -22,7 +22,7 @@ export interface PageState {
   readonly news: readonly News[];
 }
 
-/** What the page says of live capture now; undefined if it does not answer. */
+/** The current state of live capture in the page; undefined if the page does not answer. */
 export async function pageState(window: BrowserWindow): Promise<PageState | undefined> {
   try {
     const text: unknown = await window.webContents.executeJavaScript('document.documentElement.dataset.desktop ?? ""');

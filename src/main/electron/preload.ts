@@ -4,9 +4,9 @@ import { contextBridge, ipcRenderer, webUtils } from 'electron';
 declare const window: { location: { origin: string }; postMessage(message: string, origin: string, ports: readonly unknown[]): void };
 
 /**
- * Everything that the window gets from the desktop app. It requests a port to the engine with a nonce, and receives the port in a
- * `message` event with that nonce. Only the shell knows the path of a file that a person dropped or chose. Features never add anything
- * here: they extend the contract.
+ * The whole interface between the window and the desktop app. The window requests a port to the engine with a nonce, and receives the port in a
+ * `message` event with the same nonce. Only the shell knows the path of a file that a person dropped or chose. New features extend the contract and
+ * never this file.
  */
 contextBridge.exposeInMainWorld('stemma', {
   requestPort: (nonce: string) => ipcRenderer.send('stemma:port', nonce),

@@ -3,8 +3,8 @@ import { built } from '../launch/index.js';
 import { answerFor, plain } from '../window/index.js';
 
 /**
- * The window's address. No network can ever resolve it (RFC 2606); the shell answers it. It gives the page its own origin and a secure
- * context without registering a scheme before the app is ready. The shell handles all of https, so no request leaves this machine.
+ * The window's address. No network can ever resolve it (RFC 2606); only the shell serves it. It gives the page its own origin and a secure context
+ * without registering a scheme before the app is ready. The shell handles all of https, so no request leaves this machine.
  */
 export const origin = 'https://window.stemma.invalid';
 
@@ -24,7 +24,10 @@ export function secureSession(): void {
   defaultSession.webRequest.onBeforeRequest((details, answer) => answer({ cancel: !/^(https|devtools|data|blob):/.test(details.url) }));
 }
 
-/** Keeps every window on its page: no navigation, no new windows, no embedded pages. `answer` takes the addresses that the page asks with. */
+/**
+ * Keeps every window on its page: no navigation, no new windows, no embedded pages. `answer` handles the addresses by which the page requests dialogs
+ * and links.
+ */
 export function secureContents(answer: (contents: WebContents, url: string) => boolean): void {
   app.on('web-contents-created', (_event, contents) => {
     contents.on('will-navigate', (event) => event.preventDefault());

@@ -17,7 +17,7 @@ const paths = pathsFrom(process.argv);
 const options = { ...engineOptions(paths), performs: true };
 let { startup } = options;
 
-// With its own home, as in tests, the app also has its own browser profile and single-instance lock.
+// With its own STEMMA_HOME, as in tests, the app also has its own browser profile and single-instance lock.
 if (process.env.STEMMA_HOME) app.setPath('userData', join(options.dataDir, 'electron'));
 
 if (!app.requestSingleInstanceLock(startup)) {
@@ -47,7 +47,7 @@ function start(): void {
   watchCapture(lead);
 }
 
-/** The engine, started at first use and again after it ended: a window whose port closed requests a new one. */
+/** The engine, started at first use and again after it ended, because a window whose port closed requests a new port. */
 function runningEngine(): EngineHost {
   if (engine) return engine;
   const node = engineNode(app.isPackaged);
@@ -87,12 +87,12 @@ function openWindow(): void {
     process.send?.('ready');
   });
   rememberState(opened);
-  // What Stemma was started with comes before the last place.
+  // The paths of the command line take precedence over the last address of the window.
   const isNamed = startup.paths.length > 0 || startup.project;
   void opened.loadURL(`${origin}/${isNamed ? '' : place}`);
 }
 
-/** Handles a second start: opens a window for what it names, or brings the present window to the front. */
+/** Handles a second start: opens a window for its paths, or brings the existing window to the front. */
 function showAgain(named: typeof startup): void {
   if (named.paths.length > 0 || named.project) {
     startup = named;

@@ -3,7 +3,7 @@ import { built } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 import { type News, type PageState, pageState } from './page.js';
 
-/** Milliseconds between two looks at the windows. */
+/** Milliseconds between two checks of the windows. */
 const lookMs = 1_500;
 
 let tray: Tray | undefined;
@@ -57,7 +57,7 @@ function showTray(recording: readonly { readonly window: BrowserWindow; readonly
   );
 }
 
-/** Shows one notification for a turn. A person who looks at the window needs none. */
+/** Shows a notification for a turn, unless the window has the focus. */
 function tell(window: BrowserWindow, { id, title, body, place }: News, lead: (window: BrowserWindow, hash: string) => void): void {
   if (told.has(id)) return;
   told.add(id);

@@ -1,7 +1,7 @@
 import { safeStorage } from 'electron';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 
-/** Without a keyring, Chromium would seal with a publicly known password, which protects nothing. */
+/** Without a keyring, Chromium would encrypt with a publicly known password, which protects nothing. */
 function problem(): string | undefined {
   const isOpen = process.platform === 'linux' && ['basic_text', 'unknown'].includes(safeStorage.getSelectedStorageBackend());
   return safeStorage.isEncryptionAvailable() && !isOpen
@@ -9,7 +9,7 @@ function problem(): string | undefined {
     : 'The operating system cannot store secrets here because no keyring is open. Set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), in the environment instead';
 }
 
-/** Seals or opens a secret for the engine, with the keys of the person who is logged in. */
+/** Seals or opens a secret for the engine, with the keys of the logged-in person. */
 export function vaultAnswer({ number, act, text }: Extract<FromEngine, { kind: 'vault' }>): ToEngine {
   const missing = problem();
   if (missing !== undefined) return { kind: 'vault', number, problem: missing };

@@ -17,7 +17,7 @@ const initial = { width: 1440, height: 900 };
 /** An address of the window without its origin. */
 const isPlace = (text: unknown): text is string => typeof text === 'string' && text.startsWith('#/') && text.length < 8_000;
 
-/** The last position of the window, if it is still on a screen, and what it showed. */
+/** The last position of the window, if it is still on a screen, and its last address. */
 export function rememberedState(): Omit<WindowState, 'bounds'> & { bounds: Partial<Rectangle> } {
   try {
     const state = JSON.parse(readFileSync(file(), 'utf8')) as WindowState;
@@ -39,7 +39,7 @@ export function rememberedState(): Omit<WindowState, 'bounds'> & { bounds: Parti
 /** The hash of an address; empty for a window that never loaded its page. */
 const hashOf = (address: string): string => (URL.canParse(address) ? new URL(address).hash : '');
 
-/** Saves the position and the place of the window when it closes. */
+/** Saves the position and the address of the window when it closes. */
 export function rememberState(window: BrowserWindow): void {
   window.on('close', () => {
     const state: WindowState = {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Matches the command line of the agent that writes a format. */
+/** For each format, a pattern of the command line of its agent. */
 const commandOf = (format: string): RegExp => new RegExp(`(^|[/\\\\\\s\\0])${format.replace(/(-code|-cli)?-v\d+$/, '')}\\b`);
 
 /**
- * Whether an agent that writes the format is running in the directory: a process of this user has it as its working directory.
+ * Whether an agent that writes the format is running in the directory: a process of this user that has the directory as its working directory.
  * Undefined on systems other than Linux, which have no /proc.
  */
 export function agentIsRunning(format: string, cwd: string): boolean | undefined {

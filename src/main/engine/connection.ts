@@ -5,19 +5,19 @@ import { router } from '../../core/router/index.js';
 import { type Caller, maxFrameBytes } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 
-/** A port of any carrier: Electron's, Node's or the browser's. */
+/** A message port of Electron, Node or the browser. */
 export type Port = SupportedMessagePort & { start?: () => void; close?: () => void };
 
 const handler = new RPCHandler(router);
 
 /**
- * Serves one connection, with a session of its own, for as long as its port is open. A frame that is not a readable call closes
- * this port and affects no other connection.
+ * Serves one connection with its own session while its port is open. A frame that is not a readable call closes this port and affects no other
+ * connection.
  */
 export function serveConnection(engine: Engine, port: Port, caller: Caller): void {
   const context = { session: createSession(engine, caller) };
-  // oRPC's handler for message ports drops the promise of each message, and an unhandled rejection ends the engine for all
-  // windows. Its handler for sockets returns the promise, and needs nothing of the socket but `send`.
+  // oRPC's handler for message ports drops the promise of each message, so an unhandled rejection would end the engine for all windows. Its handler
+  // for sockets returns the promise, and uses only `send` of the socket.
   const socket = { send: (frame: unknown) => postMessagePortMessage(port, frame) } as MinimalWebsocket;
   let isOpen = true;
   const end = (): void => {
@@ -39,14 +39,14 @@ export function serveConnection(engine: Engine, port: Port, caller: Caller): voi
   port.start?.();
 }
 
-/** The frame as oRPC reads it. Carriers pass on whatever a page posts, so that its type and size are checked here. */
+/** Checks the type and size of a frame for oRPC, because carriers pass on any value that a page posts. */
 async function readCall(frame: unknown): Promise<string | ArrayBuffer> {
   if (typeof frame !== 'string' && !(frame instanceof Uint8Array) && !(frame instanceof ArrayBuffer))
     throw new TypeError(`a frame is text or bytes, not ${typeof frame}`);
   const size = typeof frame === 'string' ? frame.length : frame.byteLength;
-  if (size > maxFrameBytes) throw new RangeError(`it has ${size} bytes, and ${maxFrameBytes} are the most`);
+  if (size > maxFrameBytes) throw new RangeError(`it has ${size} bytes, and at most ${maxFrameBytes} are allowed`);
   return frame as string | ArrayBuffer;
 }
 
-/** The message may quote the frame, which must not control the terminal that it is printed to. */
+/** Escaped, because the message may quote the frame, whose control characters must not reach a terminal. */
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/[^\x20-\x7e]/g, '?').slice(0, 300);

@@ -4,7 +4,7 @@ import type { FromEngine, ToEngine } from '../launch/index.js';
 import { say } from '../terminal/index.js';
 import { engineBehind } from './serve.js';
 
-/** The entry of the engine: finds its parent (utility process, Node process or worker) and answers it. */
+/** The entry of the engine: finds its host (as utility process, Node process or worker) and answers its messages. */
 interface UtilityParent {
   on(event: 'message', listener: (event: { data: ToEngine; ports: MessagePortMain[] }) => void): void;
   postMessage(message: FromEngine): void;

@@ -6,8 +6,8 @@ import { startEngine } from './start.js';
 import { vaultOver } from './vault.js';
 
 /**
- * Answers the messages of a host. `say` sends messages back. `ended` is called once, when the engine has closed its projects and the
- * process may end.
+ * Answers the messages of a host. `say` sends messages back. `ended` is called once, after the engine has closed its projects; then the process may
+ * end.
  */
 export function engineBehind(say: (message: FromEngine) => void, ended: () => void): (message: ToEngine, port?: Port) => void {
   let engine: Engine | undefined;
@@ -15,7 +15,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
   const relayed = new Map<number, MessagePort>();
   const keys = vaultOver(say);
 
-  /** Makes a port for a connection whose frames come as messages, so that it is served like every other. */
+  /** Makes a port for a connection whose frames arrive as messages, so that it is served like every other connection. */
   function relay(connection: number): Port {
     const { port1, port2 } = new MessageChannel();
     relayed.set(connection, port2);

@@ -9,8 +9,8 @@ import { sendSpans } from './collector.js';
 import { openTerminal } from './terminal.js';
 
 /**
- * Starts the engine in this process, with the providers of its environment and of the settings. Providers are created here so that keys
- * stay in the process that uses them.
+ * Starts the engine in this process, with the providers of its environment and of the settings. Providers are created here so that keys stay in the
+ * process that sends them.
  */
 export function startEngine(options: EngineOptions, vault?: Vault): Engine {
   const machine = { env: process.env, stemma: [process.execPath, built('cli', 'stemma.js')] } as const;
@@ -21,7 +21,7 @@ export function startEngine(options: EngineOptions, vault?: Vault): Engine {
     ...options,
     accounts,
     vault,
-    // Read each time, because a person may have added one in the meantime.
+    // Read each time, because a person may have added a provider in the meantime.
     get providers() {
       return accounts.providers();
     },

@@ -1,4 +1,4 @@
-// Opens a terminal window that runs one command. The command is Stemma's own: it resumes an agent's session.
+// Opens a terminal window that runs one command. Stemma itself builds this command, which resumes an agent's session.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -14,7 +14,7 @@ interface Terminal {
 const dashE = (script: readonly string[]): readonly string[] => ['-e', ...script];
 const afterDashes = (script: readonly string[]): readonly string[] => ['--', ...script];
 
-/** Terminals of Linux and BSD, the person's choice first. */
+/** Terminal programs of Linux and BSD, the person's choice first. */
 const terminals: readonly Terminal[] = [
   { program: 'x-terminal-emulator', args: dashE },
   { program: 'gnome-terminal', args: afterDashes },
@@ -44,9 +44,9 @@ export function terminalFor(
       args: ['-e', `tell application "Terminal" to do script "${quoted}"`, '-e', 'tell application "Terminal" to activate'],
     };
   }
-  // Windows has no shell that understands the command; the window shows it for WSL or Git Bash.
+  // No shell of Windows understands the command. The window shows it so that a person can run it in WSL or Git Bash.
   if (platform === 'win32' || (!env.DISPLAY && !env.WAYLAND_DISPLAY)) return undefined;
-  // The shell stays open after the agent has ended, so that its last words can be read.
+  // The shell stays open after the agent has ended, so that its last output can be read.
   const script = [env.SHELL || '/bin/sh', '-c', `${command}; exec "\${SHELL:-/bin/sh}"`];
   const chosen = env.TERMINAL ? [{ program: env.TERMINAL, args: dashE }] : [];
   const found = [...chosen, ...terminals].find(({ program }) => isOnPath(program, env));

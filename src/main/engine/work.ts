@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { doWork, type Question, type WorkOrder } from '../../core/project/index.js';
 
-/** The entry of a thread that does long work in a project, such as an import (core/project/worker.ts). */
+/** The entry of a thread for long work in a project, such as an import (core/project/worker.ts). */
 const parent = parentPort;
 if (parent) {
   let isStopped = false;
@@ -28,6 +28,6 @@ if (parent) {
     () => isStopped,
     questions(),
   );
-  // Without a listener, nothing keeps the thread.
+  // Without a listener, the thread would end.
   parent.close();
 }

@@ -9,13 +9,13 @@ import { openTrustedProjects } from '../../core/trust/index.js';
 import { agentRootsOf, dataDirOf, findProject, readStandardInput } from '../launch/index.js';
 import { escapeLine, line, say } from '../terminal/index.js';
 
-/** An agent writes its answer to the file shortly after the event. The hook waits at most this long. */
+/** The longest wait for the agent's answer, in milliseconds: an agent writes it to the file shortly after the event. */
 const waitMs = 1_000;
 const lookMs = 15;
 
 /**
- * Handles one event of an agent, which comes as JSON on standard input. `words` are the arguments of `stemma hook`: `--project DIR`.
- * Never throws and never prints to standard output.
+ * Handles one event of an agent, which arrives as JSON on standard input. `words` are the arguments of `stemma hook`: `--project DIR`. Never throws
+ * and never prints to standard output.
  */
 export async function runHook(words: readonly string[]): Promise<void> {
   const problem = (text: string): void => {
@@ -47,7 +47,7 @@ async function checkpoint(event: HookEvent, named: string | undefined, signed: S
   if (claimBackup(folder, Date.now)) backUpDetached(folder.dir);
 }
 
-/** Makes the daily backup in a process of its own, which the agent does not wait for. */
+/** Makes the daily backup in a separate process, so that the agent does not wait for it. */
 function backUpDetached(dir: string): void {
   const [node, script = ''] = process.argv as [string, string?];
   spawn(node, [script, 'backup', '--now', '--project', dir], { cwd: dir, detached: true, stdio: 'ignore', windowsHide: true })
@@ -55,14 +55,14 @@ function backUpDetached(dir: string): void {
     .unref();
 }
 
-/** Waits until the answer is in its file. If it does not come in time, the next event brings it. */
+/** Waits until the answer is in the file. If it does not arrive in time, the hook of the next event stores it. */
 async function arrival({ awaited, ...file }: HookEvent): Promise<void> {
   if (awaited === undefined) return;
   const until = performance.now() + waitMs;
   while (!hasArrived(file, awaited) && performance.now() < until) await setTimeout(lookMs);
 }
 
-/** Who works, on which ticket and machine, as the command line of the hook says. */
+/** The principal, ticket and machine that the command line of the hook names. */
 interface Signed {
   readonly principal?: string;
   readonly ticketId?: string;
@@ -94,6 +94,6 @@ function keep(text: string): void {
     if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(log, `${log}.old`);
     appendFileSync(log, `${new Date().toISOString()} ${escapeLine(text)}\n`, { mode: 0o600 });
   } catch {
-    // If the log cannot be written, the problem is on standard error.
+    // The problem was printed on standard error, so a log that cannot be written loses nothing.
   }
 }

@@ -4,30 +4,30 @@ import type { HubRole } from '../../core/sync/index.js';
 import type { HubDatabase } from './database.js';
 import { isJwt, type Oidc } from './oidc.js';
 
-/** A role in one project, or in all. */
+/** A role in one project, or in all projects. */
 interface Grant {
   readonly no: number;
   readonly name: string;
   readonly role: HubRole;
-  /** The number of the only project of the grant; null for all. */
+  /** The number of the only project of the grant; null for all projects. */
   readonly project: number | null;
   readonly expiresAt: Date | null;
-  /** Of a share link: the names of the commits that it opens, two of a comparison. */
+  /** For a share link: the names of the shared commits (two for a comparison). */
   readonly shared: readonly Buffer[] | null;
 }
 
-/** Who calls, with the role for the project that the call names. */
+/** The caller, with the role for the project that the call names. */
 export interface Holder extends Grant {
-  /** All roles of the caller. A token has one; who signed in at an issuer may have one in each project. */
+  /** All roles of the caller. A token has one role; a person who signed in at an issuer can have one in each project. */
   readonly grants: readonly Grant[];
-  /** The project that the call names, if it exists. Whether the grants open it is another question: see `projectFor`. */
+  /** The project that the call names, if it exists. `projectFor` checks whether the grants open it. */
   readonly named?: (OpenProject & { readonly name: string }) | undefined;
 }
 
-/** The projects of grants that are for one project. */
+/** The numbers of the projects of grants; grants for all projects have none. */
 export const projectsOf = (grants: readonly Grant[]): number[] => grants.flatMap(({ project }) => (project === null ? [] : [project]));
 
-/** What a call does. */
+/** The kinds of actions that roles allow. */
 export type Action = 'read' | 'review' | 'write' | 'administer';
 
 const allowed: Readonly<Record<HubRole, readonly Action[]>> = {
@@ -38,13 +38,13 @@ const allowed: Readonly<Record<HubRole, readonly Action[]>> = {
   pusher: ['write'],
 };
 
-/** What a person does with each action. */
+/** Each action in words for error messages. */
 const words: Readonly<Record<Action, string>> = { read: 'pull', review: 'send tickets', write: 'push', administer: 'manage the project' };
 
 const tokenPrefix = 'stm_';
 const tokenBytes = 32;
 
-/** A new token, and the hash that the hub stores of it. */
+/** Makes a new token, and the hash of it that the hub stores. */
 export function newToken(): { readonly token: string; readonly hash: Buffer } {
   const token = tokenPrefix + randomBytes(tokenBytes).toString('base64url');
   return { token, hash: hashOfToken(token) };
@@ -54,7 +54,7 @@ const hashOfToken = (token: string): Buffer => createHash('sha256').update(token
 
 const refusal = (message: string): StemmaError => new StemmaError('UNAUTHORIZED', message, { field: 'token' });
 
-/** What a request brings along: its `Authorization` header, and the name of the project that it is about. */
+/** The credentials of a request: its `Authorization` header, and the name of the project that it works on. */
 interface Credentials {
   readonly authorization: string | undefined;
   readonly project: string | undefined;
@@ -62,14 +62,15 @@ interface Credentials {
 }
 
 /**
- * Who holds the token of a request: a token of this hub, or one of its issuer.
- * @throws UNAUTHORIZED for an unknown, expired or revoked one; UNAVAILABLE if the issuer does not answer.
+ * Who holds the token of a request: a token of this hub, or a token of its issuer. @throws UNAUTHORIZED for an unknown, expired or revoked token;
+ * UNAVAILABLE if the issuer does not answer.
  */
 export async function holderOf(database: HubDatabase, { authorization, project, oidc }: Credentials): Promise<Holder> {
   const token = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1];
   if (token === undefined) throw refusal('The request has no token. Give one with --token or STEMMA_TOKEN.');
   if (oidc && isJwt(token)) return holderWith(database, await oidc.identities(token), project);
-  // The project in the same round trip: nearly every call needs both. The call is not checked yet, and texts of PostgreSQL hold no NUL.
+  // Reads the project in the same round trip, because nearly every call needs both. The input is not validated yet, and PostgreSQL refuses NUL in
+  // texts.
   const asked = project === undefined || project.includes('\0') ? null : project;
   const row = await validTokens(database)
     .leftJoin('project as named', (join) => join.on('named.name', '=', asked))
@@ -97,7 +98,7 @@ const validTokens = ({ all }: HubDatabase) =>
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', new Date())]));
 
-/** The member with one of these verified names. The role in the project itself precedes the one in all projects. */
+/** The member with one of these verified names. A role in the named project takes precedence over a role in all projects. */
 async function holderWith(database: HubDatabase, identities: readonly string[], project: string | undefined): Promise<Holder> {
   const rows =
     identities.length === 0
@@ -131,12 +132,12 @@ export const allows = ({ role }: Pick<Grant, 'role'>, action: Action): boolean =
 export interface OpenProject {
   readonly no: number;
   readonly id: string;
-  /** Days that contents stay after they arrived; null for ever. */
+  /** The number of days that contents are kept after their arrival; null means forever. */
   readonly retention: number | null;
 }
 
 /**
- * The number and id of a project that a token may use for an action. A project of others looks like one that does not exist.
+ * The number and id of a project that a token may use for an action. A project that the token does not open looks like a project that does not exist.
  * @throws NOT_FOUND, UNAUTHORIZED.
  */
 export async function projectFor({ all }: HubDatabase, holder: Holder, name: string, action?: Action): Promise<OpenProject> {

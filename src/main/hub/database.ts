@@ -6,7 +6,7 @@ import type { PoolUse } from './metrics.js';
 import { migrate } from './migrate.js';
 import { migrations } from './migrations/index.js';
 
-/** The tables of the hub. See migrations for what they hold. */
+/** The tables of the hub. The migrations explain their columns. */
 export interface Tables {
   project: { no: Generated<number>; id: Generated<string>; name: string; created_at: Generated<Date>; retention: number | null };
   token: {
@@ -18,13 +18,13 @@ export interface Tables {
     created_at: Generated<Date>;
     expires_at: Date | null;
     revoked_at: Date | null;
-    /** Who signs in at the issuer. Null for a token. */
+    /** The verified name of a person who signs in at the issuer. Null for a token. */
     identity: string | null;
-    /** Of a share link: the name of the commit that it opens. */
+    /** For a share link: the name of the shared commit. */
     shared: Buffer | null;
-    /** Of a link to a comparison: the name of the other commit. */
+    /** For a link to a comparison: the name of the other commit. */
     against: Buffer | null;
-    /** Of a share link: the token that made it. */
+    /** For a share link: the number of the token that made it. */
     made_by: number | null;
   };
   item: {
@@ -54,13 +54,13 @@ export interface Tables {
   };
 }
 
-/** A transaction that sees the rows of one project only: row-level security checks it, whatever a query asks for. */
+/** A transaction that sees the rows of one project only. Row-level security enforces this for every query. */
 export type InProject = Transaction<Tables>;
 
 interface ProjectWork<T> {
-  /** The work writes nothing that a crash must not lose. */
+  /** True if a crash may lose everything that the work writes. */
   readonly isRead?: boolean;
-  /** The line of the audit log about the result, if there is one. */
+  /** Returns the line of the audit log about the result, if the call is audited. */
   readonly note?: (result: T) => AuditNote | undefined;
 }
 
@@ -70,7 +70,7 @@ interface AuditNote {
   readonly by: number;
   readonly action: string;
   readonly count: number;
-  /** Kinds, numbers and hashes of what was read or written. */
+  /** The kinds, numbers and hashes of the items that were read or written. */
   readonly what?: string | undefined;
 }
 
@@ -100,7 +100,7 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
           await sql.raw(commitSql(project, note?.(result))).execute(connection);
           return result;
         } catch (error) {
-          // A lost connection has rolled back by itself.
+          // A lost connection has rolled back its transaction already.
           await sql`ROLLBACK`.execute(connection).catch(() => {});
           throw error;
         }
@@ -124,14 +124,14 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
   return database;
 }
 
-/** Proves that the database answers work on a project, which runs as a role of its own. @throws what the database throws. */
+/** Checks that the database accepts work on a project, which runs under a separate database role. @throws the error of the database. */
 export async function proveUsable({ inProject }: HubDatabase): Promise<void> {
   await inProject(0, (tx) => tx.selectFrom('item').select('seq').limit(1).execute(), { isRead: true });
 }
 
 /**
- * Begins a transaction that sees one project. One round trip, as a text without parameters may hold several statements: a call of a hub is
- * mostly waiting for its database. A line of the audit log about a read that a crash loses is worth less than a sync of the disk for each read.
+ * Begins a transaction that sees one project. It is one text without parameters, because such a text can hold several statements and saves round
+ * trips: a hub mostly waits for its database. A read does not sync the disk, so a crash may lose its line in the audit log.
  */
 const beginSql = (project: number, isRead: boolean): string =>
   `BEGIN; SET LOCAL ROLE stemma_project; SET LOCAL stemma.project = ${pg.escapeLiteral(String(project))}${isRead ? '; SET LOCAL synchronous_commit = off' : ''}`;

@@ -50,11 +50,11 @@ export async function startEmbedded(dir: string): Promise<Embedded> {
   return { url: `postgres://stemma:${password}@127.0.0.1:${port}/${databaseName}`, stop: () => server.stop() };
 }
 
-/** Ends the server of a hub that was killed: it works on in the same folder, and a second one cannot start there. */
+/** Ends the PostgreSQL server that a killed hub left running: while it uses the folder, a second server cannot start there. */
 async function endLeftOver(databaseDir: string): Promise<void> {
   const file = join(databaseDir, 'postmaster.pid');
   const [pid, folder] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  // The number may belong to another process by now: only a server that works in this folder is ended.
+  // The process id may belong to another program by now, so only a server that uses this folder is ended.
   const command = pid === undefined ? undefined : commandOf(Number(pid));
   if (folder !== databaseDir || command === undefined || !command.includes(databaseDir)) return;
   process.kill(Number(pid), 'SIGINT');
@@ -71,8 +71,8 @@ function commandOf(pid: number): string | undefined {
 }
 
 /**
- * The folder of the database: in `dir`. As root, the server runs as another user, who must pass through the folders above; where they are
- * private, the database lies below `/var/lib`.
+ * The folder of the database, in `dir`. If the hub runs as root, the server runs as another user. If that user cannot reach `dir` because a folder
+ * above is private, the database is below `/var/lib`.
  */
 function databaseIn(dir: string): string {
   if (process.getuid?.() !== 0) return join(dir, 'postgres');

@@ -14,21 +14,21 @@ import { placeOf } from './start.js';
 interface FactsOptions {
   readonly hub: string;
   readonly project: string;
-  /** Without it, the sign-in of this machine. */
+  /** The token. Without it, the sign-in of this machine is used. */
   readonly token: string | undefined;
-  /** A folder, or `s3://bucket/prefix?…` with the credentials of the environment. */
+  /** The destination: a folder, or `s3://bucket/prefix?…` with the credentials of the environment. */
   readonly to: string;
-  /** Where the clone stays that the facts are read from. */
+  /** The folder of the clone from which the facts are read. It is kept for the next run. */
   readonly data: string;
   readonly dataDir: string;
 }
 
-/** How many files and rows were written, by table. */
+/** The numbers of written files and rows, by table. */
 export type WrittenFacts = Readonly<Record<string, { readonly files: number; readonly rows: number }>>;
 
 /**
- * Brings a clone of a hub's project up to date and writes its usage facts as Parquet. Running it again replaces the files, so nothing is
- * counted twice. @throws what a pull throws; UNAVAILABLE if the place does not answer.
+ * Brings a clone of a hub's project up to date and writes its usage facts as Parquet. Running it again replaces the files, so nothing is counted
+ * twice. @throws the errors of a pull; UNAVAILABLE if the destination does not answer.
  */
 export async function exportFacts({ hub, project, token, to, data, dataDir }: FactsOptions): Promise<WrittenFacts> {
   const dir = join(data, `${project}.stemma`);
@@ -82,7 +82,7 @@ const parquetOf = ({ columns }: FactPartition): Uint8Array =>
     }),
   );
 
-/** Counts are 64 bits wide, and a time is a date. */
+/** Counts become 64-bit integers, and times become dates. */
 const stored = (kind: string, values: readonly (string | number | boolean | null)[]): unknown[] =>
   kind === 'count'
     ? values.map((value) => (value === null ? null : BigInt(value as number)))

@@ -1,6 +1,6 @@
-// hub: the server of a team. PostgreSQL holds items, a bucket or folder their objects, and core/sync says what travels.
-// service.ts answers the contract of `team`, access.ts decides who may do what.
-// A hub keeps nothing in memory that another would need: any number of them can serve one database.
+// hub: the server of a team. PostgreSQL holds the items, a bucket or folder holds their objects, and core/sync defines what is exchanged. service.ts
+// implements the contract of `team`, access.ts checks permissions. A hub keeps no shared state in memory, so any number of hubs can serve one
+// database.
 export { openHubDatabase } from './database.js';
 export { startEmbedded } from './embedded.js';
 export { exportFacts, type WrittenFacts, writeFacts } from './facts.js';

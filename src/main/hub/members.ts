@@ -11,7 +11,7 @@ interface NewMember {
   readonly expiresAt?: string | undefined;
 }
 
-/** Stores a token, or the role of an identity. A member who signs in has one role in a project: a new one replaces it. */
+/** Stores a token, or the role of an identity. A member who signs in has one role per project, so a new role replaces it. */
 async function addMember(
   { database, holder }: Called,
   input: NewMember,
@@ -46,7 +46,7 @@ async function addMember(
   });
 }
 
-/** The procedures of `members`: tokens, share links, and the roles of those who sign in. */
+/** The procedures of `members`: tokens, share links, and the roles of people who sign in. */
 export const members = {
   list: os.members.list.handler(async ({ input, context: { database, holder } }) => {
     const project = await projectFor(database, holder, input.project, 'administer');
@@ -80,7 +80,7 @@ export const members = {
     }));
   }),
   add: os.members.add.handler(({ input, context }) => addMember(context, input, null)),
-  // Nobody gets the token of a member who signs in.
+  // A member who signs in has no token, so nobody gets this one.
   grant: os.members.grant.handler(async ({ input, context }) => ({ id: (await addMember(context, input, input.identity)).id })),
   share: os.members.share.handler(async ({ input, context: { database, holder } }) => {
     requireAction(holder, 'write');

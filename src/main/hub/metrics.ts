@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { AggregationType, MeterProvider } from '@opentelemetry/sdk-metrics';
 
-/** Connections to the database. */
+/** The use of the connections to the database. */
 export interface PoolUse {
   readonly total: number;
   readonly idle: number;
-  /** Calls that wait for a connection. */
+  /** The number of calls that wait for a connection. */
   readonly waiting: number;
 }
 
-/** What a hub process counts. Names of procedures and codes of errors only: never names of projects or people, and no content. */
+/** The counters of a hub process. Their labels are names of procedures and codes of errors, never names of projects or people, and no content. */
 export interface HubMetrics {
-  /** A procedure was answered. `code` is `ok` or the code of the error. */
+  /** Counts an answered procedure. `code` is `ok` or the code of the error. */
   called(procedure: string, code: string, ms: number): void;
-  /** A parcel was stored. */
+  /** Counts a stored parcel. */
   stored(what: { readonly items: number; readonly objects: number; readonly bytes: number }): void;
   /** Answers a scrape in the text format of Prometheus. */
   answer(request: IncomingMessage, response: ServerResponse): void;

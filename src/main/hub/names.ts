@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/base/index.js';
 /** The name of an item as the database stores it: SHA-256 of its kind and key. */
 export const nameOf = (kind: string, key: string): Buffer => createHash('sha256').update(`${kind}\0${key}`).digest();
 
-/** Kinds that belong to a commit, beside the commits themselves. */
+/** Kinds of items that belong to a commit, except for commits. */
 const ofCommit: ReadonlySet<string> = new Set(['contextVersion', 'started', 'branchMark']);
 
 /** The name of the commit that an item continues or belongs to; null for other items. */
@@ -13,7 +13,7 @@ export function aboutOf(kind: string, { parent, context }: JsonObject): Buffer |
   return typeof commit === 'string' ? nameOf('context', commit) : null;
 }
 
-/** Items for the audit log: how many of each kind, and their numbers. Undefined for none. */
+/** Items for the audit log: the count of each kind, and their numbers. Undefined if there are no items. */
 export function namesOfItems(items: readonly { readonly kind: string; readonly seq: string }[]): string | undefined {
   if (items.length === 0) return undefined;
   const counts = new Map<string, number>();
@@ -22,13 +22,16 @@ export function namesOfItems(items: readonly { readonly kind: string; readonly s
   return `${kinds} (records ${items[0]?.seq} to ${items.at(-1)?.seq})`;
 }
 
-/** Objects for the audit log, by the beginnings of their hashes. Undefined for none. */
+/** Objects for the audit log, by the beginnings of their hashes. Undefined if there are no objects. */
 export function namesOfObjects(hashes: readonly string[]): string | undefined {
   if (hashes.length === 0) return undefined;
   const named = hashes.slice(0, namedObjects).map((hash) => hash.slice(0, namedDigits));
   return `${named.join(' ')}${hashes.length > namedObjects ? ` and ${hashes.length - namedObjects} more` : ''}`;
 }
 
-/** Objects that a line of the audit log names, and the digits of each hash. A clone reads thousands: what it took is in its line about records. */
+/**
+ * The number of objects that a line of the audit log names, and the digits of each hash. A clone reads thousands of objects; its line about items
+ * records what it copied.
+ */
 const namedObjects = 8;
 const namedDigits = 16;

@@ -7,13 +7,15 @@ import type { BackingStore } from '../../core/replicas/index.js';
 import { maxParcelBytes, type SentObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
 
-/** Objects that arrived together are one compressed file in the bucket, so that many small objects are few requests. */
+/** The objects of a hub. Objects that arrive together become one compressed file in the bucket, so that many small objects need few requests. */
 export interface HubObjects {
-  /** Writes the objects to the bucket. Call it before the transaction that names them; a file that nothing names does no harm. */
+  /**
+   * Writes the objects to the bucket. Call it before the transaction that records them: an unreferenced file does no harm, but a missing file would.
+   */
   write(objects: readonly SentObject[]): Promise<Written | undefined>;
-  /** Names written objects in the database. Objects that are known already stay where they are. */
+  /** Records written objects in the database. Objects that the hub already has stay in their files. */
   record(tx: InProject, project: number, written: Written): Promise<void>;
-  /** Objects by their hashes, at most about `bytes` of them. Unknown ones are left out. */
+  /** Reads objects by their hashes, up to about `bytes` in total. Unknown objects are omitted. */
   read(tx: InProject, hashes: readonly string[], bytes: number): Promise<SentObject[]>;
 }
 
@@ -23,7 +25,7 @@ interface Written {
   readonly objects: readonly SentObject[];
 }
 
-/** Bytes of unpacked files that are kept in memory: neighbors are read one after the other. */
+/** Bytes of unpacked files to keep in memory, because objects of the same file are read one after the other. */
 const keptBytes = 64 * 1024 * 1024;
 const uniqueBytes = 16;
 
@@ -43,7 +45,7 @@ export function openHubObjects(store: BackingStore): HubObjects {
   return {
     write: async (objects) => {
       if (objects.length === 0) return undefined;
-      // Random bytes at the end make every file one of its own, so that a file is removed without asking whether others name it.
+      // Random bytes at the end make every file unique, so that a file can be removed without checking for other references.
       const packed = zstdCompressSync(Buffer.concat([...objects.map(({ bytes }) => bytes), randomBytes(uniqueBytes)]));
       const hash = blake3Of(packed);
       await store.put(hash.toString('hex'), packed);
@@ -75,7 +77,7 @@ export function openHubObjects(store: BackingStore): HubObjects {
   };
 }
 
-/** Names written objects in the database. */
+/** Records written objects in the database. */
 async function record(tx: InProject, project: number, { hash, size, objects }: Written): Promise<void> {
   const { no } = await tx
     .insertInto('pack')
@@ -100,7 +102,7 @@ async function record(tx: InProject, project: number, { hash, size, objects }: W
     await tx
       .insertInto('object')
       .values(rows.slice(i, i + rowsAtOnce))
-      // Content that retention removed comes back.
+      // A new push restores content that retention removed.
       .onConflict((conflict) =>
         conflict
           .columns(['project', 'hash'])

@@ -1,30 +1,30 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { badRequest, isObject, StemmaError, stringAt } from '../../core/base/index.js';
 
-/** Who signs people in. */
+/** The issuer that signs people in. */
 export interface OidcOptions {
   /** The address of the issuer, exactly as its tokens name it. */
   readonly issuer: string;
-  /** The audience that a token must be for. */
+  /** The audience that a token must name. */
   readonly audience: string;
-  /** The client id for `stemma login`, if it is not the audience. */
+  /** The client id for `stemma login`, if it differs from the audience. */
   readonly client?: string | undefined;
 }
 
 /** Verifies tokens of an OpenID Connect issuer. */
 export interface Oidc {
-  /** What a client needs to sign in. */
+  /** The facts that a client needs to sign in. */
   readonly about: { readonly issuer: string; readonly audience: string; readonly client: string };
   /**
-   * The names of whoever a token is for: the verified e-mail address in lower case, and the subject.
-   * @throws UNAUTHORIZED for a token that does not hold; UNAVAILABLE if the issuer does not answer.
+   * The names of the person to whom a token was issued: the verified e-mail address in lower case, and the subject. @throws UNAUTHORIZED for a token
+   * that does not hold; UNAVAILABLE if the issuer does not answer.
    */
   identities(token: string): Promise<readonly string[]>;
 }
 
-/** Signatures with a key that only the issuer has. Never `none`, and never a shared secret. */
+/** The accepted signature algorithms. They need the issuer's private key; `none` and shared secrets are excluded. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
-/** Seconds by which the clocks of hub and issuer may differ. */
+/** The tolerated difference between the clocks of hub and issuer, in seconds. */
 const clockTolerance = 30;
 const answerMs = 10_000;
 
@@ -56,8 +56,7 @@ export function openOidc({ issuer, audience, client = audience }: OidcOptions): 
 }
 
 /**
- * A name with `@` is an e-mail address and counts only if the issuer verified it. So a subject that looks like the address of somebody else
- * does not count.
+ * A name with `@` is an e-mail address and counts only if the issuer verified it. Otherwise a subject could imitate the address of another person.
  */
 function identitiesIn({ email, email_verified: isVerified, sub }: JWTPayload): string[] {
   const names = [];
@@ -76,7 +75,7 @@ async function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
   return createRemoteJWKSet(new URL(keys), { timeoutDuration: answerMs });
 }
 
-/** @throws BAD_REQUEST for an address that others on the way could change. */
+/** @throws BAD_REQUEST for an address without TLS, because others on the network could change its answers. */
 function requireSafe(address: string, field: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const isLoopback = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);

@@ -4,13 +4,13 @@ import { encodeOutline, outlineOfParsed, readerOf } from '../../core/formats/ind
 import type { InProject } from './database.js';
 import type { HubObjects } from './objects.js';
 
-/** Bytes of contents that one question reads. What is left has no outline in the answer, and its reader fetches the content. */
+/** The most bytes of content that one request reads. Further contents get no outline, and the client fetches them instead. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** A content and the format in which a commit holds it. */
+/** The hash of a content, and the format in which a commit holds it. */
 export type Wanted = readonly [hash: string, format: string];
 
-/** The outlines of contents in the given order, from the database or made now. Null for one that the hub does not hold. */
+/** The outlines of contents in the given order, from the database or made now. Null for a content that the hub does not hold. */
 export async function outlinesOf(tx: InProject, objects: HubObjects, project: number, wanted: readonly Wanted[]): Promise<(string | null)[]> {
   const hashes = [...new Set(wanted.map(([hash]) => hash))];
   const rows = await tx

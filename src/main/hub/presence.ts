@@ -2,10 +2,13 @@ import { sql } from 'kysely';
 import type { Holder } from './access.js';
 import type { InProject } from './database.js';
 
-/** Who said hello within this time is there. Windows say hello several times within it. */
+/** A person who called `hello` within this time counts as present. Windows call it several times within this time. */
 const stays = sql`interval '90 seconds'`;
 
-/** Notes that a person is there, and returns the names of the others who are. Machines and readers of a link are not noted and see nobody. */
+/**
+ * Records that a person is present, and returns the names of the other present people. Machines and readers of a link are not recorded and see
+ * nobody.
+ */
 export async function peopleAt(tx: InProject, project: number, { no, name, role, shared }: Holder): Promise<string[]> {
   if (shared !== null || role === 'pusher') return [];
   await tx

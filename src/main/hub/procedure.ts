@@ -9,23 +9,23 @@ import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import { requireOpen } from './shares.js';
 
-/** What every call works with. */
+/** The services of the hub and the credentials of a call. */
 export interface HubContext {
   readonly database: HubDatabase;
   readonly objects: HubObjects;
   /** The `Authorization` header. */
   readonly authorization: string | undefined;
-  /** The issuer whose tokens are accepted as well. */
+  /** The issuer whose tokens are also accepted. */
   readonly oidc?: Oidc | undefined;
   readonly metrics?: HubMetrics | undefined;
-  /** Called when a call failed that was not refused. It holds no content. */
+  /** Called when a call failed unexpectedly. The message contains no content. */
   readonly onProblem?: ((message: string) => void) | undefined;
 }
 
-/** What an error is, without its message: that may hold content. PostgreSQL's codes say what is wrong. */
+/** The name of an error without its message, which may contain content. For PostgreSQL, its code is enough. */
 export const nameOfError = (error: unknown): string => stringAt(error, 'code') ?? (error instanceof Error ? error.name : 'unknown error');
 
-/** Implements the procedures of the hub. Each knows who calls. */
+/** Implements the procedures of the hub. Each gets the caller. */
 export const os = implement(hubContract)
   .$context<HubContext>()
   .use(async ({ next, path, context: { database, authorization, oidc, metrics, onProblem } }, input) => {
@@ -46,7 +46,7 @@ export const os = implement(hubContract)
     }
   });
 
-/** What a procedure works with. */
+/** The context of a procedure. */
 export type Called = HubContext & { readonly holder: Holder };
 
 /** Opens a project for a call and notes the call in the audit log. */

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { BackingStore } from '../../core/replicas/index.js';
 import type { HubDatabase } from './database.js';
 
-/** The lock under which one of several hub processes removes contents. */
+/** The advisory lock that lets only one of several hub processes remove contents. */
 const lock = 7_362_001;
 
 /**
- * Removes the contents that are older than their project keeps them. Commits, cards and tickets stay, with the hashes of what they held.
- * Another hub process that does it at the same time is left to it. Returns the number of removed objects.
+ * Removes contents whose retention has ended. Commits, cards and tickets stay, with the hashes of their contents. Does nothing while another hub
+ * process does the same. Returns the number of removed objects.
  */
 export async function removeExpired({ all }: HubDatabase, store: Pick<BackingStore, 'remove'>): Promise<number> {
   const projects = await all.selectFrom('project').select(['no', 'retention']).where('retention', 'is not', null).execute();
@@ -16,7 +16,7 @@ export async function removeExpired({ all }: HubDatabase, store: Pick<BackingSto
     const { count, files } = await all.transaction().execute(async (tx) => {
       const { rows } = await sql<{ mine: boolean }>`SELECT pg_try_advisory_xact_lock(${lock}) AS mine`.execute(tx);
       if (!rows[0]?.mine) return { count: 0, files: [] };
-      // A push of the same object puts it into another file, so these rows are looked at again under the lock of their update.
+      // A push of the same object moves it to another file, so the condition is checked again under the row lock of the update.
       const expired = await sql`
         UPDATE object o SET expired_at = now() FROM pack p
          WHERE p.no = o.pack AND o.project = ${no} AND o.expired_at IS NULL AND p.at < now() - make_interval(days => ${retention})`.execute(tx);
@@ -26,7 +26,7 @@ export async function removeExpired({ all }: HubDatabase, store: Pick<BackingSto
           .insertInto('audit')
           .values({ project: no, by: 'hub', action: 'retention', count: String(count) })
           .execute();
-      // Files of older hubs may serve several projects.
+      // Files that older hubs wrote may serve several projects.
       const { rows: files } = await sql<{ no: string; hash: Buffer }>`
         SELECT p.no, p.hash FROM pack p
          WHERE p.project = ${no} AND p.removed_at IS NULL AND p.at < now() - make_interval(days => ${retention})

@@ -24,15 +24,15 @@ interface HubOptions {
   readonly port: number;
   readonly host: string;
   readonly oidc?: Oidc | undefined;
-  /** The folder of this process for spans that it receives. Without it, it receives none. */
+  /** The folder of this process for received spans. Without it, the hub receives no spans. */
   readonly spans?: string | undefined;
-  /** Called when something failed that no request waits for. It holds no content. */
+  /** Called when background work failed. The message contains no content. */
   readonly onProblem?: ((message: string) => void) | undefined;
-  /** Without it, the hub speaks HTTP. */
+  /** Without it, the hub serves HTTP without TLS. */
   readonly tls?: TlsFiles | undefined;
-  /** Called for each answered request. It holds no content. */
+  /** Called for each answered request. The line contains no content. */
   readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
-  /** Called when the certificate was read again, with the problem if there is one. */
+  /** Called after the certificate was read again, with the problem if that failed. */
   readonly onCertificate?: ((problem: string | undefined) => void) | undefined;
 }
 
@@ -45,8 +45,8 @@ export interface RequestEntry {
 }
 
 /**
- * Serves a hub over HTTP, or with TLS: `/rpc` for clients, `/v1/traces` for spans, `/oidc` for those that sign in, `/health` for balancers. A hub keeps nothing in
- * memory that another would need, so any number of them can serve one database and bucket.
+ * Serves a hub over HTTP, or with TLS: `/rpc` for clients, `/v1/traces` for spans, `/oidc` for clients that sign in, `/health` for load balancers. A
+ * hub keeps no shared state in memory, so any number of hubs can serve one database and bucket.
  */
 export async function serveHub(options: HubOptions): Promise<RunningHub> {
   const { database, objects, port, host, oidc, tls, onRequest, onCertificate = () => {}, onProblem = () => {} } = options;
@@ -84,7 +84,7 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
       });
   };
   const server = tls ? createTlsServer(tls, listener, onCertificate) : createServer(listener);
-  // Clients close idle connections first, so that none is closed while a request is on its way.
+  // Longer than clients keep idle connections, so that the hub does not close a connection while a request is on its way.
   server.keepAliveTimeout = idleMs;
   await listening(server, port, host);
   return {
@@ -106,7 +106,7 @@ const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: 
     server.listen(port, host, () => resolve());
   });
 
-/** Programs on this machine, and admins of the whole hub. A request that a proxy passes on comes from elsewhere. */
+/** True for programs on this machine and for admins of the whole hub. A request that a proxy forwards comes from another machine. */
 async function mayScrape(database: HubDatabase, { socket, headers }: IncomingMessage): Promise<boolean> {
   const isPassedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
   if (!isPassedOn && /^(?:127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')) return true;
@@ -127,7 +127,7 @@ const isHealthy = (database: HubDatabase): Promise<boolean> =>
 /** Makes the first admin token of a hub. Undefined if it has one. */
 export async function firstToken({ all }: HubDatabase): Promise<string | undefined> {
   return all.transaction().execute(async (tx) => {
-    // Two hubs that start at once make one token.
+    // The lock makes two hubs that start at once create only one token.
     await sql`LOCK TABLE token IN SHARE ROW EXCLUSIVE MODE`.execute(tx);
     if (await tx.selectFrom('token').select('no').where('role', '=', 'admin').limit(1).executeTakeFirst()) return undefined;
     const { token, hash } = newToken();

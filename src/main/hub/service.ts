@@ -38,7 +38,7 @@ async function knownObjects(tx: InProject, hashes: readonly string[]): Promise<R
   return new Set([...rows.map(({ hash }) => hash.toString('hex')), ...wholes.map(([hash]) => hash)]);
 }
 
-/** Items of one answer, and bytes of their content after which it ends. */
+/** The most items of one answer, and the bytes of content after which it ends. */
 const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
 const objectBytesAtOnce = 16 * 1024 * 1024;
 
@@ -55,13 +55,13 @@ function requireSender(holder: Holder, { items, objects }: Parcel): void {
     });
 }
 
-/** @throws BAD_REQUEST for kinds that this hub does not know: an older hub must not take in what it cannot name. */
+/** @throws BAD_REQUEST for kinds that this hub does not know, because an older hub must not store items that it cannot interpret. */
 function requireKinds(items: readonly Item[]): void {
   const unknown = items.find(({ kind }) => !ruleOf(kind));
   if (unknown) throw badRequest('parcel', `This hub does not know items of the kind ${unknown.kind}. Update the hub.`);
 }
 
-/** Stores the items that are not the newest version already. One project takes parcels one after the other, so that numbers never go back. */
+/** Stores each item unless it equals the newest stored version. A project stores parcels one after the other, so that item numbers only grow. */
 async function storeItems(
   tx: InProject,
   project: number,
@@ -117,7 +117,7 @@ const sync = {
     return within(context, input.project, undefined, 'lack', async (tx) => {
       const names = input.items.map(([kind, key]) => nameOf(kind, key));
       const newest = await newestDigests(tx, names);
-      // A share link learns nothing of objects that it does not open.
+      // A share link must not learn whether other objects exist.
       const { shared } = context.holder;
       const known = shared === null ? await knownObjects(tx, input.objects) : await sharedObjects(tx, shared);
       return {

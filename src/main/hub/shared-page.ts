@@ -10,19 +10,19 @@ import { type Hub, pull } from '../../core/sync/index.js';
 import { preparePrices } from '../../core/usage/index.js';
 import { nameOf } from './names.js';
 
-/** Pages that are kept, by their token. */
+/** The number of pages to keep in memory. */
 const keptPages = 8;
 
 /** The pages of share links. */
 export interface SharedPages {
   /**
-   * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made of a clone that holds only what
-   * the link opens. `shared`: the names of its commits. @throws what a pull with the link's token throws.
+   * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made from a clone with the link's token, which
+   * holds only the shared commits and their ancestors. `shared`: the names of the shared commits. @throws the errors of a pull with the link's token.
    */
   page(token: string, hub: Hub, shared: readonly Buffer[]): Promise<string>;
 }
 
-/** Opens the pages of share links. A commit never changes, so a page is made once. */
+/** Opens the pages of share links. A commit never changes, so each page is made only once. */
 export function openSharedPages(): SharedPages {
   const kept = new Map<string, Promise<string>>();
   return {
@@ -79,22 +79,22 @@ pre code { padding: 0; background: none; }
 </html>
 `;
 
-/** What the bar above a shared page says. */
+/** The facts in the bar above a shared page. */
 export interface Shared {
   readonly project: string;
-  /** The link as the reader's browser reached it. */
+  /** The address of the link in the reader's browser. */
   readonly link: string;
   readonly role: string;
   readonly expiresAt: Date | null;
 }
 
-/** What the page of a link may load: its frame and its own style. The page in the frame has a policy of its own. */
+/** The content security policy of a link's page: it may load its frame and its own style. The page in the frame has its own policy. */
 export const framePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 const inMarkup = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** The read-only page of a link: a bar that says what it is and how to fork it, above the exported page in a frame of its own. */
+/** The read-only page of a link: a bar with the project and the way to fork it, above a frame with the exported page. */
 export const frameOf = ({ project, link, role, expiresAt }: Shared): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -128,7 +128,7 @@ iframe { flex: 1; border: 0; width: 100%; }
 </html>
 `;
 
-/** The page of a link that opens nothing. It does not say whether the link ever existed. */
+/** The page for an invalid link. It does not reveal whether the link ever existed. */
 export const refusalPage = (title: string, text: string): string => `<!doctype html>
 <html lang="en">
 <head>

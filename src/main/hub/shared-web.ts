@@ -9,10 +9,13 @@ import { frameOf, framePolicy, openSharedPages, refusalPage } from './shared-pag
 
 const route = /^\/share\/([^/]+)\/([^/]+)(\/page)?$/;
 
-/** Statuses of refusals. Anything else is a mistake of the hub. */
+/** The HTTP status of each refusal. Any other error is a fault of the hub. */
 const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUND: 404, BAD_REQUEST: 400 };
 
-/** Answers `/share/PROJECT/TOKEN`, the page of a link, and `/share/PROJECT/TOKEN/page`, the session in its frame. False for other paths. */
+/**
+ * Serves `/share/PROJECT/TOKEN` (the page of a link) and `/share/PROJECT/TOKEN/page` (the session in its frame). The handler returns false for other
+ * paths.
+ */
 export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
   const pages = openSharedPages();
   const answer = async (request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
@@ -33,7 +36,7 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
       response.writeHead(status, {
         'content-type': `${type}; charset=utf-8`,
         'cache-control': 'no-store',
-        // The link is a secret: no page that the reader goes to next may learn it.
+        // The link is a secret, which the browser must not send to the next page.
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'x-robots-tag': 'noindex',

@@ -5,16 +5,16 @@ import type { Holder } from './access.js';
 import type { InProject } from './database.js';
 import { wholesAmong } from './wholes.js';
 
-/** Procedures that a share link may call. Everything else is refused, whatever its role. */
+/** Procedures that a share link may call. All others are refused, regardless of its role. */
 const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects', 'sync.about', 'sync.outlines']);
 
-/** @throws UNAUTHORIZED if the token is a share link and the procedure is not for it. */
+/** @throws UNAUTHORIZED if the token is a share link that may not call the procedure. */
 export function requireOpen({ shared }: Holder, procedure: string): void {
   if (shared !== null && !open.has(procedure))
-    throw new StemmaError('UNAUTHORIZED', 'A share link opens its commits with what comes before them, and nothing else.', { field: 'token' });
+    throw new StemmaError('UNAUTHORIZED', 'A share link opens only its commits and their ancestors.', { field: 'token' });
 }
 
-/** The numbers of the items that a share link opens: its commits, the commits before them, and what belongs to them. */
+/** The numbers of the items that a share link opens: its commits, their ancestors, and the items that belong to them. */
 export async function sharedItems(tx: InProject, commits: readonly Buffer[]): Promise<string[]> {
   const { rows } = await sql<{ seq: string }>`
     WITH RECURSIVE line (name) AS (

@@ -15,29 +15,29 @@ import { hubRouter } from './service.js';
 
 /** Receives spans of OpenTelemetry and stores their conversations in the sender's project. */
 export interface HubSpans {
-  /** Whether the request is an export. Then it is answered. */
+  /** Answers the request if it is an export; returns false otherwise. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
-  /** Stores what waits, and stops. */
+  /** Stores all waiting spans and stops. */
   close(): Promise<void>;
 }
 
-/** A sender's spans become commits in a project of this hub process, which is pushed like any other. */
+/** The spans of one sender become commits in a local project of this hub process, which is then pushed like any other project. */
 interface Inbox {
   readonly receiver: Receiver;
   readonly sender: { authorization: string };
   close(): Promise<void>;
 }
 
-/** Open inboxes. The one that was used least recently is closed, and opened again when its sender sends. */
+/** The most open inboxes. The least recently used inbox is closed, and opened again at its sender's next export. */
 const maxInboxes = 64;
 
-/** The header that names the project, for tokens of more than one. */
+/** The header that names the project, for tokens of several projects. */
 const projectHeader = 'x-stemma-project';
 
-/** Statuses of refusals. */
+/** The HTTP status of each refusal. */
 const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 401, NOT_FOUND: 404, BAD_REQUEST: 400, UNAVAILABLE: 503 };
 
-/** Opens the door. `dir`: the folder of this process for what it received. `problem` gets no content. */
+/** Starts to receive spans. `dir`: the folder of this process for received spans. `problem` gets no content. */
 export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: string, problem: (message: string) => void): HubSpans {
   const inboxes = new Map<string, Inbox>();
   let closing: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: s
     const inbox = inboxes.get(place) ?? openInbox({ services, folder: join(dir, place), project, problem });
     inboxes.delete(place);
     inboxes.set(place, inbox);
-    // A token may be a new one of the same sign-in.
+    // A sign-in gets a new token from time to time.
     inbox.sender.authorization = authorization;
     for (const [oldest, other] of inboxes)
       if (inboxes.size > maxInboxes) {
@@ -60,7 +60,7 @@ export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: s
     const named = request.headers[projectHeader];
     const given = typeof named === 'string' ? named : undefined;
     const holder = await holderOf(database, { authorization, oidc, project: given });
-    if (holder.shared !== null) throw new StemmaError('UNAUTHORIZED', 'A share link sends no spans.', { field: 'token' });
+    if (holder.shared !== null) throw new StemmaError('UNAUTHORIZED', 'A share link cannot send spans.', { field: 'token' });
     const own = given ?? (await database.all.selectFrom('project').select('name').where('no', '=', holder.project).executeTakeFirst())?.name;
     if (own === undefined) throw badRequest(projectHeader, `This token opens several projects. Name one in the header ${projectHeader}.`);
     const { id } = await projectFor(database, holder, own);
@@ -98,7 +98,7 @@ function openInbox({ services, folder, project, problem }: InboxOptions): Inbox 
   const dir = join(folder, 'spans.stemma');
   const local = existsSync(dir) ? openProject(dir, Date.now) : createProject({ dir }, Date.now);
   const sender = { authorization: '' };
-  // The hub takes it like a push of the sender, with the sender's rights at that moment.
+  // The hub checks this push with the sender's current permissions, like any other push.
   const hub = hubOver(createRouterClient(hubRouter, { context: () => ({ ...services, ...sender }) }), project);
   const receiver = openReceiver({
     folder: join(folder, 'received'),

@@ -15,7 +15,7 @@ import type { TlsFiles } from './tls.js';
 interface StartOptions {
   readonly port: number;
   readonly host: string;
-  /** Folder for what is not given: the database, and the objects. */
+  /** The folder for the built-in database and the objects, if no other place is given. */
   readonly data: string;
   readonly database?: string | undefined;
   readonly objects?: string | undefined;
@@ -26,7 +26,7 @@ interface StartOptions {
   readonly onProblem?: (message: string) => void;
 }
 
-/** A hub that runs until a signal ends it. */
+/** A running hub with its address and, at the first start, its first token. */
 export interface StartedHub {
   readonly address: string;
   /** The first admin token, at the first start only. */
@@ -34,7 +34,9 @@ export interface StartedHub {
   readonly ended: Promise<void>;
 }
 
-/** Starts a hub with its database and objects. @throws UNAVAILABLE if one of them does not answer; BAD_REQUEST for an invalid address. */
+/**
+ * Starts a hub with its database and objects. @throws UNAVAILABLE if the database or the objects do not answer; BAD_REQUEST for an invalid address.
+ */
 export async function startHub({
   port,
   host,
@@ -90,7 +92,7 @@ export async function startHub({
   return { address: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${running.port}`, token, ended };
 }
 
-/** Milliseconds between two looks for contents that retention removes. */
+/** Milliseconds between two removals of expired contents. */
 const sweepMs = 3_600_000;
 
 function folderAt(dir: string): ReplicaPlace {
@@ -98,7 +100,7 @@ function folderAt(dir: string): ReplicaPlace {
   return { kind: 'folder', dir };
 }
 
-/** The place of an `s3:` address or a folder. @throws BAD_REQUEST for another address. */
+/** Parses an `s3:` address or a folder. @throws BAD_REQUEST for any other address. */
 export function placeOf(text: string): ReplicaPlace {
   if (!/^[a-z0-9]+:\/\//.test(text)) return folderAt(text);
   const url = new URL(text);

@@ -10,14 +10,14 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** Milliseconds between two looks at the files. Polling also notices files that are links to a new folder. */
+/** Milliseconds between two checks of the files. Unlike a watch, polling also notices when a link points to a new folder. */
 const lookMs = 10_000;
-/** Bytes of a file with certificates. */
+/** The largest file with certificates, in bytes. */
 const maxFileBytes = 1024 * 1024;
 
 /**
- * Makes a server with TLS. New files are used from the next connection on, after SIGHUP or by themselves. Files that do not fit leave the
- * old certificate in place and are reported to `tell`, which never gets content. @throws BAD_REQUEST if the first files cannot be used.
+ * Makes a server with TLS. Changed files are read after SIGHUP or the next check, and used from the next connection on. If they are invalid, the old
+ * certificate stays in use and `tell` gets the problem, without content. @throws BAD_REQUEST if the first files cannot be used.
  */
 export function createTlsServer(files: TlsFiles, listener: RequestListener, tell: (problem: string | undefined) => void): Server {
   const pem = (file: string): Buffer => readOpened(openNamed(file, { limit: maxFileBytes }));

@@ -8,8 +8,8 @@ import type { HubObjects } from './objects.js';
 const bytesOf = (hashes: readonly string[]) => sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')));
 
 /**
- * Notes that parts which the hub holds are one object. Each part was proved when it arrived; here the whole is.
- * @throws NOT_FOUND if the hub lacks a part; BAD_REQUEST if the parts are not the object.
+ * Records that parts which the hub holds form one object. Each part was verified when it arrived; this verifies the whole. @throws NOT_FOUND if the
+ * hub lacks a part; BAD_REQUEST if the parts are not the object.
  */
 export async function joinParts(tx: InProject, objects: HubObjects, project: number, { hash, contentType, size, parts }: WholeObject): Promise<void> {
   const hasher = blake3Parts();
@@ -28,7 +28,7 @@ export async function joinParts(tx: InProject, objects: HubObjects, project: num
     .execute();
 }
 
-/** The objects in parts among these, by hash. `isExpired`: a part is gone. */
+/** The objects among these that are stored in parts, by hash. `isExpired`: retention removed a part. */
 export async function wholesAmong(
   tx: InProject,
   hashes: readonly string[],

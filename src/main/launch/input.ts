@@ -1,12 +1,12 @@
 import { readSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
-/** How long to wait before an empty pipe is asked again, in milliseconds. */
+/** Milliseconds to wait before an empty pipe is read again. */
 const pauseMs = 5;
 
 /**
- * Reads standard input to its end. A program that shares the pipe may have made it non-blocking: then a read of an empty pipe fails with EAGAIN
- * although its writer goes on.
+ * Reads standard input to its end. If a program that shares the pipe made it non-blocking, a read of an empty pipe fails with EAGAIN although the
+ * writer has not finished.
  */
 export async function readStandardInput(): Promise<string> {
   const parts: Buffer[] = [];
@@ -19,7 +19,7 @@ export async function readStandardInput(): Promise<string> {
   }
 }
 
-/** How many bytes were read: 0 at the end, undefined if none are there yet. */
+/** The number of bytes read: 0 at the end, undefined if no bytes have arrived yet. */
 function readInto(room: Buffer): number | undefined {
   try {
     return readSync(0, room);

@@ -19,7 +19,7 @@ export function dataDirOf(env: Environment = process.env, platform: string = pro
   return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'stemma');
 }
 
-/** The folders of each agent: the one that its environment variable names, and the one in the home folder. */
+/** The folders of each agent: the folder that its environment variable names, and the folder in the home folder. */
 const agentFolders: Readonly<Record<SourceAgent, (env: Environment, home: string, platform: string) => readonly (string | undefined)[]>> = {
   'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
   codex: (env, home) => [env.CODEX_HOME, join(home, '.codex')],
@@ -56,7 +56,7 @@ const agentFolders: Readonly<Record<SourceAgent, (env: Environment, home: string
   pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 
-/** The folder of an editor of the family of VS Code in which extensions keep what belongs to a person. */
+/** The folder in which extensions of an editor of the VS Code family store a person's data. */
 function editorFolder(editor: string, env: Environment, home: string, platform: string): string {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', editor, 'User');
   if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData', 'Roaming'), editor, 'User');
@@ -68,7 +68,7 @@ const userFolders = (env: Environment, home: string, platform: string): string[]
   join(home, '.vscode-server', 'data', 'User'),
 ];
 
-/** Where an extension keeps its files, in each editor of the family. */
+/** The folders of an extension's files, one for each editor of the VS Code family. */
 const extensionFolders = (name: string, env: Environment, home: string, platform: string): string[] =>
   [...userFolders(env, home, platform), ...['Cursor', 'Windsurf'].map((editor) => editorFolder(editor, env, home, platform))].map((folder) =>
     join(folder, 'globalStorage', name),
@@ -87,8 +87,8 @@ export function agentRootsOf(env: Environment = process.env, home: string = home
 }
 
 /**
- * The Node that runs the engine in place of Electron's utility process, from `STEMMA_ENGINE_NODE`. A package ignores the variable:
- * otherwise anything that sets a variable for a person's session could run a program with the rights of the app.
+ * The Node that runs the engine in place of Electron's utility process, from `STEMMA_ENGINE_NODE`. A package ignores the variable; otherwise, a
+ * program that can set environment variables could run any program with the permissions of the app.
  */
 export const engineNode = (isPackaged: boolean, env: Environment = process.env): string | undefined =>
   isPackaged ? undefined : env.STEMMA_ENGINE_NODE || undefined;
@@ -96,8 +96,8 @@ export const engineNode = (isPackaged: boolean, env: Environment = process.env):
 const isProject = (path: string): boolean => path.endsWith('.stemma');
 
 /**
- * What the engine needs to know about this machine. `paths` come from the command line, relative to `cwd`: the first project folder is
- * opened, everything else is offered for import.
+ * The facts about this machine that the engine needs. `paths` come from the command line, relative to `cwd`: the first project folder is opened, all
+ * other paths are offered for import.
  */
 export function engineOptions(paths: readonly string[] = [], cwd: string = process.cwd(), env: Environment = process.env): EngineOptions {
   const named = paths.map((path) => resolve(cwd, path));

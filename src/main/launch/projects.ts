@@ -8,7 +8,7 @@ import { dataDirOf } from './places.js';
 /** How the project of a command was chosen. */
 export interface ChosenProject {
   readonly dir: string;
-  /** False if a person named it, with `--project` or `STEMMA_PROJECT`. True if it lies in or above the working folder. */
+  /** False if a person named the project with `--project` or `STEMMA_PROJECT`. True if Stemma found it in or above the working folder. */
   readonly isFound: boolean;
 }
 
@@ -17,14 +17,14 @@ export interface ProjectSearch {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly home?: string;
   readonly temporary?: readonly string[];
-  /** The person trusts the project with this very command. */
+  /** True if the command itself trusts the project (`--trust`). */
   readonly trusts?: boolean | undefined;
 }
 
 /**
- * The project that a command works on: the named one, else the one that `STEMMA_PROJECT` names, else the only `*.stemma` in the working
- * folder or in the nearest folder above it that has one. Undefined if no project is found.
- * @throws BAD_REQUEST if the nearest folder has several; UNAUTHORIZED if nobody trusts its only one here.
+ * The project that a command works on: the named project, else the project in `STEMMA_PROJECT`, else the only `*.stemma` in the working folder or in
+ * the nearest folder above with a project. Undefined if no project is found. @throws BAD_REQUEST if the nearest folder has several projects;
+ * UNAUTHORIZED if nobody on this machine trusts its only project.
  */
 export function findProject(named: string | undefined, search: ProjectSearch = {}): ChosenProject | undefined {
   const { cwd = process.cwd(), env = process.env, trusts = false } = search;
@@ -44,7 +44,7 @@ export function findProject(named: string | undefined, search: ProjectSearch = {
   return { dir, isFound: true };
 }
 
-/** The projects in the nearest folder that has any. */
+/** The projects in the nearest folder that contains a project. */
 function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [tmpdir(), '/tmp', '/var/tmp', '/dev/shm'] }: ProjectSearch): string[] {
   for (const folder of searchedFolders(resolve(cwd), home, temporary)) {
     if (isProject(folder)) return [folder];
@@ -55,8 +55,8 @@ function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [t
 }
 
 /**
- * The working folder and the folders above it, up to the home folder, or to the root of the file system if the working folder is not
- * inside of the home folder. Folders for temporary files above it are left out: everybody writes there.
+ * The working folder and the folders above it, up to the home folder, or to the root of the file system if the working folder is outside of the home
+ * folder. Folders for temporary files above it are skipped, because every user can write there.
  */
 export function searchedFolders(cwd: string, home: string, temporary: readonly string[]): string[] {
   const end = realPathOf(home);
@@ -87,7 +87,7 @@ function projectsIn(folder: string): string[] {
       .map((name) => join(folder, name))
       .filter(isProject);
   } catch {
-    // A folder that may not be listed holds no project for this person.
+    // If this person cannot list a folder, it counts as a folder without a project.
     return [];
   }
 }

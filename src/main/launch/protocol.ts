@@ -6,14 +6,14 @@ import type { Caller, EngineOptions } from '../../core/project/index.js';
 export type ContractClient = ContractRouterClient<Contract>;
 
 /**
- * A message from a host to its engine. `connect` comes with a port if the engine can receive one (utility process, worker). A Node
- * process cannot, so each connection has a number and its frames travel as `frame`. Only oRPC reads the frames.
+ * A message from a host to its engine. `connect` carries a port if the engine can receive ports (utility process, worker). A Node process cannot, so
+ * each connection has a number and its frames are sent as `frame`. Only oRPC reads the frames.
  */
 export type ToEngine =
-  /** `keepsKeys`: the host answers `vault` messages. */
+  /** `keepsKeys`: true if the host answers `vault` messages. */
   | { kind: 'start'; options: EngineOptions; keepsKeys?: true }
   | { kind: 'vault'; number: number; text?: string; problem?: string }
-  /** The start parameters for connections from now on. */
+  /** Sets the start parameters of future connections. */
   | { kind: 'startup'; startup: EngineOptions['startup'] }
   | { kind: 'connect'; connection: number; caller: Caller }
   | { kind: 'frame'; connection: number; frame: Frame }
@@ -32,7 +32,7 @@ export type FromEngine =
 export type Frame = string | Uint8Array;
 
 /**
- * The largest frame that an engine reads. Parsing blocks the engine for all windows, so the limit also bounds how long one
- * window can hold up the others.
+ * The largest frame that an engine reads, in bytes. Parsing blocks the engine for all windows, so the limit also bounds how long one window can delay
+ * the others.
  */
 export const maxFrameBytes = 64 * 1024 * 1024;

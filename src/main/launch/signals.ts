@@ -2,19 +2,19 @@
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type EndSignal = (typeof endSignals)[number];
 
-/** How long an orderly end may take, in milliseconds. */
+/** The time limit of an orderly end, in milliseconds. */
 const graceMs = 3_000;
 
 export interface SignalWatch {
-  /** The signal that came, if one did. */
+  /** The received signal, if any. */
   came(): EndSignal | undefined;
-  /** Signals end the process at once again. */
+  /** Removes the handlers, so that a signal ends the process at once again. */
   close(): void;
 }
 
 /**
- * Calls `end` at the first of the signals that ask this process to end. A second signal ends the process at once, and so does the end of the
- * grace period: a thread may be in the middle of a read that never returns. Needs a main thread that is not blocked itself.
+ * Calls `end` at the first signal that asks this process to end. A second signal or the end of the grace period ends the process at once, because a
+ * thread may be in a read that never returns. Works only while the main thread is not blocked.
  */
 export function onEndSignal(end: () => void, signals: readonly EndSignal[] = endSignals): SignalWatch {
   let came: EndSignal | undefined;

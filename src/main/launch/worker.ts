@@ -6,7 +6,7 @@ import type { FromEngine, ToEngine } from './protocol.js';
 /** An engine on its own thread. `connect` opens a connection that lives as long as its port. */
 export interface WorkerEngine {
   connect(caller: Caller): MessagePort;
-  /** Resolves when the thread has ended, with the error if it ended by itself. */
+  /** Resolves when the thread has ended, with the error if it ended unexpectedly. */
   ended: Promise<Error | undefined>;
   /** Closes the projects and ends the thread. */
   close(): Promise<void>;
@@ -14,7 +14,7 @@ export interface WorkerEngine {
 
 /** Starts an engine on a worker thread. Rejects if the engine cannot start. */
 export async function startWorker(options: EngineOptions): Promise<WorkerEngine> {
-  // An engine without a worker imports on its own thread, within the limits of one (core/project/worker.ts).
+  // An engine without an import worker imports on its own thread, so the thread gets the memory limits of a worker (core/project/worker.ts).
   const limits = options.worker === undefined ? { resourceLimits: { maxYoungGenerationSizeMb: 16 } } : {};
   const worker = new Worker(built('engine', 'engine.js'), { name: 'stemma-engine', ...limits });
   const say = (message: ToEngine, port?: MessagePort): void => worker.postMessage({ message, port }, port ? [port] : []);

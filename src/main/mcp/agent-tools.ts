@@ -21,7 +21,7 @@ const spaceTools: readonly AgentTool[] = [
   spaces(
     'space_post',
     'writes',
-    'Posts a message in a space, outside of a run. With `wait` it expects an answer: of one member with `for`, else a reply or the next message of a person.',
+    'Posts a message in a space, outside of a run. With `wait`, it expects an answer: a message of one member with `for`, else a reply or the next message of a person.',
     inputOf(space.post),
     (client, input) => client.space.post(input),
     { who: 'senderId' },
@@ -35,14 +35,14 @@ const runTools: readonly AgentTool[] = [
   runs(
     'run_list',
     'reads',
-    'Lists runs of agents in spaces, newest first: what started each, and for whom it waits.',
+    'Lists runs of agents in spaces, newest first, each with its trigger and the entity that it waits for.',
     inputOf(run.list),
     (client, input) => client.run.list(input),
   ),
   runs(
     'run_send',
     'writes',
-    "Sends a message of a run's agent. With `wait` the run pauses until its answer comes.",
+    "Sends a message of a run's agent. With `wait`, the run pauses until the answer comes.",
     inputOf(run.send),
     (client, input) => client.run.send(input),
     { check: ownRun },
@@ -77,7 +77,7 @@ const cardTools: readonly AgentTool[] = [
   cards(
     'card_add',
     'writes',
-    'Writes a card. A card that a turn holds is sealed and refuses other content.',
+    'Writes a card. Fails if a turn holds a card with this id and other content.',
     inputOf(card.add),
     (client, input) => client.card.add(input),
     { who: 'card.authorId' },
@@ -85,12 +85,8 @@ const cardTools: readonly AgentTool[] = [
   cards('card_get', 'reads', 'Returns a card.', inputOf(card.get), (client, input) => client.card.get(input)),
   cards('box_create', 'writes', 'Creates a box from cards.', inputOf(box.create), (client, input) => client.box.create(input)),
   cards('box_cards', 'reads', 'Returns the cards of a box, in its order.', inputOf(box.cards), (client, input) => client.box.cards(input)),
-  cards(
-    'box_append',
-    'writes',
-    'Adds cards to the end of a box. A box that a turn holds is sealed and refuses it.',
-    inputOf(box.append),
-    (client, input) => client.box.append(input),
+  cards('box_append', 'writes', 'Adds cards to the end of a box. Fails if a turn holds the box.', inputOf(box.append), (client, input) =>
+    client.box.append(input),
   ),
 ];
 
@@ -98,7 +94,7 @@ const handoverTools: readonly AgentTool[] = [
   handovers(
     'handover_delegate',
     'writes',
-    'Hands an instruction to another agent: a new one of a profile, an existing one, or a clone. It runs when a person or the policy starts it.',
+    'Hands an instruction to another agent: a new agent with a profile, an existing agent, or a clone. It runs when a person or the policy starts it.',
     inputOf(handover.delegate),
     (client, input) => client.handover.delegate(input),
     { who: 'sourceAgentId', check: ownAgent },
@@ -114,7 +110,7 @@ const handoverTools: readonly AgentTool[] = [
   handovers(
     'handover_ask_expert',
     'writes',
-    'Asks a new agent of a profile a question. Its answer is in its output box.',
+    'Asks a new agent with a profile a question. The answer is in its output box.',
     inputOf(handover.askExpert),
     (client, input) => client.handover.askExpert(input),
     { who: 'sourceAgentId', check: ownAgent },
@@ -129,7 +125,7 @@ const handoverTools: readonly AgentTool[] = [
   handovers(
     'agent_begin',
     'writes',
-    'Begins a turn that was handed to you. Its input is fixed from then on.',
+    'Begins a turn that was handed to you. From then on, its input cannot change.',
     inputOf(agent.begin),
     (client, input) => client.agent.begin(input),
     { check: ownTurn },
@@ -137,7 +133,7 @@ const handoverTools: readonly AgentTool[] = [
   handovers(
     'agent_input',
     'writes',
-    'Returns what your turn sees now, and records it as a call of the turn.',
+    'Returns the current input of your turn, and records this as a model call of the turn.',
     inputOf(agent.input),
     (client, input) => client.agent.input(input),
     { check: ownTurn },
@@ -170,5 +166,5 @@ const composeTools: readonly AgentTool[] = [
   ),
 ];
 
-/** Tools for work together: spaces, runs, cards, handovers and composition. */
+/** Tools for work with other agents: spaces, runs, cards, handovers and composition. */
 export const agentTools: readonly AgentTool[] = [...spaceTools, ...runTools, ...cardTools, ...handoverTools, ...composeTools];

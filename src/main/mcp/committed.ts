@@ -4,15 +4,15 @@ import type { Job } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import type { Caller } from './tool.js';
 
-/** How long a call waits at most, and how often it looks. */
+/** The longest wait of a call, and the time between two checks, in milliseconds. */
 const maxWaitMs = 5_000;
 const pollMs = 30;
-/** How far back an open call can be: an agent calls few tools at once. */
+/** The number of last entries to search for the open call. It is small, because an agent calls few tools at once. */
 const lastEntries = 20;
 
 /**
- * Waits until the chain of a caller that works in a job has this call, so that what the call writes carries all that the agent knew (K4). An
- * agent writes its history a moment after it calls. One that writes it later is not waited for longer than 5 seconds.
+ * Waits until the chain of a caller that works in a job contains this call, so that a ticket or message gets the whole context of the agent (K4). An
+ * agent writes its history a moment after the call. The wait ends after 5 seconds.
  */
 export async function untilCommitted(client: ContractClient, { as }: Caller, toolName: string, input: object): Promise<void> {
   if (as === undefined) return;

@@ -14,7 +14,7 @@ export const historyTools: readonly AgentTool[] = [
   tool(
     'checkpoint',
     'writes',
-    'Stores a moment of understanding as a commit: `text` in a format (claude-code-v1, markdown, …) after `parent`, or null for a new chain. `principal` is whose understanding it is. `checkpoint` is `explicit` if you decided to store it.',
+    'Stores a context as a commit: `text` in a format (claude-code-v1, markdown, …) after `parent`, or null for a new chain. `principal` is the person or agent that the commit belongs to. `checkpoint` is `explicit` if you decided to store it.',
     inputOf(context.checkpoint),
     (client, input) => client.context.checkpoint(input),
     { who: 'principal' },
@@ -43,7 +43,7 @@ export const historyTools: readonly AgentTool[] = [
   tool(
     'materialize',
     'reads',
-    `Tells a context as a narrative: who said what, and which tools ran with what effect. It has at most \`maxTokens\` tokens (default ${defaultTokens}).`,
+    `Returns a context as a narrative: who said what, and which tools ran with what effect, in at most \`maxTokens\` tokens (default ${defaultTokens}).`,
     inputOf(context.materialize).omit({ format: true }),
     async (client, input) => {
       const narrative = await client.context.materialize({ maxTokens: defaultTokens, ...input, format: 'narrative' });
@@ -54,7 +54,7 @@ export const historyTools: readonly AgentTool[] = [
   tool(
     'compaction',
     'reads',
-    `Returns what a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results (default \`limit\` ${defaultLosses}).`,
+    `Returns the size of the context before and after a compaction, and the files, decisions, errors and results that its summary does not mention (default \`limit\` ${defaultLosses}).`,
     inputOf(usage.compaction),
     (client, input) => client.usage.compaction({ limit: defaultLosses, ...input }),
   ),
@@ -64,7 +64,7 @@ export const historyTools: readonly AgentTool[] = [
   tool(
     'turn_reproduce',
     'reads',
-    'Rebuilds the calls of a turn and compares them with what was recorded.',
+    'Rebuilds the model calls of a turn and compares them with the recorded calls.',
     inputOf(turn.reproduce),
     (client, input) => client.turn.reproduce(input),
   ),

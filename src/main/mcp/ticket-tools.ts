@@ -13,7 +13,7 @@ export const ticketTools: readonly AgentTool[] = [
   tool(
     'ticket_create',
     'writes',
-    'Creates a ticket. With `by` and without a context, records the context that you have at this moment.',
+    'Creates a ticket. With `by` and without a context, records your latest context.',
     inputOf(ticket.create),
     (client, input) => client.ticket.create(input),
     { who: 'by' },
@@ -21,7 +21,7 @@ export const ticketTools: readonly AgentTool[] = [
   tool(
     'ticket_update',
     'writes',
-    'Changes fields of a ticket. Each change is a version that stays.',
+    'Changes fields of a ticket. Each change is stored as a version.',
     inputOf(ticket.update),
     (client, input) => client.ticket.update(input),
     { who: 'by' },
@@ -75,7 +75,7 @@ export const ticketTools: readonly AgentTool[] = [
   tool(
     'ticket_answer',
     'writes',
-    "Has a provider answer the last message of a ticket's thread, from the context of the ticket. `recorded` answers only recorded questions.",
+    "Lets a provider answer the last message of a ticket's thread, from the context of the ticket. `recorded` answers only recorded questions.",
     inputOf(ticket.answer),
     async (client, input) => {
       const reply = await client.ticket.answer(input);
@@ -91,21 +91,21 @@ export const ticketTools: readonly AgentTool[] = [
   tool(
     'ticket_start_from',
     'reads',
-    'Returns the context from which somebody should start on a ticket. Set `who` to yourself for your own. Null is a fresh start; `choices` names the alternatives.',
+    'Returns the context from which a person or agent should start on a ticket. Set `who` to your own name to get yours. Null is a fresh start; `choices` lists the alternatives.',
     inputOf(ticket.startFrom),
     (client, input) => client.ticket.startFrom(input),
   ),
   tool(
     'ticket_events',
     'reads',
-    `Lists requested starts: who should start what, from which context, oldest first (default \`limit\` ${defaultTickets}). Nothing runs by itself: acknowledge what you start.`,
+    `Lists requested starts: who should start on which ticket and from which context, oldest first (default \`limit\` ${defaultTickets}). Acknowledge the requests that you start on.`,
     inputOf(ticket.events),
     (client, input) => client.ticket.events({ limit: defaultTickets, ...input }),
   ),
   tool(
     'ticket_acknowledge',
     'writes',
-    'Records that you took, did or dismissed a requested start. The first to take it has it.',
+    'Records that you took, did or dismissed a requested start. A start can be taken only once.',
     inputOf(ticket.acknowledge),
     (client, input) => client.ticket.acknowledge(input),
     { who: 'by' },

@@ -5,7 +5,7 @@ import type { ContractClient } from '../launch/index.js';
 export const groups = ['history', 'tickets', 'spaces', 'runs', 'cards', 'handover', 'compose'] as const;
 export type Group = (typeof groups)[number];
 
-/** For whom the server works, from its command line: an agent, entity or person, and its run in a space. */
+/** The agent, entity or person that the server works for, and its run in a space, from the command line. */
 export interface Caller {
   readonly as?: string | undefined;
   readonly run?: string | undefined;
@@ -20,9 +20,9 @@ export interface AgentTool {
   readonly description: string;
   readonly readOnly: boolean;
   readonly inputSchema: { readonly type: 'object'; readonly [word: string]: unknown };
-  /** The field that says who calls. A named caller sets it, and no call can name somebody else. */
+  /** The input field with the name of the caller. If the command line names a caller, the server fills this field and refuses any other name. */
   readonly who: string | undefined;
-  /** Whether it needs a model, which only a person or a policy starts. */
+  /** True if the tool starts a model, which only a person or a policy may do. */
   readonly starts: boolean;
   /** Calls the procedure. The contract checks the input. */
   call(client: ContractClient, input: Given, caller: Caller): Promise<unknown>;
@@ -31,7 +31,7 @@ export interface AgentTool {
 interface More {
   readonly who?: string;
   readonly starts?: boolean;
-  /** Refuses what is not the caller's own. */
+  /** Refuses calls on things that belong to others. */
   readonly check?: (client: ContractClient, input: Given, caller: Caller) => Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export const toolsOf =
 export const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
   procedure['~orpc'].inputSchema as NonNullable<Schema>;
 
-/** A call in somebody else's name, or on what belongs to somebody else. */
+/** A call in the name of another agent, or on something that belongs to another agent. */
 export class NotYours extends Error {}
 
 /** @throws NotYours unless the run is the caller's */
@@ -82,7 +82,7 @@ export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { 
   if (turn && turn.agentId !== as) throw new NotYours(`The turn ${String(agentTurnId)} belongs to ${turn.agentId}, not to ${as}.`);
 }
 
-/** Makes the caller an agent that can hand out turns, when it does so for the first time. */
+/** Registers the caller as an agent at its first handover, so that it can hand out turns. */
 export async function ownAgent(client: ContractClient, _input: Given, { as }: Caller): Promise<void> {
   if (as === undefined) return;
   const { agents } = await client.handover.map({});

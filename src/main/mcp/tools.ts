@@ -9,7 +9,7 @@ const tools: readonly AgentTool[] = [...historyTools, ...ticketTools, ...agentTo
 /** The names that select tools: groups and single tools. */
 export const toolNames: readonly string[] = [...groups, ...tools.map(({ name }) => name)];
 
-/** The tools of these groups and names, as a caller sees them. Without names, all. */
+/** The tools of these groups and names, as a caller sees them. The default is all tools. */
 export function toolsFor(names: readonly string[] | undefined, caller: Caller): readonly AgentTool[] {
   return tools
     .filter(({ name, group }) => names === undefined || names.includes(group) || names.includes(name))
@@ -44,7 +44,7 @@ function withOwn(input: Record<string, unknown>, [first = '', ...rest]: readonly
   return { ...input, [first]: value };
 }
 
-/** A JSON Schema without fields, which are named by their paths. */
+/** Removes fields, named by their paths, from a JSON Schema. */
 function withoutFields(schema: Fields, paths: readonly string[]): Fields {
   const kept: Record<string, unknown> = { ...fieldsOf(schema.properties) };
   for (const path of paths) {

@@ -8,10 +8,10 @@ const paths = new Map<string, Signal | undefined>([
   ['/v1/logs', 'logs'],
   ['/v1/metrics', undefined],
 ]);
-/** Whether a path is one of them. */
+/** Whether exporters send to this path. */
 export const isExportPath = (path: string): boolean => paths.has(path);
 
-/** Answers an export in the encoding in which it came. The caller has checked who sent it. */
+/** Answers an export in the encoding of the request. The caller has authenticated the sender. */
 export async function answerExport(request: IncomingMessage, response: ServerResponse, path: string, receiver: Receiver): Promise<void> {
   const type = request.headers['content-type'] ?? '';
   const isJson = !/^application\/x-protobuf\b/i.test(type);
@@ -20,7 +20,7 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
     const body = await bytesOf(request);
     const signal = paths.get(path);
     if (signal) receiver.take(signal, receivedIn(signal, body, type, request.headers['content-encoding']));
-    // An empty message says that everything was accepted.
+    // An empty message means that everything was accepted.
     response.writeHead(200, { 'content-type': isJson ? 'application/json' : 'application/x-protobuf' }).end(isJson ? '{}' : '');
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

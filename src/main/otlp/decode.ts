@@ -2,21 +2,21 @@ import { gunzipSync, inflateSync } from 'node:zlib';
 import protobuf from 'protobufjs/light.js';
 import { exportSchema } from './schema.js';
 
-/** A span or log as OTLP JSON has it, with its resource and scope. */
+/** A span or log in the form of OTLP JSON, with its resource and scope. */
 export interface Received {
   readonly resource: unknown;
   readonly scope: unknown;
   readonly item: Readonly<Record<string, unknown>>;
 }
 
-/** How an export of each signal is named, from the outside to its items. */
+/** For each signal: the names of the nested lists of an export, from the outside to the items. */
 export const signals = {
   spans: { message: 'ExportTraceServiceRequest', resources: 'resourceSpans', scopes: 'scopeSpans', items: 'spans' },
   logs: { message: 'ExportLogsServiceRequest', resources: 'resourceLogs', scopes: 'scopeLogs', items: 'logRecords' },
 } as const;
 export type Signal = keyof typeof signals;
 
-/** A request that cannot be read, with the status to answer. */
+/** The error for a request that cannot be read, with the HTTP status of the answer. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -26,7 +26,7 @@ export class Refused extends Error {
   }
 }
 
-/** The largest request, unpacked. Exporters send a few hundred spans at a time. */
+/** The largest request in bytes after decompression. Exporters send a few hundred spans at a time. */
 export const maxExportBytes = 64 * 1024 * 1024;
 
 let schema: protobuf.Root | undefined;
@@ -35,7 +35,7 @@ const messageOf = (signal: Signal): protobuf.Type => {
   return schema.lookupType(signals[signal].message);
 };
 
-/** The spans or logs of a request. @throws Refused for a body that is no export of them. */
+/** Reads the spans or logs of a request. @throws Refused for a body that is not an export of this signal. */
 export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', encoding = ''): readonly Received[] {
   const bytes = unpacked(body, encoding);
   if (/^application\/x-protobuf\b/i.test(contentType)) return itemsOf(signal, fromProtobuf(signal, bytes));

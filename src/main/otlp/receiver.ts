@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Received, type Signal, signals } from './decode.js';
 
 export interface ReceiverOptions {
-  /** The folder for the spans of each conversation, one file each. Its path becomes that of the source. */
+  /** The folder for received spans, with one file for each conversation. The path of the file becomes the path of the source. */
   readonly folder: string;
   /** Imports a file after spans were added to it. */
   readonly importFile: (path: string) => Promise<unknown>;
@@ -20,19 +20,19 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** How long a trace must be quiet after its first span has come, in milliseconds, and how long without it. */
+/** The time without new spans after which a trace is stored, in milliseconds: `complete` after its outermost span came, `open` before. */
 const quiet = { complete: 500, open: 20_000 } as const;
-/** The most spans and logs that wait for their traces. Beyond it, everything is stored at once. */
+/** The most spans and logs that wait for their traces. Above this number, everything is stored at once. */
 const maxWaiting = 20_000;
 
 /** The attributes that name a conversation, as the reader of spans knows them. */
 const conversationNames = ['gen_ai.conversation.id', 'session.id', 'langfuse.session.id', 'copilot_chat.chat_session_id'];
-/** Attributes of tools that follow the conventions of today or before. */
+/** Attributes of the current and earlier GenAI conventions. */
 const genAi = /^(?:gen_ai|llm|openinference|copilot_chat)\./;
 
 interface Trace {
   readonly spans: Received[];
-  /** Logs of its spans: some tools record messages there. */
+  /** The logs of the spans, because some tools record messages as logs. */
   readonly logs: Received[];
   conversation: string | undefined;
   isGenAi: boolean;
@@ -40,13 +40,13 @@ interface Trace {
 }
 
 /**
- * Opens a receiver. A trace is usually one turn: its outermost span comes last. Traces of one conversation go to one file, so that the
- * conversation grows by turns. Traces without a GenAI attribute are dropped, and so are logs that belong to no span. Logs that come after
- * their trace was stored are added to its conversation.
+ * Opens a receiver. A trace is usually one turn: its outermost span comes last. Traces of one conversation go to one file, so that the conversation
+ * grows by turns. Traces without a GenAI attribute are dropped, and so are logs that belong to no span. Logs that arrive after their trace was stored
+ * are added to its conversation.
  */
 export function openReceiver({ folder, importFile, problem }: ReceiverOptions): Receiver {
   const traces = new Map<string, Trace>();
-  /** Spans that come after their trace was stored belong to the same conversation. */
+  /** The conversation of each stored trace, for spans that arrive later. */
   const conversations = new Map<string, string>();
   let waiting = 0;
   let work: Promise<unknown> = Promise.resolve();
@@ -106,7 +106,7 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
   };
 }
 
-/** The number of traces that are remembered for spans that come late. */
+/** The number of stored traces to remember for late spans. */
 const rememberedTraces = 10_000;
 
 function remember(map: Map<string, string>, id: string, name: string): void {
@@ -136,7 +136,7 @@ function documentOf({ spans, logs }: Trace): object {
   return { ...listsOf('spans', spans), ...(logs.length > 0 && listsOf('logs', logs)) };
 }
 
-/** A log whose span was stored without it, as an event of a span below that one. The reader adds its messages and counts no other call. */
+/** Turns a late log into an event of a child of its span, which is stored already. The reader adds the messages and counts no further call. */
 function lateSpan(log: Received['item']): Received['item'] {
   const { traceId, spanId, timeUnixNano = log.observedTimeUnixNano, eventName, attributes = [], body } = log;
   const told = (body as { readonly kvlistValue?: { readonly values?: readonly object[] } } | undefined)?.kvlistValue?.values;

@@ -1,6 +1,6 @@
 /**
- * The messages of an export of spans or logs, from the public definitions of OpenTelemetry (opentelemetry-proto 1.x, Apache-2.0): the trace
- * and logs services, and what they need of trace, logs, resource and common. Numbers never change; fields that are not listed are ignored.
+ * The messages of an export of spans or logs, from the public definitions of OpenTelemetry (opentelemetry-proto 1.x, Apache-2.0): the trace and logs
+ * services, and the messages of trace, logs, resource and common that they use. Field numbers never change; fields that are not listed are ignored.
  */
 export const exportSchema = {
   nested: {

@@ -5,7 +5,7 @@ import { answerExport, isExportPath } from './answer.js';
 import { openReceiver, type ReceiverOptions } from './receiver.js';
 
 export interface ServerOptions extends ReceiverOptions {
-  /** The secret that exporters send as a bearer. */
+  /** The secret that exporters send as a bearer token. */
   readonly token: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -13,7 +13,7 @@ export interface ServerOptions extends ReceiverOptions {
 
 export interface RunningServer {
   readonly port: number;
-  /** Ends all connections, and resolves when everything that came is stored. */
+  /** Ends all connections, and resolves when all received spans are stored. */
   close(): Promise<void>;
 }
 

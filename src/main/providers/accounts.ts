@@ -22,7 +22,7 @@ interface Options {
   /** Stemma's own folder. Accounts belong to this machine, never to a project. */
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Undefined if the host has none: then keys come only from the environment. */
+  /** The vault of the host. Without one, keys come only from the environment. */
   readonly vault: Vault | undefined;
 }
 

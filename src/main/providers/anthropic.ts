@@ -5,11 +5,11 @@ interface Block {
   readonly type: string;
   readonly id?: string;
   readonly name?: string;
-  /** The arguments of a call so far: JSON in pieces. */
+  /** The received part of a call's arguments, which arrive as pieces of JSON. */
   json: string;
 }
 
-/** The public address of the Messages API, so that a key is all that a person needs. */
+/** The public address of the Messages API, so that a person only has to set a key. */
 export const anthropicUrl = 'https://api.anthropic.com';
 
 interface AnthropicOptions {
@@ -56,7 +56,7 @@ interface Counted {
   readonly cache_creation_input_tokens?: number | null;
 }
 
-/** What the provider reports: the input tokens at the start, the output tokens at the end, and why it ended. */
+/** The counts that the provider reports: the input tokens at the start, the output tokens and the stop reason at the end. */
 function* countsOf(event: Record<string, unknown>): Generator<ReplyPiece> {
   const { usage } = (event.type === 'message_start' ? event.message : event) as { usage?: Counted };
   if (usage)

@@ -19,7 +19,7 @@ const local = [
 ] as const;
 const localTimeoutMs = 300;
 
-/** The providers of the environment, and the local servers, whether they run or not. */
+/** The providers of the environment, and the local servers, even if they do not run. */
 export function found(env: Environment): Found[] {
   const providers: Found[] = local.map((server) => ({
     account: { ...server, wire: 'openai', hasKey: false, from: 'machine' },

@@ -1,7 +1,7 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
 import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
-/** The public address of Gemini's API, so that a key is all that a person needs. */
+/** The public address of Gemini's API, so that a person only has to set a key. */
 export const geminiUrl = 'https://generativelanguage.googleapis.com';
 
 interface GeminiOptions {
@@ -78,7 +78,7 @@ function* piecesOf({ text, thought, thoughtSignature, functionCall }: Part, newI
   if (thoughtSignature && !thought) yield { kind: 'signature', name: 'thoughtSignature', signature: thoughtSignature };
 }
 
-/** The prompt tokens include those from the cache. The tokens of thoughts are counted separately from the answer. */
+/** The prompt tokens include the tokens read from the cache. The tokens of thoughts are counted separately from the answer. */
 function countedIn({
   promptTokenCount: prompt,
   candidatesTokenCount: said,

@@ -14,7 +14,7 @@ export interface Endpoint {
 /** A key, or a function that returns it. */
 export type Key = string | (() => Promise<string | undefined>);
 
-/** The key. @throws UNAVAILABLE without one */
+/** Returns the key. @throws UNAVAILABLE if the provider has no key */
 export async function keyOf(key: Key, name: string): Promise<string> {
   const found = typeof key === 'string' ? key : await key();
   if (!found) throw unavailable({ name }, 'it has no key. Set one in the settings or in the environment');
@@ -22,10 +22,10 @@ export async function keyOf(key: Key, name: string): Promise<string> {
 }
 
 const attempts = 3;
-/** If a provider asks to wait longer, the call fails and says when to retry. */
+/** The longest wait before a retry, in milliseconds. If a provider asks to wait longer, the call fails and says when to retry. */
 const maxWaitMs = 60_000;
 const defaultWaitMs = 1_000;
-/** Statuses to retry: rate limits and an overloaded or failing provider. */
+/** HTTP statuses after which to retry: rate limits and an overloaded or failing provider. */
 const retryable = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 
 /** An event of the reply, or a pause before a retry. */
@@ -88,15 +88,15 @@ async function send(endpoint: Endpoint, path: string, body: unknown, signal: Abo
 }
 
 /**
- * The server closed the connection before it answered. Many servers do so after some idle seconds, perhaps just when the next request
- * arrives. Such a request is sent once more, on a new connection.
+ * True if the server closed the connection before it answered. Many servers close idle connections, sometimes just when the next request arrives.
+ * Such a request is sent once more on a new connection.
  */
 function isHungUp(error: unknown): boolean {
   const code = error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : undefined;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET';
 }
 
-/** How long to wait before the next attempt: `retry-after` in seconds or as a date, or a growing default. */
+/** The wait before the next attempt in milliseconds: from `retry-after` (seconds or a date), else a growing default. */
 function waitOf(response: Response, attempt: number): number {
   const said = response.headers.get('retry-after') ?? '';
   const ms = Number(said) * 1_000 || Date.parse(said) - Date.now();
@@ -110,12 +110,12 @@ function eventIn(endpoint: Endpoint, data: string): Record<string, unknown> {
     const value: unknown = JSON.parse(data);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // The error below quotes the text.
+    // The error below quotes the text instead.
   }
   throw unavailable(endpoint, `the reply is not JSON: ${data.slice(0, 200)}`);
 }
 
-/** The error message of the provider, or the text of its reply. */
+/** The provider's error message, or the text of its reply. */
 function reasonIn(said: string): string {
   try {
     const { error } = JSON.parse(said) as { error?: { message?: unknown } };
@@ -147,14 +147,14 @@ function namesIn(list: string): string[] {
   }
 }
 
-/** The name of a model that can answer. Gemini also lists others, such as models for embeddings. */
+/** The name of a model, if it can answer. Gemini also lists other models, such as models for embeddings. */
 function answeringModel(model: { name?: unknown; supportedGenerationMethods?: unknown } | null): string[] {
   const methods = model?.supportedGenerationMethods;
   if (typeof model?.name !== 'string' || (Array.isArray(methods) && !methods.includes('generateContent'))) return [];
   return [model.name.replace(/^models\//, '')];
 }
 
-/** The default time limit for listing models. */
+/** The default time limit for listing models, in milliseconds. */
 const defaultListMs = 5_000;
 
 /** Lists the models of an endpoint, in either of the two known forms. */
@@ -165,7 +165,7 @@ export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs = def
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    // Some endpoints cannot list models but answer for a named one.
+    // Some endpoints cannot list models but answer if the request names a model.
     if (unlisted.has(response.status)) return { models: [] };
     if (!response.ok) return { models: [], problem: `it answered ${response.status} when listing its models` };
     return { models: namesIn(await response.text()) };

@@ -24,7 +24,7 @@ interface OpenaiOptions {
   readonly id: string;
   readonly title: string;
   readonly key?: Key | undefined;
-  /** The time limit for listing models. A local server answers at once if it runs. */
+  /** The time limit for listing models, in milliseconds. A running local server answers at once. */
   readonly listTimeoutMs?: number;
 }
 
@@ -69,7 +69,7 @@ interface Counted {
   readonly cost?: number;
 }
 
-/** The prompt tokens include those from the cache. */
+/** The prompt tokens include the tokens read from the cache. */
 function countedIn({ prompt_tokens: prompt, completion_tokens: output, prompt_tokens_details: details, cost }: Counted): ReplyPiece {
   const cacheRead = details?.cached_tokens;
   return {

@@ -117,7 +117,7 @@ function* said(kind: 'text' | 'thinking', words: readonly TextPart[] | null | un
   if (delta) yield { kind, delta };
 }
 
-/** The input tokens include those from the cache. */
+/** The input tokens include the tokens read from the cache. */
 function countedIn({ input_tokens: input, output_tokens: output, input_tokens_details: details }: Counted): ReplyPiece {
   const cacheRead = details?.cached_tokens;
   return {

@@ -1,15 +1,15 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
-/** No call to a model is larger. A small compressed body can expand to any size. */
+/** The largest decoded body in bytes, because a small compressed body can expand to any size. No call to a model is larger. */
 export const maxCopyBytes = 64 * 1024 * 1024;
 
-/** Each of them may cost as much as the largest copy. */
+/** The most encodings of one body: each can cost as much memory as the largest body. */
 const maxEncodings = 3;
 
 type Unpack = (bytes: Buffer) => Promise<Buffer>;
 const maxOutputLength = maxCopyBytes;
-// A reply that broke off is decompressed as far as it came.
+// An incomplete reply is decompressed as far as it arrived.
 const zlib = { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH };
 const unzip: Unpack = (bytes) => promisify(gunzip)(bytes, zlib);
 const unpackers: Readonly<Record<string, Unpack>> = {
@@ -20,7 +20,7 @@ const unpackers: Readonly<Record<string, Unpack>> = {
   zstd: (bytes) => promisify(zstdDecompress)(bytes, { maxOutputLength, finishFlush: constants.ZSTD_e_flush }),
 };
 
-/** Decodes a `content-encoding`, the last named first. @throws Error for an unknown encoding or invalid bytes */
+/** Decodes a body by its `content-encoding`, last encoding first. @throws Error for an unknown encoding or invalid bytes */
 export async function decoded(bytes: Buffer, encoding = ''): Promise<string> {
   const names = encoding
     .toLowerCase()

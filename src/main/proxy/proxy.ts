@@ -27,7 +27,7 @@ export interface RunningProxy {
   close(): Promise<void>;
 }
 
-/** Loaded when a proxy starts: an import of these modules loads all of Node's network code, which would be a fifth of every command's start. */
+/** Loaded when a proxy starts, because these modules load all of Node's network code, which would take a fifth of every command's start. */
 const http = () => process.getBuiltinModule('node:http');
 const https = () => process.getBuiltinModule('node:https');
 
@@ -87,14 +87,14 @@ interface Target {
   readonly over: (call: PassedCall) => void;
 }
 
-/** Forwards a call and its reply piece by piece, no faster than the other end reads. If one end breaks off, so does the other. */
+/** Forwards a call and its reply piece by piece, no faster than the other end reads. If one connection breaks, the other is closed too. */
 function pass(request: IncomingMessage, response: ServerResponse, upstream: URL, { provider, rest, over }: Target): void {
   const at = new Date();
   const path = pathAt(upstream, rest);
   const [body, reply] = [copyOf(request), emptyCopy()];
   let answer: IncomingMessage | undefined;
   const send = upstream.protocol === 'https:' ? https().request : http().request;
-  // Each call gets its own connection, because a kept connection may close just when a call is sent on it.
+  // Each call gets its own connection, because the server may close a kept connection just when a call is sent on it.
   const onward = send({
     hostname: upstream.hostname.replace(/^\[|\]$/g, ''),
     port: upstream.port,
@@ -110,7 +110,7 @@ function pass(request: IncomingMessage, response: ServerResponse, upstream: URL,
     response.flushHeaders();
     addTo(reply, incoming);
     incoming.pipe(response);
-    // What came before the break is still written. Then the client sees a broken connection, not an end.
+    // The received part is still written. Then the client must see a broken connection and not a normal end.
     incoming.on('error', () => response.socket?.destroySoon());
   });
   onward.on('error', (error) => {
@@ -161,10 +161,10 @@ const asks: Readonly<Record<Provider, RegExp>> = {
   gemini: /:(generateContent|streamGenerateContent)$/,
 };
 
-/** The request headers to record: those that shape the reply, and the program that called. */
+/** The request headers to record: headers that affect the reply, and the name of the calling program. */
 const seenHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta', 'user-agent'];
 
-/** The input of `request.capture`; undefined if it was no call to a model, or if the body is incomplete. */
+/** The input of `request.capture`; undefined if the request was not a call to a model, or if its body is incomplete. */
 async function seenCall({ provider, at, path, request, body, answer, reply }: PassedCall): Promise<SeenCall | undefined> {
   const { pathname, searchParams } = new URL(path, 'http://upstream');
   if (request.method !== 'POST' || !asks[provider].test(pathname) || !request.complete) return undefined;

@@ -9,7 +9,7 @@ const minSecretLength = 8;
 
 export const cutOut = '[withheld: a credential]';
 
-/** The credentials of a call, longest first, so that none is replaced inside another. */
+/** The credentials of a call, longest first, so that a short credential is not replaced inside a longer one. */
 export function secretsOf(headers: IncomingHttpHeaders, query: URLSearchParams): string[] {
   const values = [...credentialHeaders.flatMap((name) => headers[name] ?? []), ...credentialParameters.flatMap((name) => query.getAll(name))];
   const pieces = values.flatMap((value) => value.split(/[\s;,]+/)).flatMap((piece) => [piece, piece.slice(piece.indexOf('=') + 1)]);
@@ -21,8 +21,8 @@ export const withoutSecrets = (text: string, secrets: readonly string[]): string
   secrets.reduce((left, secret) => left.replaceAll(secret, cutOut), text);
 
 /**
- * Removes secrets from a JSON document, however its strings are escaped. Undefined if the text is not JSON. `found` says whether a
- * secret was removed.
+ * Removes secrets from a JSON document, regardless of the escapes in its strings. Undefined if the text is not JSON. `found` says whether a secret
+ * was removed.
  */
 export function jsonWithoutSecrets(text: string, secrets: readonly string[]): { readonly text: string; readonly found: boolean } | undefined {
   const value = parsed(text);

@@ -11,7 +11,7 @@ export const defaultUpstreams: Upstreams = {
   gemini: new URL(geminiUrl),
 };
 
-/** Splits `/anthropic/v1/messages?beta=true` into the provider and the rest. Undefined if it names no provider. */
+/** Splits a path such as `/anthropic/v1/messages?beta=true` into the provider and the rest. Undefined if the path names no provider. */
 export function providerIn(target: string): { readonly provider: Provider; readonly rest: string } | undefined {
   const [, first, rest = ''] = /^\/([a-z]+)((?:[/?].*)?)$/s.exec(target) ?? [];
   const provider = providers.find((each) => each === first);

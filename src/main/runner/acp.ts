@@ -2,7 +2,7 @@ import { type JsonObject, StemmaError, stringAt } from '../../core/base/index.js
 import type { AgentOrder, AgentPiece } from '../../core/project/index.js';
 import { arrayAt, type LineProgram, numberIn, objectAt } from './lines.js';
 
-/** What an agent needs beyond the protocol. */
+/** The parts of a turn that differ between agents. */
 export interface AcpSession {
   readonly title: string;
   readonly program: LineProgram;
@@ -12,7 +12,7 @@ export interface AcpSession {
     | undefined;
   /** The id under which the agent knows the session to load; undefined for a new one. */
   readonly load: string | undefined;
-  /** Tells the id of the session as soon as it is known. */
+  /** Called with the id of the session as soon as it is known. */
   opened(sessionId: string): void;
 }
 
@@ -41,7 +41,7 @@ export async function* runAcp({ title, program, order, mcp, load, opened }: AcpS
   for await (const message of program.messages()) {
     if (message.method !== undefined) {
       if (message.id !== undefined) yield* requestIn(message, calls, program);
-      // Before the prompt, an agent repeats the history that it loads.
+      // Messages before the prompt are ignored, because an agent repeats the history that it loads.
       else if (isPrompted) yield* replyIn(message, calls, reply);
       continue;
     }
@@ -125,7 +125,7 @@ function* updateIn(update: JsonObject, calls: Calls): Generator<AgentPiece> {
   }
 }
 
-/** A call is told when its arguments are complete: when it runs, or when a person is asked about it. */
+/** A call is reported when its arguments are complete: when it runs, or when a person is asked about it. */
 function* callIn(update: JsonObject, calls: Calls, isAsked = false): Generator<AgentPiece> {
   const toolCallId = stringAt(update, 'toolCallId') ?? '';
   const known = calls.get(toolCallId);
@@ -141,7 +141,7 @@ function* callIn(update: JsonObject, calls: Calls, isAsked = false): Generator<A
   yield { kind: 'result', text: words.join('\n') || (stringAt(objectAt(update, 'rawOutput'), 'output') ?? ''), toolName: call.name, toolCallId };
 }
 
-/** A request of the agent. A permission request goes to a person; everything else is refused, so that the agent does not wait for it. */
+/** Handles a request of the agent. A permission request goes to a person; any other request is refused, so that the agent does not wait for it. */
 function* requestIn(message: JsonObject, calls: Calls, program: LineProgram): Generator<AgentPiece> {
   const { id } = message;
   if (message.method !== 'session/request_permission')

@@ -101,7 +101,7 @@ function* assistantPieces(message: JsonObject | undefined, heard: Heard): Genera
   yield { kind: 'usage', tokens, model: stringAt(message, 'model') ?? null, cost: null };
 }
 
-/** A permission request. Its answer is sent to the agent. Other requests of the agent are refused, so that it does not wait for them. */
+/** Handles a permission request and sends the answer to the agent. Other requests of the agent are refused, so that it does not wait for them. */
 function* permissionIn(message: JsonObject, program: LineProgram): Generator<AgentPiece> {
   const requestId = stringAt(message, 'request_id') ?? '';
   const request = objectAt(message, 'request');

@@ -108,8 +108,8 @@ function endOf(turn: JsonObject | undefined, said: string): AgentPiece {
 const maxSessionBytes = 512 * 1024 * 1024;
 
 /**
- * Takes the session that Stemma wrote away, and returns how to put it back with the model provider that is configured here. Codex resumes a
- * session with the provider that the session names, refuses to change it, and reads all sessions when it starts.
+ * Removes the session file that Stemma wrote, and returns a function that writes it back with another model provider. Codex reads all sessions when
+ * it starts, resumes a session only with the provider that the session names, and refuses to change it.
  */
 function holdSession(path: string): (provider: string) => void {
   const text = readInside(dirname(path), path, { limit: maxSessionBytes }).toString('utf8');
@@ -162,13 +162,13 @@ const toolOf = (item: JsonObject): string =>
 const argumentsOf = ({ command, changes, arguments: given }: JsonObject): Json =>
   given ?? (command === undefined ? { changes: changes ?? [] } : { command });
 
-/** A request of the server. Approvals go to a person; everything else is refused, so that the agent does not wait for it. */
+/** Handles a request of the server. Approvals go to a person; any other request is refused, so that the agent does not wait for it. */
 function* requestIn(message: JsonObject, program: LineProgram): Generator<AgentPiece> {
   const params = objectAt(message, 'params') ?? {};
   const isCommand = message.method === 'item/commandExecution/requestApproval';
   const reply = (result: object): void => program.send({ id: message.id, result });
   if (!isCommand && message.method !== 'item/fileChange/requestApproval') {
-    // A question of Stemma's own MCP server would be one: it asks none.
+    // An elicitation would come from Stemma's own MCP server, which never sends one.
     if (message.method === 'mcpServer/elicitation/request') return reply({ action: 'decline', content: null, _meta: null });
     return program.send({ id: message.id, error: { code: -32601, message: 'Stemma does not support this request.' } });
   }

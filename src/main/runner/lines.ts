@@ -2,12 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { isObject, type Json, type JsonObject, parseJson, StemmaError } from '../../core/base/index.js';
 
-/** A program that speaks JSON, one message a line. */
+/** A program that exchanges JSON messages, one per line. */
 export interface LineProgram {
   send(message: object): void;
-  /** The messages, until the program ends. @throws UNAVAILABLE if it ends with an error; what ends the signal */
+  /** The messages until the program ends. @throws UNAVAILABLE if it ends with an error; the signal's reason if the signal aborts */
   messages(): AsyncGenerator<JsonObject>;
-  /** Tells the program that nothing more comes. */
+  /** Tells the program that no more messages will come. */
   end(): void;
 }
 
@@ -38,20 +38,21 @@ interface Start {
 const keptError = 2_000;
 
 /**
- * A shell that runs the program in its own place, with a watch in the same process group. The watch waits for the end of a pipe that only
- * this process holds, and kills the group: after a kill of this process, no agent goes on in a folder where the next job works.
+ * A shell script that replaces itself with the program, and leaves a watcher in the same process group. The watcher waits for the end of a pipe that
+ * only this process holds, and then kills the group. So if this process is killed, its agent cannot keep working in a folder where the next job
+ * works.
  */
 const watched = '(read _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-';
 
 function start({ command, args, cwd, env }: Start): ChildProcessWithoutNullStreams {
   if (process.platform === 'win32') return spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
   const child = spawn('/bin/sh', ['-c', watched, command, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe', 'pipe'], detached: true });
-  // When the program ends, the watch ends too, with every process that the program left running.
+  // When the program ends, this ends the watcher and every process that the program left running.
   child.once('exit', () => child.stdio[3]?.destroy());
   return child as ChildProcessWithoutNullStreams;
 }
 
-/** Starts a program. The end of the signal, or of this process, kills it with everything that it started. */
+/** Starts a program. If the signal aborts or this process ends, the program is killed with every process that it started. */
 export function startLines(order: Start, signal: AbortSignal): LineProgram {
   const { title } = order;
   const child = start(order);

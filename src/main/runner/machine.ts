@@ -4,14 +4,14 @@ import type { AgentProgram } from '../../core/project/index.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What an agent's program needs of this machine. */
+/** The facts about this machine that an agent's program needs. */
 export interface Machine {
   readonly env: Environment;
   /** The command line that serves Stemma's tools: program and first arguments. */
   readonly stemma: readonly [program: string, ...args: string[]];
 }
 
-/** Finds a program: where a variable says, else on the path. */
+/** Finds a program: at the path in its environment variable, else on the search path. */
 export function findProgram({ env }: Machine, name: string, variable: string): string | undefined {
   const named = env[variable];
   if (named) return existsSync(named) ? named : undefined;
@@ -28,7 +28,7 @@ export const missing = (machine: Machine, title: string, name: string, variable:
     ? `${title} is not installed: install the command ${name}, or name its path in ${variable}.`
     : null;
 
-/** Keys of model providers, by the agent that may see them. */
+/** The environment variables with keys of model providers, by the agent that may see them. */
 const keys: Readonly<Record<'anthropic' | 'openai' | 'others', RegExp>> = {
   anthropic: /^(ANTHROPIC_|CLAUDE_CODE_OAUTH)/,
   openai: /^(OPENAI_|CODEX_|AZURE_OPENAI_)/,
@@ -36,7 +36,7 @@ const keys: Readonly<Record<'anthropic' | 'openai' | 'others', RegExp>> = {
     /^(GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_GENAI_|MISTRAL_|GROQ_|DEEPSEEK_|OPENROUTER_|XAI_|COHERE_|TOGETHER_|FIREWORKS_|PERPLEXITY_|DASHSCOPE_|HF_TOKEN)/,
 };
 
-/** The environment of an agent: that of this process without the keys of other providers and without what is Stemma's own. */
+/** The environment of an agent: the environment of this process without the keys of other providers and without Stemma's own variables. */
 export function environmentFor({ env }: Machine, own: 'anthropic' | 'openai' | 'none'): Record<string, string> {
   const refused = [keys.others, /^STEMMA_/, ...(own === 'openai' ? [] : [keys.openai]), ...(own === 'anthropic' ? [] : [keys.anthropic])];
   return Object.fromEntries(
@@ -55,6 +55,6 @@ export const mcpServer = ({ env, stemma: [command, ...first] }: Machine, { proje
     ...(as === null ? [] : [`--as=${as}`]),
     ...(runId === null ? [] : [`--run=${runId}`]),
   ],
-  // The agent sees no variable of Stemma, but its server works on the same machine data.
+  // The agent sees no variables of Stemma, but the MCP server must use the same data folder.
   env: env.STEMMA_HOME === undefined ? {} : { STEMMA_HOME: env.STEMMA_HOME },
 });

@@ -11,10 +11,10 @@ import { environmentFor, findProgram, type Machine, mcpServer, missing } from '.
 const run = promisify(execFile);
 const title = 'OpenCode';
 const [name, variable] = ['opencode', 'STEMMA_OPENCODE'] as const;
-/** How long a command beside the turn may take: importing and deleting the session. */
+/** The time limit of importing or deleting the session, in milliseconds. */
 const commandMs = 60_000;
 
-/** OpenCode (1.18.34), over ACP. Its sessions are in a database, so its work is recorded as it tells it. Experimental. */
+/** OpenCode (1.18.34), over ACP. Its sessions are in a database, so its work is recorded from its messages. Experimental. */
 export const opencode = (machine: Machine): AgentProgram => ({
   agent: 'opencode',
   title: `${title} (experimental)`,
@@ -26,11 +26,11 @@ export const opencode = (machine: Machine): AgentProgram => ({
   run: (order, signal) => runOpencode(machine, order, signal),
 });
 
-/** Tools that change nothing, and Stemma's own. */
+/** Tools that change nothing, and Stemma's own tools. */
 const harmless = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', todowrite: 'allow', 'stemma_*': 'allow' };
 const asking = { '*': 'ask', edit: 'ask', bash: 'ask', webfetch: 'ask', task: 'ask', external_directory: 'ask', ...harmless };
 
-/** What OpenCode may do, by permission mode. It replaces what its own settings say. */
+/** The permissions of OpenCode by permission mode. They replace the permissions in its own settings. */
 const permissions = {
   default: asking,
   acceptEdits: { ...asking, edit: 'allow' },
@@ -38,11 +38,11 @@ const permissions = {
   bypassPermissions: { '*': 'allow', edit: 'allow', bash: 'allow', webfetch: 'allow', task: 'allow', external_directory: 'allow' },
 } as const;
 
-/** OpenCode works with many providers. It sees the keys of the one that its model names, and otherwise uses its own login. */
+/** OpenCode works with many providers. It sees only the keys of its model's provider, and otherwise uses its own login. */
 const keysFor = (model = ''): 'anthropic' | 'openai' | 'none' =>
   model.startsWith('anthropic/') ? 'anthropic' : model.startsWith('openai/') ? 'openai' : 'none';
 
-/** The person's own settings, and one more: without it, a refused permission ends the turn without a word of the model. */
+/** The person's own settings with one addition: without it, a refused permission ends the turn before the model can answer. */
 function settingsBeside(own: string | undefined): JsonObject {
   const given = own === undefined ? undefined : parseJson(own);
   const settings = isObject(given) ? given : {};
@@ -67,7 +67,7 @@ async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSi
     const mcp = order.mcp && mcpServer(machine, order.mcp);
     yield* runAcp({ title, program, order, mcp, load: opened, opened: (id) => (opened = id) });
   } finally {
-    // The chain has the session, and it is no session of the person. Nobody who stops a job waits for that.
+    // The chain contains the session, which the person did not start, so OpenCode's copy is deleted. Stopping a job does not wait for this.
     const gone = opened === undefined ? undefined : run(command, ['session', 'delete', opened], options).catch(() => {});
     if (!signal.aborted) await gone;
   }

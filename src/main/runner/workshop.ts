@@ -8,22 +8,22 @@ import type { Workshop } from '../../core/project/index.js';
 import { environmentFor, type Machine } from './machine.js';
 
 const run = promisify(execFile);
-/** The most characters of a check's output that are kept: its end. */
+/** The number of characters to keep of the end of a check's output. */
 const keptOutput = 4_000;
 const checkMs = 10 * 60_000;
 
-/** Opens the place where tries work: folders below the data folder of this machine. A check sees no key of a provider. */
+/** Makes and removes the folders of tries, which are below the data folder of this machine. A check sees no key of a provider. */
 export function openWorkshop(machine: Machine, dataDir: string): Workshop {
   const root = join(dataDir, 'tries');
   return {
     async make(folder, name) {
-      // A folder without a job belongs to the process in its name, as long as that lives.
+      // While the process whose id is in the name lives, a folder without a job still belongs to it.
       const made = join(root, `${name}.${process.pid}`);
       await mkdir(root, { recursive: true, mode: 0o700 });
       try {
         await run('git', ['-C', folder, 'worktree', 'add', '--detach', made]);
       } catch {
-        // It is no Git repository, or one without a commit.
+        // The folder is not a Git repository, or has no commit yet.
         await cp(folder, made, { recursive: true, verbatimSymlinks: true });
       }
       return made;
@@ -43,14 +43,14 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
         const [common = '', top] = stdout.trim().split('\n');
         if (top === folder) await run('git', ['--git-dir', common, 'worktree', 'remove', '--force', folder]);
       } catch {
-        // It is a copy.
+        // The folder is a copy, not a worktree.
       }
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Whether a process of this machine lives. */
+/** Whether a process of this machine is running. */
 function lives(id: number): boolean {
   try {
     process.kill(id, 0);
@@ -60,7 +60,9 @@ function lives(id: number): boolean {
   }
 }
 
-/** Runs a command of a person with the shell. Its exit code 0 is a pass. It ends with everything that it started after ten minutes. */
+/**
+ * Runs a command of a person with the shell. Exit code 0 means passed. After ten minutes, the command and every process that it started are killed.
+ */
 function runCheck(command: string, cwd: string, input: string, env: Record<string, string>): Promise<{ passed: boolean; output: string }> {
   return new Promise((resolve) => {
     const child = spawn(command, { cwd, env, shell: true, stdio: ['pipe', 'pipe', 'pipe'], detached: process.platform !== 'win32' });

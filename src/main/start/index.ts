@@ -1,6 +1,6 @@
-// start: `npm start`, `npm run web` and `npm run build`. Builds if necessary, then opens the desktop app. Without Electron or a
-// display, it prints one line and serves the same window for a browser.
-// Node runs it from its source before any build, so it imports only what it has built.
+// start: `npm start`, `npm run web` and `npm run build`. Builds if necessary, then opens the desktop app. Without Electron or a display, it prints
+// one line and serves the same window for a browser. Node runs this file from source before any build, so it may import only modules that it has
+// built.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -53,7 +53,7 @@ function findElectron(): { executable: string } | { problem: string } {
   return executable ? { executable } : { problem: 'Electron is not installed and cannot be downloaded' };
 }
 
-/** Why this machine cannot show the desktop app. Checked before anything is downloaded. */
+/** The reason why this machine cannot show the desktop app, if any. Checked before anything is downloaded. */
 function noDesktop(): string | undefined {
   if (process.platform !== 'linux') return undefined;
   if (!process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return 'This machine has no display';
@@ -71,7 +71,7 @@ function runElectron(executable: string, paths: readonly string[]): Promise<numb
   });
   return new Promise((settle) => {
     child.on('error', () => settle(undefined));
-    // A second start passes its paths to the first one and ends successfully without a window.
+    // A second start passes its paths to the running app and ends successfully without a window.
     child.on('exit', (code) => settle(shown || code === 0 ? (code ?? 1) : undefined));
   });
 }

@@ -1,6 +1,6 @@
-// notices: what a release must say about the packages it contains. Writes two files into `out/`, which `npm run dist` packs:
-// `THIRD-PARTY-NOTICES.txt` with every package and its license text, and `sbom.cdx.json`, a CycloneDX bill of materials.
-// Run from its source by Node itself: it imports nothing of ours.
+// notices: the legal notices about the packages of a release. Writes two files into `out/`, which `npm run dist` packs: `THIRD-PARTY-NOTICES.txt`
+// with every package and its license text, and `sbom.cdx.json`, a CycloneDX bill of materials. Node runs this file from source, so it imports no
+// other file of Stemma.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -25,7 +25,7 @@ interface Bill {
 const root = resolve(import.meta.dirname, '..', '..', '..');
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
-/** All installed packages, as npm lists them from `node_modules`. It needs no network. */
+/** All installed packages, as npm lists them from `node_modules` without network access. */
 function installedPackages(): Bill {
   const { status, stdout, stderr } = spawnSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'], {
     cwd: root,
@@ -37,7 +37,7 @@ function installedPackages(): Bill {
   return JSON.parse(stdout) as Bill;
 }
 
-/** The packages that files of `src` import. The build bundles those of the window, so they are development dependencies. */
+/** The packages that files of `src` import. Packages of the window are development dependencies, because the build bundles them. */
 function importedPackages(): Set<string> {
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.(tsx?|css)$/.test(name));
   const requests = sources.flatMap((name) => {
@@ -47,7 +47,7 @@ function importedPackages(): Set<string> {
   return new Set(requests.map((request) => request.split('/', request.startsWith('@') ? 2 : 1).join('/')));
 }
 
-/** The refs of the packages that a release contains: the dependencies, what the sources import, and all that these depend on. */
+/** The refs of the packages in a release: the dependencies, the packages that the sources import, and all their dependencies. */
 function shippedRefs({ metadata, dependencies }: Bill): Set<string> {
   const manifest = readJson('package.json') as { dependencies: Record<string, string> };
   const wanted = new Set([...Object.keys(manifest.dependencies), ...importedPackages()]);
@@ -96,7 +96,7 @@ function packageFolders(): Map<string, string> {
   return new Map(installed.map(([path, { name, version }]) => [`${name ?? path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`, path]));
 }
 
-/** The license and notice files of a package, as it brings them. */
+/** The license and notice files that a package contains. */
 function ownText(folder: string | undefined): string {
   if (folder === undefined) return '';
   const names = readdirSync(join(root, folder)).filter((name) => /^(un)?licen[cs]e|^copying|^notice/i.test(name) && !/\.(js|ts)$/.test(name));
@@ -107,8 +107,8 @@ function ownText(folder: string | undefined): string {
 }
 
 /**
- * The notices of all packages. A package without a license file gets the text of another package with the same license, without that
- * one's copyright lines and with its own author.
+ * The notices of all packages. A package without a license file gets the license text of another package with the same license, with its own author
+ * in place of the copyright lines.
  */
 function noticesOf(bill: Bill): string {
   const folders = packageFolders();

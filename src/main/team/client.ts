@@ -8,10 +8,13 @@ import type { HubContract } from './wire.js';
 
 export type HubClient = ContractRouterClient<HubContract>;
 
-/** Milliseconds to wait for an answer. */
+/** The time limit of a call, in milliseconds. */
 const answerMs = 120_000;
 
-/** Calls a hub, with a token or as the person who signed in there. Its refusals keep their code and message; a hub that does not answer is UNAVAILABLE. */
+/**
+ * Calls a hub, with a token or as the person who signed in there. Refusals keep their code and message; if the hub does not answer, the call fails
+ * with UNAVAILABLE.
+ */
 export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, logins?: Logins): HubClient {
   const link = new RPCLink({
     url: `${hub.replace(/\/+$/, '')}/rpc`,
@@ -40,11 +43,11 @@ function asError(hub: string, error: unknown): StemmaError {
   return new StemmaError('UNAVAILABLE', unreachable(hub, reason), { hub, reason }, { cause: error });
 }
 
-/** What a hub said, with its address: a person may use several hubs. */
+/** Adds the address of the hub to its message, because a person may use several hubs. */
 const named = (hub: string, message: string): string =>
   /^The hub /.test(message) ? message.replace('The hub', `The hub ${hub}`) : `The hub ${hub} answers: ${message}`;
 
-/** Why no answer came, in words, with what to do. */
+/** Explains why the hub did not answer, and what to do. */
 function unreachable(hub: string, reason: string): string {
   if (/CERT|SIGNATURE|ISSUER/.test(reason))
     return `This machine does not trust the certificate of the hub ${hub} (${reason}). Ask who runs the hub, or name its authority in NODE_EXTRA_CA_CERTS.`;
@@ -56,10 +59,10 @@ function unreachable(hub: string, reason: string): string {
   return `The hub ${hub} does not answer: ${reason}. Check its address, and whether it runs.`;
 }
 
-/** The hub's project as `core/sync` uses it. */
+/** A project on a hub, as the interface that `core/sync` uses. */
 export const hubAt = (address: HubAddress, logins?: Logins): ManagedHub => hubOver(hubClient(address, logins), address.project);
 
-/** The same over any client, also one in the hub's own process. */
+/** The same over any client, such as a client in the hub's own process. */
 export function hubOver({ sync, projects, members, audit }: HubClient, project: string): ManagedHub {
   const bytesOf = async (blob: Blob): Promise<Uint8Array> => new Uint8Array(await blob.arrayBuffer());
   return {

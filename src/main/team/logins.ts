@@ -25,25 +25,25 @@ interface Login extends Issuer {
 
 /** The sign-ins of this machine, one for each hub. They are stored in Stemma's own folder. */
 export interface Logins {
-  /** A token for a hub, renewed if it ends soon. @throws UNAUTHORIZED if nobody signed in, or the sign-in has ended. */
+  /** Returns a token for a hub, renewed if it expires soon. @throws UNAUTHORIZED if nobody signed in, or if the sign-in has expired. */
   bearer(hub: string): Promise<string>;
-  /** Begins to sign in. @throws NOT_FOUND if the hub has no issuer. */
+  /** Begins a sign-in. @throws NOT_FOUND if the hub has no issuer. */
   signIn(hub: string): Promise<SignIn>;
   signOut(hub: string): void;
 }
 
 const answerMs = 10_000;
-/** How often, and after how many milliseconds, a sign-in that another process renews is looked for. */
+/** The number of checks, and the milliseconds between them, for a sign-in that another process renews. */
 const looks = { max: 10, ms: 200 };
-/** Bytes of a stored sign-in. */
+/** The largest file of a stored sign-in, in bytes. */
 const maxFileBytes = 1024 * 1024;
-/** Milliseconds before its end at which a token is renewed. */
+/** A token is renewed this many milliseconds before it expires. */
 const marginMs = 60_000;
 
-/** Loaded at the first use: every command starts an engine, and few sign in. */
+/** Loaded at the first use, because every command starts an engine but few commands sign in. */
 const openid = () => import('openid-client');
 
-/** Opens the sign-ins stored in `dataDir`. They are sealed by the operating system where it can; else only this user can read the file. */
+/** Opens the sign-ins stored in `dataDir`. The operating system seals them if it can; otherwise they are in a file that only this user can read. */
 export function openLogins(dataDir: string, vault?: Vault): Logins {
   const folder = join(dataDir, 'logins');
   const fileOf = (hub: string): string => join(folder, `${createHash('sha256').update(originOf(hub)).digest('hex')}.json`);
@@ -56,19 +56,19 @@ export function openLogins(dataDir: string, vault?: Vault): Logins {
     return isLogin(login) && login.hub === originOf(hub) ? login : undefined;
   };
   const save = async (login: Login): Promise<void> => {
-    // A command line without a keyring must be able to read what it stored, so a renewed login stays as it was.
+    // A command line without a keyring must be able to read its sign-in again, so a sign-in that was stored unsealed stays unsealed.
     const isPlain = stringAt(stored(login.hub), 'bearer') !== undefined;
     const sealed = isPlain ? undefined : await vault?.seal(JSON.stringify(login)).catch(() => undefined);
     makeFolders(folder);
     replaceFile(fileOf(login.hub), `${JSON.stringify(sealed === undefined ? login : { sealed }, null, 2)}\n`);
   };
-  /** Renewals under way: an issuer takes a refresh token once. */
+  /** Renewals in progress. An issuer accepts a refresh token only once. */
   const renewing = new Map<string, Promise<string>>();
   const renew = async (login: Login): Promise<string> => {
     try {
       return await renewed(login, save);
     } catch {
-      // Another process may have used the refresh token a moment ago, and stores what it got.
+      // Another process may have used the refresh token a moment ago, and is about to store the new token.
       for (let look = 0; look < looks.max; look++) {
         const now = await read(login.hub);
         if (now && now.bearer !== login.bearer) return now.bearer;
@@ -129,7 +129,7 @@ const isLogin = (value: Json | undefined): value is Json & Login =>
   ['hub', 'issuer', 'client', 'audience', 'bearer'].every((key) => typeof value[key] === 'string') &&
   typeof value.endsAt === 'number';
 
-/** Asks a hub who signs its members in. @throws NOT_FOUND if it has no issuer; UNAVAILABLE if it does not answer. */
+/** Asks a hub for its issuer. @throws NOT_FOUND if it has no issuer; UNAVAILABLE if it does not answer. */
 async function issuerOf(hub: string): Promise<Issuer> {
   const answer = await fetch(`${originOf(hub)}/oidc`, { redirect: 'error', signal: AbortSignal.timeout(answerMs) }).catch((error: Error) => {
     throw new StemmaError('UNAVAILABLE', `The hub ${hub} does not answer: ${error.message}.`, { hub, reason: error.message });
@@ -137,11 +137,11 @@ async function issuerOf(hub: string): Promise<Issuer> {
   const about: unknown = answer.ok ? await answer.json() : undefined;
   const [issuer, client, audience] = ['issuer', 'client', 'audience'].map((key) => stringAt(about, key));
   if (issuer === undefined || client === undefined || audience === undefined)
-    throw new StemmaError('NOT_FOUND', `The hub ${hub} has no issuer to sign in at. Use a token that an admin of the hub gives you.`, { id: hub });
+    throw new StemmaError('NOT_FOUND', `The hub ${hub} has no issuer to sign in at. Ask an admin of the hub for a token.`, { id: hub });
   return { issuer, client, audience };
 }
 
-/** Finds the issuer's addresses. HTTP without TLS is for an issuer on this machine only. */
+/** Discovers the issuer's endpoints. Only an issuer on this machine may use HTTP without TLS. */
 const configure = async ({ issuer, client }: Issuer): Promise<Configuration> => {
   const { allowInsecureRequests, discovery, None } = await openid();
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(issuer).hostname);
@@ -156,7 +156,7 @@ async function renewed(login: Login, save: (login: Login) => Promise<void>): Pro
   return next.bearer;
 }
 
-/** The token that the hub accepts: the id token, which is for the client; an access token where the audience is an API of its own. */
+/** The token that the hub accepts: the id token, whose audience is the client, or the access token if the audience is a separate API. */
 function loginWith(
   login: Issuer & { readonly hub: string; readonly refresh?: string },
   answer: TokenEndpointResponse & TokenEndpointResponseHelpers,

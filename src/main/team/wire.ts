@@ -14,7 +14,7 @@ const seq = z.number().int().nonnegative();
 const kind = z.string().regex(/^[a-zA-Z]{1,64}$/, 'a kind has at most 64 letters');
 const key = z.string().min(1).max(4_096);
 const parcel = z.instanceof(Blob);
-/** PostgreSQL's texts hold no NUL. */
+/** Without NUL, because PostgreSQL refuses it in texts. */
 const text = (most: number) =>
   z
     .string()
@@ -35,14 +35,14 @@ const member = z.object({
   id: z.number().int(),
   name: z.string(),
   role,
-  /** Null for every project of the hub. */
+  /** Null for a token that opens every project of the hub. */
   project: projectName.nullable(),
   createdAt: timestamp,
   expiresAt: timestamp.nullable(),
   revoked: z.boolean(),
-  /** Whether it is a share link. */
+  /** True if the token belongs to a share link. */
   isLink: z.boolean(),
-  /** Who signs in at the hub's issuer. Null for a token. */
+  /** The person who signs in at the hub's issuer. Null for a token. */
   identity: z.string().nullable(),
 });
 
@@ -55,10 +55,10 @@ const newMember = z.strictObject({
 
 const project = z.strictObject({ project: projectName });
 
-/** Days that contents stay. Null for ever. */
+/** The number of days that contents are kept. Null means forever. */
 const retention = project.extend({ days: z.number().int().min(1).max(36_500).nullable() });
 
-/** What a hub answers, over HTTP with a token as the bearer. Parcels are packed as `core/sync` does it. */
+/** The contract of a hub, over HTTP with a token as the bearer. `core/sync` packs the parcels. */
 export const hubContract = {
   sync: {
     hello: oc
@@ -77,7 +77,7 @@ export const hubContract = {
             .array(z.tuple([hash, text(100)]))
             .min(1)
             .max(maxAsked),
-          /** Objects to send along: a first screen needs both, and each call takes time. */
+          /** Objects to include in the answer, because the first screen needs items and objects, and each call takes time. */
           objects: hashes.optional(),
         }),
       )

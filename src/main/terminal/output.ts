@@ -18,11 +18,11 @@ export const printJson = (value: unknown): void => void process.stdout.write(`${
 export interface ExactOptions {
   /** Write the exact bytes to a terminal too. */
   readonly raw?: boolean | undefined;
-  /** The content is JSON: on a terminal it stays the same document. */
+  /** True if the content is JSON: it is then escaped so that it stays the same document on a terminal. */
   readonly json?: boolean;
 }
 
-/** Writes exact bytes to a file or a pipe. A terminal gets them escaped, unless `raw` asks for them. */
+/** Writes the exact bytes to a file or a pipe. A terminal gets them escaped, unless `raw` is set. */
 export function printExact(content: string | Uint8Array, { raw, json }: ExactOptions = {}): void {
   if (raw || !process.stdout.isTTY) return void process.stdout.write(content);
   const text = typeof content === 'string' ? content : Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8');
@@ -32,13 +32,13 @@ export function printExact(content: string | Uint8Array, { raw, json }: ExactOpt
 /** Prints a message for the person on standard error; it is never part of the result. */
 export const say = (text: Printable): void => write(process.stderr, text, '\n');
 
-/** The same as JSON, for programs. */
+/** The same as `say`, as JSON for programs. */
 export const sayJson = (value: unknown): void => void process.stderr.write(`${escapeJson(JSON.stringify(value ?? null))}\n`);
 
 /** Prints an error of our own with its stack on standard error. */
 export const sayError = (error: unknown): void => say(block(error instanceof Error ? (error.stack ?? error.message) : String(error)));
 
-/** Asks for an answer: prints the question on standard error and stays on its line. */
+/** Prints a question on standard error, without a line break. */
 export const prompt = (question: Printable): void => write(process.stderr, question, ' ');
 
 /** Shows a line that the next one replaces. Only on a terminal. */
@@ -57,14 +57,14 @@ export const isWatched = (): boolean => process.stderr.isTTY;
 /** The number of columns of the terminal; undefined when standard output is no terminal. */
 export const terminalColumns = (): number | undefined => process.stdout.columns;
 
-/** Hands the output of a program that the person started through unchanged, as if it ran without Stemma. */
+/** Passes the output of a program that the person started through unchanged. */
 export function passThrough(from: Readable): void {
   from.pipe(process.stdout, { end: false });
-  // When the reader closes, the program gets the same broken pipe.
+  // If the reader closes, the program must get a broken pipe too.
   process.stdout.on('error', () => from.destroy());
 }
 
-/** Ends the process quietly when the reader of standard output has seen enough (`stemma log | head`). */
+/** Ends the process without an error if the reader closes standard output early (`stemma log | head`). */
 export const exitWhenOutputCloses = (): void =>
   void process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 

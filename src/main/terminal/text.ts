@@ -5,7 +5,7 @@ interface Span {
   readonly codes: readonly number[];
 }
 
-/** Text that is safe to print. Only this file makes one, so that nothing reaches a terminal unescaped. */
+/** Text that is safe to print. Only this file makes it, so that nothing reaches a terminal unescaped. */
 export class Text {
   constructor(readonly spans: readonly Span[]) {}
 
@@ -23,7 +23,7 @@ const controls = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const hexEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** C0 characters have visible pictures (`␛`); all others are shown by their number (`\u009b`). */
+/** C0 characters are shown as their visible symbols (`␛`), all other control characters by their number (`\u009b`). */
 function visible(character: string): string {
   const code = character.charCodeAt(0);
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : hexEscape(character);
@@ -36,13 +36,13 @@ export const escapeLine = (text: string): string => text.replace(controls, (each
 export const escapeLines = (text: string): string =>
   text.replaceAll('\r\n', '\n').replace(controls, (each) => (each === '\t' || each === '\n' ? each : visible(each)));
 
-/** The same JSON document with no control character in it but line breaks and tabs between its values. */
+/** The same JSON document without control characters, except for line breaks and tabs between its values. */
 export const escapeJson = (json: string): string => json.replace(controls, (each) => (each === '\t' || each === '\n' ? each : hexEscape(each)));
 
 const plain = (text: string): Text => new Text([{ text, codes: [] }]);
 const toText = (value: Printable | number): Text => (value instanceof Text ? value : plain(escapeLine(String(value))));
 
-/** A template whose own text prints as written; a string put into it is one line. */
+/** A template tag: the text of the template prints as written, and an inserted string prints as one line. */
 export function line(template: TemplateStringsArray, ...values: readonly (Printable | number)[]): Text {
   const spans = template.flatMap((text, place) => [{ text, codes: [] }, ...(place < values.length ? toText(values[place] ?? '').spans : [])]);
   return new Text(spans.filter((span) => span.text !== ''));
@@ -51,7 +51,7 @@ export function line(template: TemplateStringsArray, ...values: readonly (Printa
 /** Text that keeps its line breaks. */
 export const block = (text: string): Text => plain(escapeLines(text));
 
-/** Joins texts, by default with one line for each. */
+/** Joins texts, by default with line breaks. */
 export const join = (texts: readonly Printable[], separator = '\n'): Text =>
   new Text(texts.flatMap((text, place) => [...(place > 0 ? [{ text: separator, codes: [] }] : []), ...toText(text).spans]));
 
@@ -76,7 +76,7 @@ export const yellow = paint(33);
 export const magenta = paint(35);
 export const cyan = paint(36);
 
-/** The characters to write: with styles as escape sequences, or without styles. */
+/** The characters to print: with styles as escape sequences, or without styles. */
 export function render(text: Printable, styled: boolean): string {
   const { spans } = toText(text);
   if (!styled) return spans.map((span) => span.text).join('');

@@ -45,9 +45,9 @@ const handler = new OpenAPIHandler<Client>(mirror(contract) as never);
 let specification: Promise<string> | undefined;
 
 /**
- * Answers a call under `/api`, such as `POST /api/context/show` with the input as JSON, and the reads under `/projects/`. Each
- * request is a session of its own on the project that the header `stemma-project` names (percent-encoded), else on the one that the
- * host was started with. A stream is sent as server-sent events. `port` leads to the engine and is closed with the response.
+ * Answers a call under `/api`, such as `POST /api/context/show` with the input as JSON, and the reads under `/projects/`. Each request is a separate
+ * session on the project that the header `stemma-project` names (percent-encoded), else on the project that the host was started with. A stream is
+ * sent as server-sent events. `port` connects to the engine and is closed with the response.
  */
 export async function answerApi(request: IncomingMessage, response: ServerResponse, port: MessagePort, startupProject: string | null): Promise<void> {
   const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
@@ -62,7 +62,7 @@ export async function answerApi(request: IncomingMessage, response: ServerRespon
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     const [refusal, input] = await safe(readInput(request));
     if (refusal) return refuse(response, asError(refusal));
-    // oRPC takes a body that was read before from here.
+    // oRPC reads a body that was already consumed from this property.
     Object.assign(request, { body: input === undefined ? {} : input });
   }
   const isRoot = request.url?.startsWith(rootReads);
@@ -72,7 +72,7 @@ export async function answerApi(request: IncomingMessage, response: ServerRespon
   refuse(response, new ORPCError('NOT_FOUND', { message, data: { id: request.url } }));
 }
 
-/** The folder of the project that a request names, null for none, or why its header cannot be read. */
+/** The folder of the project that a request names, null if it names none, or the error if its header is invalid. */
 function projectOf({ headers }: IncomingMessage, startupProject: string | null): string | null | ORPCError<string, unknown> {
   const named = headers['stemma-project'];
   if (typeof named !== 'string') return startupProject;
@@ -88,7 +88,7 @@ const asError = (error: Error): ORPCError<string, unknown> =>
   error instanceof ORPCError ? error : new ORPCError('INTERNAL_SERVER_ERROR', { message: error.message });
 
 function refuse(response: ServerResponse, error: ORPCError<string, unknown>): void {
-  // What is left of a body that was not read cannot be told from the next request.
+  // The connection is closed, because the unread rest of a body would be taken for the next request.
   response.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', ...(error.status === 413 && { connection: 'close' }) });
   response.end(JSON.stringify(error.toJSON()));
 }

@@ -1,14 +1,14 @@
 import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
 
-/** A file with the bearer of this run of the host. */
+/** A file with the bearer token of this run of the host. */
 export interface BearerFile {
   /** Removes the file: its bearer stops working with the host. */
   remove(): void;
 }
 
 /**
- * Writes the bearer into a new file that only its owner can read (0600), without a line end.
- * @throws Error when the file exists or its folder cannot be written to.
+ * Writes the bearer token into a new file that only its owner can read (0600), without a newline. @throws Error when the file exists or its folder
+ * cannot be written to.
  */
 export function writeBearerFile(path: string, bearer: string): BearerFile {
   const file = openNew(path);
@@ -20,7 +20,7 @@ export function writeBearerFile(path: string, bearer: string): BearerFile {
       try {
         unlinkSync(path);
       } catch {
-        // Somebody removed it before.
+        // The file was already removed.
       }
     },
   };

@@ -2,24 +2,24 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../launch/index.js';
 
-/** What the web host compares a request with before it reads anything else of it. */
+/** The secrets and the port that the web host checks before it reads the rest of a request. */
 export interface Door {
   readonly port: number;
-  /** Values of the cookie, one for each link that was used. */
+  /** The valid cookie values, one for each used link. */
   readonly sessions: ReadonlySet<string>;
-  /** The secret of scripts, where the host was asked to write one. */
+  /** The bearer token of scripts, if the host was started with a file for it. */
   readonly bearer?: string | undefined;
 }
 
 /** Host names of this machine's loopback. Other names are refused even if they resolve to it (DNS rebinding). */
 const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** Cookies know no ports, so the name says which host the cookie belongs to. */
+/** Cookies are shared by all ports of a machine, so the name contains the port of the host. */
 export const cookieName = (port: number): string => `stemma-${port}`;
 
 /**
- * Why a request is refused whatever secrets it carries, or undefined. The `Host` must be a loopback name with our port, and an
- * `Origin` or `Sec-Fetch-Site`, which pages cannot forge, must name our own page.
+ * The reason to refuse a request regardless of its secrets, or undefined. The `Host` must be a loopback name with our port, and an `Origin` or
+ * `Sec-Fetch-Site`, which pages cannot forge, must name our own page.
  */
 export function refuseForeign(headers: IncomingHttpHeaders, port: number): string | undefined {
   const { host, origin } = headers;
@@ -30,7 +30,7 @@ export function refuseForeign(headers: IncomingHttpHeaders, port: number): strin
   return undefined;
 }
 
-/** Who sent the request: a script that has the bearer, a window that has a session's cookie, or undefined for neither. */
+/** Who sent the request: a script with the bearer token, a window with a session cookie, or undefined for neither. */
 export function findCaller(headers: IncomingHttpHeaders, door: Door): Caller | undefined {
   const { authorization } = headers;
   if (authorization !== undefined) {
@@ -43,12 +43,12 @@ export function findCaller(headers: IncomingHttpHeaders, door: Door): Caller | u
 }
 
 /**
- * Whether a request that was let in by its cookie may do more than read. Browsers send the cookie to and from every port of this
- * machine, so the request must name our own page as its `Origin` (`refuseForeign` has refused every other one).
+ * Whether a request with a session cookie may do more than read. Browsers send the cookie to and from every port of this machine, so the request must
+ * name our own page as its `Origin` (`refuseForeign` has refused every other origin).
  */
 export const mayAct = (caller: Caller, headers: IncomingHttpHeaders): boolean => caller === 'script' || headers.origin !== undefined;
 
-/** Compares secrets in a time that does not depend on how much of them is right. */
+/** Compares secrets in a time that does not depend on the number of matching characters. */
 export function isSame(given: string, secret: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(secret)];
   return a.length === b.length && timingSafeEqual(a, b);

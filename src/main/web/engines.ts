@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { type Caller, type EngineOptions, startWorker, type WorkerEngine } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 
-/** The host's engine, which is started again for the next connection after it ended by itself. */
+/** The host's engine. If it ends unexpectedly, the next connection starts it again. */
 export interface Engines {
   /** @throws Error when the engine cannot start. */
   start(): Promise<void>;

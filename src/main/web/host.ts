@@ -20,16 +20,16 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** What a host serves, and where. */
+/** The options of a host. */
 export interface HostOptions {
   readonly engine: EngineOptions;
   readonly version: string;
   /** 0 takes any free port. */
   readonly port?: number;
   readonly address?: string;
-  /** The secret that scripts send as a bearer. Without one, scripts are not let in. */
+  /** The bearer token that scripts send. Without it, scripts are refused. */
   readonly bearer?: string | undefined;
-  /** Shows a person a new link that was asked for in a browser. */
+  /** Shows a person a new link that a browser requested. */
   readonly onNewLink?: (url: string) => void;
 }
 
@@ -39,7 +39,7 @@ export const isLoopback = (address: string): boolean => address === 'localhost' 
 /** Connections that may be open at once: far more than windows need, and few enough for a machine to hold. */
 const maxConnections = 500;
 
-/** What the parts of one host share. */
+/** The state that the parts of one host share. */
 interface Context {
   readonly options: HostOptions;
   readonly door: Door & { readonly sessions: Set<string> };
@@ -88,7 +88,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     await context.spans?.then((spans) => spans.close());
     await engines.close();
   };
-  // The first window must not be the one to find out that the engine cannot start.
+  // Starts the engine now, so that a failure is known before the first window connects.
   await engines.start().catch(async (error: unknown) => {
     await close().catch(() => undefined);
     throw error;
@@ -106,12 +106,12 @@ function listen(server: Server, port: number, address: string): Promise<number> 
   });
 }
 
-/** The path and query of a request, or undefined where its target is not a path. */
+/** The path and query of a request; undefined if its target is not a path. */
 function targetOf({ url = '/' }: IncomingMessage): URL | undefined {
   return url.startsWith('/') && URL.canParse(`http://host${url}`) ? new URL(`http://host${url}`) : undefined;
 }
 
-/** Whether a path is a procedure of the contract, whose refusals have its form. */
+/** Whether a path is a procedure of the contract, whose errors must have the contract's form. */
 const isCall = ({ pathname }: URL): boolean => pathname.startsWith('/api/') || pathname.startsWith('/projects/');
 
 const unknownCaller = {
@@ -135,7 +135,7 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
   if (code !== null) {
     const state = links.take(code);
     if (state === 'current') return send(request, response, openSession(door, url));
-    // A browser that is signed in may open its old link again.
+    // A signed-in browser may open its old link again.
     if (caller === undefined) return send(request, response, signInAnswer(state, headers.accept));
     return send(request, response, redirect(url));
   }
@@ -168,7 +168,7 @@ function spanDoor(context: Context): Promise<SpanDoor> {
   return context.spans;
 }
 
-/** Who may have the socket that was asked for, or undefined after it was refused. */
+/** The caller of an upgrade request, or undefined after the upgrade was refused. */
 function admitUpgrade(door: Door, request: IncomingMessage, socket: Duplex): Caller | undefined {
   const refuse = (status: number, reason: string): undefined => void refuseUpgrade(socket, status, reason);
   if (refuseForeign(request.headers, door.port)) return refuse(403, 'Forbidden');
@@ -177,7 +177,7 @@ function admitUpgrade(door: Door, request: IncomingMessage, socket: Duplex): Cal
   return targetOf(request)?.pathname === '/rpc' ? caller : refuse(404, 'Not Found');
 }
 
-/** Signs the browser in with a cookie for this host alone, and takes the code out of its address. */
+/** Signs the browser in with a cookie for this host only, and removes the code from its address. */
 function openSession(door: Context['door'], url: URL): Answer {
   const session = newSecret();
   door.sessions.add(session);
@@ -193,8 +193,8 @@ function redirect(url: URL): Answer {
 }
 
 /**
- * Prints a new link where only the person at the terminal sees it. Anybody may ask for one: a link that works is not replaced, so
- * that asking often does no harm.
+ * Prints a new link in the terminal, where only its owner sees it. Anybody may request this, because a valid link is not replaced and repeated
+ * requests do no harm.
  */
 function printNewLink({ links, options, linkUrl }: Context, accept: string | undefined): Answer {
   if (links.current() === undefined) options.onNewLink?.(linkUrl(links.renew()));

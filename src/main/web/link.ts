@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { isSame } from './doorkeeper.js';
 
-/** What a code of a link is worth: `current` codes open a session, the others say why they do not. */
+/** The state of a code in a link: `current` codes open a session, the other states say why a code does not. */
 export type CodeState = 'current' | 'used' | 'expired' | 'unknown';
 
 /** The one-time code of the printed link, and the codes before it. */
 export interface LinkCodes {
-  /** Says what a code is worth and, where it is current, uses it up. */
+  /** Returns the state of a code. A current code is used up by this. */
   take(code: string): CodeState;
-  /** The code that still works, or undefined. */
+  /** The valid code, or undefined. */
   current(): string | undefined;
-  /** Makes a new code. The one before it stops working. */
+  /** Makes a new code. The previous code becomes invalid. */
   renew(): string;
 }
 
@@ -26,9 +26,9 @@ interface Code {
   isUsed: boolean;
 }
 
-/** Codes by the clock (milliseconds); the first one is current from the start. */
+/** Makes one-time codes that expire by the clock (in milliseconds). The first code is current from the start. */
 export function linkCodes(clock: () => number = Date.now): LinkCodes {
-  /** Newest first. Only as many are kept as are needed to tell a person why an older link does not work. */
+  /** Newest first. Some old codes are kept, to tell a person why an older link does not work. */
   let codes: Code[] = [];
   const stateOf = (code: Code): CodeState => {
     if (code.isUsed) return 'used';

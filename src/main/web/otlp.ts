@@ -13,7 +13,7 @@ export interface SpanDoor {
   close(): Promise<void>;
 }
 
-/** `connect` leads to the engine, and `dataDir` is Stemma's own folder. Nothing starts before the first export. */
+/** `connect` opens a connection to the engine, and `dataDir` is Stemma's own folder. Nothing starts before the first export. */
 export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: string, project: string | null): SpanDoor {
   let opened: Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> | undefined;
   const open = async (): Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> => {
@@ -30,7 +30,7 @@ export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: strin
   };
   return {
     async answer(request, response, path) {
-      // A project that could not be opened is tried again with the next export.
+      // If the project could not be opened, the next export tries again.
       opened ??= open().catch((error: unknown) => {
         opened = undefined;
         throw error;

@@ -4,7 +4,7 @@ import { writeBearerFile } from './bearer-file.js';
 import { startHost } from './host.js';
 import { newSecret } from './link.js';
 
-/** What `stemma web` was asked for. */
+/** The options of `stemma web`. */
 export interface ServeOptions {
   /** Histories to import, and at most one project to open. */
   readonly paths: readonly string[];
@@ -12,15 +12,15 @@ export interface ServeOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly address: string;
-  /** Opens the link in the browser where the machine has a screen. */
+  /** Whether to open the link in the browser, if the machine has a screen. */
   readonly open: boolean;
-  /** The absolute path of a new file for the bearer of scripts. */
+  /** The absolute path of a new file for the bearer token of scripts. */
   readonly bearerFile?: string | undefined;
 }
 
 /**
- * Serves the window until the process is told to end, and prints the link to it.
- * @throws Error when the host cannot start or the bearer's file cannot be written.
+ * Serves the window until a signal ends the process, and prints the link to it. @throws Error when the host cannot start or the bearer's file cannot
+ * be written.
  */
 export async function serveWindow({ paths, version, port, address, open, bearerFile }: ServeOptions): Promise<void> {
   const bearer = bearerFile === undefined ? undefined : newSecret();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Answer, contentSecurityPolicy, plain, securityHeaders } from '../window/index.js';
 import type { CodeState } from './link.js';
 
-/** Why a browser sees the sign-in page: its link does not work, it came without one, or it asked for a new one. */
+/** Why a browser sees the sign-in page: its link is invalid, it has no link, or it requested a new link. */
 export type SignIn = Exclude<CodeState, 'current'> | 'no link' | 'printed';
 
 interface Words {
@@ -52,7 +52,7 @@ button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 `;
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Where the page's button goes: `POST` prints a new link in the terminal. */
+/** The path of the page's button: `POST` prints a new link in the terminal. */
 export const newLinkPath = '/new-link';
 
 const form = `<p>No link that works?</p>

@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { maxFrameBytes } from '../launch/index.js';
 
-/** Bytes of answers that may wait for a client that does not read them. */
+/** The most bytes of answers that wait for a slow client. */
 const maxBacklog = 256 * 1024 * 1024;
 
 /** The WebSockets of windows and scripts. */
@@ -14,15 +14,15 @@ export interface Sockets {
   close(): void;
 }
 
-/** A server for WebSockets that the caller has let in already. */
+/** Makes a server for WebSockets whose callers are authenticated already. */
 export function openSockets(): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, perMessageDeflate: false });
   return {
     accept: (request, socket, head, connect) =>
       server.handleUpgrade(request, socket, head, (ws) => {
-        // `ws` fails a connection whose frames break the protocol, and says so here.
+        // `ws` emits this if frames break the protocol, and closes the connection itself.
         ws.on('error', () => ws.terminate());
-        // Frames that come before the engine is ready must not be lost.
+        // Keeps frames that arrive before the engine is ready.
         ws.pause();
         connect().then(
           (port) => {
@@ -45,7 +45,7 @@ export function refuseUpgrade(socket: Duplex, status: number, reason: string): v
   );
 }
 
-/** Carries frames both ways. Nobody here reads them, so that a new procedure never changes this. */
+/** Passes frames in both directions without reading them, so that a new procedure needs no change here. */
 function pipe(ws: WebSocket, port: MessagePort): void {
   if (ws.readyState !== ws.OPEN) {
     port.close();
@@ -60,7 +60,7 @@ function pipe(ws: WebSocket, port: MessagePort): void {
   port.on('close', () => end(ws, 1011, 'The engine closed this connection.'));
 }
 
-/** Closes a connection, by force where its client does not take part. */
+/** Closes a connection, by force if the client does not respond. */
 function end(ws: WebSocket, code: number, reason: string): void {
   // A reason holds 123 bytes at most.
   ws.close(code, reason.replace(/[^\x20-\x7e]/g, '?').slice(0, 123));

@@ -24,8 +24,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The file below `root` that the path of an address names. Undefined if it must not be served: outside of the root, hidden, of an
- * unknown type, or not decodable.
+ * The file below `root` that the path of an address names. Undefined if the file must not be served: the path leaves the root, is hidden, has an
+ * unknown type, or cannot be decoded.
  */
 export function fileAt(root: string, pathname: string): string | undefined {
   let decoded: string;
@@ -52,7 +52,7 @@ export async function answerFor(root: string, pathname: string): Promise<Answer>
   return { status: 200, headers: { ...securityHeaders, 'content-type': contentTypes[extname(path)] as string, 'cache-control': cache }, body };
 }
 
-/** A short answer as text. */
+/** An HTTP answer with a short text. */
 export const plain = (status: number, text: string): Answer => ({
   status,
   headers: { ...securityHeaders, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },

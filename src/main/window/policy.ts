@@ -1,6 +1,6 @@
 /**
- * The window's content security policy. Transcripts are hostile: if their text ever reached the page as markup, it could use no script,
- * no remote address and no form.
+ * The window's content security policy. Transcripts are hostile: even if their text reached the page as markup, it could not use scripts, remote
+ * addresses or forms.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",

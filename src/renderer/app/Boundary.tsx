@@ -26,7 +26,7 @@ export class Boundary extends Component<{ readonly what: string; readonly childr
   }
 }
 
-/** A view whose code could not be loaded. The page reloads as soon as Stemma answers again; the address keeps the place. */
+/** Shown if the code of a view could not be loaded. The page reloads as soon as Stemma answers again; the address preserves the place. */
 function UntilLoaded({ what, error }: { what: string; error: NotLoaded }) {
   const isBack = useConnection(({ state }) => state.phase === 'open');
   const wasAway = useRef(false);

@@ -4,11 +4,14 @@ import type { CapturedFile, CaptureStatus, Runtime } from '../../core/contract/i
 import { agents, Button, CardButton, notifyProblem, say } from '../parts';
 import { go, isDesktop, readCapture, setNotifyTurns, switchCapture, useLive, useNotifyTurns } from '../state';
 
-/** How often the state is loaded while the card is open: a turn that is still running makes no commit, so no change is reported. */
+/**
+ * Milliseconds between two loads of the state while the card is open. Polling is necessary because a running turn makes no commit and so reports no
+ * change.
+ */
 const lookMs = 1_500;
 const filesShown = 6;
 
-/** The switch for live capture into the open project, and what it has captured. */
+/** The switch for live capture into the open project, and the captured files. */
 export function CaptureControl() {
   const capture = useLive((live) => live.capture);
   const [open, setOpen] = useState(false);

@@ -7,7 +7,7 @@ import { Boundary } from './Boundary';
 import { PageBar } from './PageBar';
 import { viewOf } from './views';
 
-/** The current view, or what takes its place while it cannot be shown. */
+/** The current view, or its replacement while it cannot be shown. */
 export function Center() {
   const route = useNavigation((state) => state.route);
   const { needs, View } = viewOf(route.view);
@@ -66,7 +66,7 @@ function useNewestCommit(dir: string | undefined, session: string | undefined): 
   }, [dir, session]);
 }
 
-/** What appears in each view once a project is open. */
+/** The content of each view, for the empty state without a project. */
 const contents: Readonly<Partial<Record<ViewName, string>>> = {
   chain: 'The turns of a session and its branches appear here.',
   context: 'Everything that a model saw at one turn appears here, in order.',

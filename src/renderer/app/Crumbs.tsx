@@ -4,7 +4,7 @@ import { addressOf, go } from '../state';
 import { useTitle } from './keys';
 import { type Crumb, useCrumbs } from './useCrumbs';
 
-/** Where the window is. Each part is a link, with a menu of its siblings beside it. */
+/** The breadcrumb. Each part is a link with a menu of its siblings. */
 export function Crumbs() {
   const crumbs = useCrumbs();
   useTitle(crumbs.map(({ name }) => name));

@@ -5,7 +5,7 @@ import { Inspector } from '../views/inspector';
 import { Boundary } from './Boundary';
 import { toggleInspector, useInspector } from './panes';
 
-/** The width of the inspector in CSS pixels; the person's own width is kept. */
+/** The widths of the inspector in CSS pixels. A width that the person chose is remembered. */
 const width = { initial: 336, least: 220, most: '50%' } as const;
 const keptWidth = (): number => Number(localStorage.getItem('stemma.width.right')) || width.initial;
 
@@ -22,7 +22,7 @@ function useKeptWidth() {
   return { panel, onLayoutChanged };
 }
 
-/** The view, and the inspector beside it. Without room the inspector opens over the view. The view is never rebuilt. */
+/** The view with the inspector beside it. In a narrow window, the inspector opens over the view. The view is never mounted again. */
 export function Frame({ children }: { children: ReactNode }) {
   const inspector = useInspector();
   const { panel, onLayoutChanged } = useKeptWidth();

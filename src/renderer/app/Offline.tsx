@@ -3,10 +3,10 @@ import { useEffect, useState } from 'react';
 import { useConnection } from '../client';
 import { Button } from '../parts';
 
-/** How long a lost connection stays unmentioned, in milliseconds: most are restored sooner. */
+/** Milliseconds before a lost connection is reported. Most connections are restored sooner. */
 const patienceMs = 300;
 
-/** A notice while the engine does not answer. Everything on the screen stays; new data waits. */
+/** A notice while the engine does not answer. The content on the screen stays; new data waits. */
 export function Offline() {
   const { state, retry } = useConnection();
   const [waited, setWaited] = useState(false);

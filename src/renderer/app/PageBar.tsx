@@ -2,7 +2,7 @@ import { ChevronLeft } from 'lucide-react';
 import { addressOf, go, isPage, useNavigation } from '../state';
 import { backFrom, viewOf, viewsIn } from './views';
 
-/** Above a page: the way back to where it was opened. Above a place with several views: links to them. */
+/** The bar above a view: on a page, the way back to the view from which it was opened; in a place with several views, links to these views. */
 export function PageBar() {
   const { route } = useNavigation();
   const view = viewOf(route.view);

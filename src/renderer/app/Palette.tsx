@@ -33,7 +33,7 @@ type Found = ReturnType<typeof usePaletteSearch>;
 /** Whether a text contains the typed words. */
 type Matches = (text: string) => boolean;
 
-/** One box to search, jump and act. Without words: the latest sessions and what can be done now. */
+/** One box to search, jump and act. Without words, it shows the latest sessions and the available actions. */
 export function Palette() {
   const [words, setWords] = useState('');
   const [entryLimit, setEntryLimit] = useState(firstEntries);
@@ -93,7 +93,7 @@ interface ChipsProps {
   readonly onChange: (narrowing: Narrowing) => void;
 }
 
-/** Limits the entries that are found to an agent and a span of time. */
+/** Chips that limit the found entries to an agent and a period. */
 function Chips({ sessions, narrowing, onChange }: ChipsProps) {
   const agents = [...new Set(sessions.map(({ agent }) => agent))];
   return (
@@ -262,15 +262,15 @@ const WindowActions = ({ matches }: { matches: Matches }) => (
   </Group>
 );
 
-/** A group of items under a heading; nothing where it has no items. */
+/** A group of items under a heading; nothing if it has no items. */
 const Group = ({ name, children }: { name: string; children: ReactNode }) =>
   Children.toArray(children).length > 0 ? <Command.Group heading={name}>{children}</Command.Group> : null;
 
 interface ItemProps {
   readonly name: string;
-  /** Drawn in place of the name. */
+  /** Drawn instead of the name. */
   readonly shown?: ReactNode;
-  /** The palette stays open after this item is chosen. */
+  /** True if the palette stays open after this item was chosen. */
   readonly stays?: boolean;
   readonly id?: string;
   readonly icon?: Icon;

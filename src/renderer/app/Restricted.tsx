@@ -3,7 +3,7 @@ import { api } from '../client';
 import { Button, notifyProblem } from '../parts';
 import { followAddress, useProject } from '../state';
 
-/** A bar above a project that may only be read. It says why, and trusts a project that this machine did not create. */
+/** A bar above a read-only project. It says why, and can trust a project that this machine did not create. */
 export function Restricted() {
   const project = useProject(({ state }) => state);
   if (project.phase !== 'open' || project.info.access.mode === 'read-write') return null;

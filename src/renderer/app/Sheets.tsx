@@ -15,7 +15,7 @@ const CaseSheet = lazy(() => import('../views/experiments').then(({ CaseSheet: s
 /** The sheet or dialog that is open. */
 export function Sheets() {
   const sheet = useUi((ui) => ui.sheet);
-  // An open sheet asks inside itself.
+  // An open sheet contains the question itself.
   if (!sheet) return <ConfirmWrite />;
   switch (sheet.kind) {
     case 'palette':

@@ -5,7 +5,7 @@ import { go, show, useImports, useProject, useUi } from '../state';
 import { shareOf } from '../views/sessions';
 import { TeamNews } from './TeamNews';
 
-/** Numbers of the open project, running imports, and whether the engine answers. */
+/** The counts of the open project, running imports, and whether the engine answers. */
 export function StatusBar() {
   const project = useProject(({ state }) => state);
   const connection = useConnection(({ state }) => state);

@@ -6,10 +6,10 @@ import { go, refreshProject } from '../state';
 
 type News = Awaited<ReturnType<typeof api.team.news>>;
 
-/** Seconds between two questions to the hub. */
+/** Seconds between two requests to the hub. */
 const everySeconds = 15;
 
-/** What is new on the hub of the project, and who else is there. Nothing for a project without a hub. A click takes the news over. */
+/** The number of new items on the project's hub, and the other people who use it now. Hidden for a project without a hub. A click pulls the items. */
 export function TeamNews({ dir }: { dir: string }) {
   const [news, setNews] = useState<News>();
   const [round, setRound] = useState(0);
@@ -20,7 +20,7 @@ export function TeamNews({ dir }: { dir: string }) {
     const ask = async (): Promise<void> => {
       const answer = document.hidden ? undefined : await api.team.news({}).catch(() => undefined);
       if (isOver) return;
-      // A project that is open without a clone shows what the hub has, without being asked.
+      // A project that is open without a clone pulls new items without being asked.
       if (answer?.onDemand && answer.toPull) {
         await api.team
           .pull({})
@@ -30,7 +30,7 @@ export function TeamNews({ dir }: { dir: string }) {
       }
       if (isOver) return;
       if (answer) setNews(answer);
-      // A project without a hub is asked again when it is opened or connected.
+      // A project without a hub is checked again when it is opened or connected.
       if (answer?.hub !== null) timer = window.setTimeout(() => void ask(), everySeconds * 1_000);
     };
     void ask();

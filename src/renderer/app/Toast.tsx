@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { Button, IconButton } from '../parts';
 import { dismissNotice, useUi } from '../state';
 
-/** A message with something to do about it, such as Undo. Plain messages are in the status bar. */
+/** A message with an action, such as Undo. Messages without an action are in the status bar. */
 export function Toast() {
   const { notice, noticeAct } = useUi();
   if (!notice || !noticeAct) return null;

@@ -4,7 +4,7 @@ import { notifyProblem } from '../parts';
 import { addressOf, isDesktop, onDesktopCommand, route, show, useLive, useNotifyTurns, useOpenDir } from '../state';
 import { importPaths } from '../views/sessions';
 
-/** The most news that the desktop app has not shown yet. */
+/** The most finished turns to keep until the desktop app has shown them. */
 const maxNews = 5;
 
 interface News {
@@ -14,7 +14,7 @@ interface News {
   readonly place: string;
 }
 
-/** Carries out what the menus of the desktop app ask for, and tells it what its tray item and its notifications show. */
+/** Carries out the menu commands of the desktop app, and provides the content of its tray item and notifications. */
 export function useDesktop(): void {
   const dir = useOpenDir();
   const capture = useLive((live) => live.capture);

@@ -3,7 +3,7 @@ import type { SearchHit } from '../../core/contract/index.js';
 /** Characters shown before the first match, so that the match stays visible in a line of the palette. */
 const lead = 24;
 
-/** A piece of a search result's text; `at` is its position, or -1 for the leading ellipsis. */
+/** A piece of a search result's text. `at` is its position, or -1 for the leading ellipsis. */
 export interface HitPiece {
   readonly at: number;
   readonly text: string;

@@ -3,7 +3,7 @@ import { go, show, useUi, type ViewName } from '../state';
 import { toggleInspector } from './panes';
 import { places, views, viewsIn } from './views';
 
-/** The list that `?` shows. Each key is handled in the view or part that it belongs to. */
+/** The list of keys that `?` shows. Each key is handled in the view or part that it belongs to. */
 export const keyGroups: readonly { readonly name: string; readonly keys: readonly (readonly [keys: string, what: string])[] }[] = [
   {
     name: 'Everywhere',
@@ -113,7 +113,7 @@ function passToList(event: KeyboardEvent): void {
 export function useKeys(): void {
   useEffect(() => {
     let goPressed = 0;
-    // Before the view handles the key: after `g`, `e` opens Experiments and exports nothing.
+    // Handled before the view gets the key: after `g`, the key `e` must open Experiments and not the export.
     const onKeyAfterG = (event: KeyboardEvent) => {
       if (performance.now() - goPressed >= 1_000) return;
       goPressed = 0;

@@ -3,7 +3,7 @@ import { type ComponentType, lazy } from 'react';
 /** A view of the open project; `project` is the project's folder. */
 export type ViewComponent = ComponentType<{ readonly project: string }>;
 
-/** The code of a view could not be loaded: the server of the window stopped before the view was opened. */
+/** The error if the code of a view could not be loaded, because the server stopped before the view was opened. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 }
@@ -23,8 +23,8 @@ export function later(load: () => Promise<{ readonly View: ViewComponent }>): Vi
 }
 
 /**
- * Loads the remaining views shortly after the first page, so that they open at once and also while the engine is away.
- * Returns a function that cancels this.
+ * Loads the remaining views shortly after the first page, so that they open at once, even while the engine does not answer. Returns a function that
+ * cancels this.
  */
 export function loadViews(): () => void {
   const soon = setTimeout(() => {

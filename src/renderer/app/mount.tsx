@@ -6,7 +6,7 @@ import { applyTheme, followAddress } from '../state';
 import { App } from './App';
 import { Boundary } from './Boundary';
 
-/** Starts the window over a carrier. The content security policy forbids style elements, so no part may create one. */
+/** Starts the window over a carrier. The content security policy forbids style elements, so no part may create them. */
 export function mount(carrier: Carrier): void {
   applyTheme();
   onNewLine(followAddress);

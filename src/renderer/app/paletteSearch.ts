@@ -8,23 +8,23 @@ const maxTickets = 8;
 const searchAfterMs = 150;
 const askAgainMs = 300;
 
-/** What the chips of the palette limit hits to. */
+/** The limits that the chips of the palette set. */
 export interface Narrowing {
   readonly agent: string | undefined;
-  /** Days back from now. */
+  /** The number of days before now. */
   readonly days: number | undefined;
 }
 
 const dayMs = 86_400_000;
 const noSessions: readonly SessionRow[] = [];
 
-/** The filter of a search. Its time is cut to the minute, so that the same question is asked once. */
+/** The filter of a search. Its time is rounded down to the minute, so that the same search is sent only once. */
 function filterOf({ agent, days }: Narrowing) {
   const minute = Math.floor(Date.now() / 60_000) * 60_000;
   return { ...(agent && { agent }), ...(days !== undefined && { from: new Date(minute - days * dayMs).toISOString() }) };
 }
 
-/** Hits by session, in the order of the best hit of each. An entry that a compaction or a fork kept is in several commits, and is listed once. */
+/** Hits by session, in the order of each session's best hit. An entry that a compaction or a fork kept is in several commits but is listed once. */
 export function hitsBySession(hits: readonly SearchHit[]): readonly (readonly [sessionId: string, hits: readonly SearchHit[]])[] {
   const groups = new Map<string, SearchHit[]>();
   for (const hit of hits) {
@@ -35,7 +35,7 @@ export function hitsBySession(hits: readonly SearchHit[]): readonly (readonly [s
   return [...groups];
 }
 
-/** What the typed words find in the open project and on this machine. Each part fills in as its answer arrives. */
+/** The results of the typed words in the open project and on this machine. Each part appears when its answer arrives. */
 export function usePaletteSearch(words: string, maxEntries: number, narrowing: Narrowing) {
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
@@ -52,7 +52,7 @@ export function usePaletteSearch(words: string, maxEntries: number, narrowing: N
     ),
     `${dir} ${asked}`,
   );
-  // Each search indexes some of the commits that are new.
+  // Each search indexes some of the new commits.
   useEffect(() => {
     if (entries.status !== 'done' || entries.data.pending === 0) return;
     const timer = setTimeout(() => setRound((n) => n + 1), askAgainMs);
@@ -66,7 +66,7 @@ export function usePaletteSearch(words: string, maxEntries: number, narrowing: N
     entries: entries.status === 'done' ? entries.data : undefined,
     tickets: tickets.status === 'done' ? tickets.data.rows : [],
     sessions: sessions.status === 'done' ? sessions.data.sessions : noSessions,
-    /** The sessions are known, so that the first row stays the first. */
+    /** True once the sessions are loaded, because the first row must not change after that. */
     isReady: sessions.status !== 'loading',
     projects: recent.status === 'done' ? recent.data.filter((project) => !project.missing) : [],
   };
@@ -89,7 +89,7 @@ function useLoadedCommits(needle: string): readonly GraphRow[] {
   }, [dir, session, revision, needle]);
 }
 
-/** The commit that the current view shows, in full once it is read. */
+/** The commit that the current view shows, with all fields once they are loaded. */
 export function useShownCommit() {
   const commit = useNavigation(({ route }) => route.commit);
   const read = useCommit(useOpenDir(), commit);

@@ -1,8 +1,8 @@
 import { type ProjectState, type Route, route, toggleInspectorPane, useInspectorRoom, useNavigation, useProject, useUi } from '../state';
 
 /**
- * Whether the inspector belongs beside the view: beside the views of one commit, and beside a ticket. Compare shows the facts of both
- * commits itself, Calls those of the selected call, and the views of Agents need the width.
+ * Whether a view has the inspector beside it: views of one commit and a ticket have it. Compare shows the facts of both commits itself, Calls shows
+ * the facts of the selected call, and the views of Agents need the width.
  */
 const inspects = ({ view, ticket }: Route): boolean =>
   ['chain', 'context', 'replay', 'run'].includes(view) || (view === 'reviews' && ticket !== undefined);
@@ -11,7 +11,7 @@ const inspects = ({ view, ticket }: Route): boolean =>
 const hasInspector = (at: Route, project: ProjectState): boolean =>
   project.phase !== 'none' && project.phase !== 'failed' && inspects(at) && !(project.phase === 'open' && project.info.counts.commits === 0);
 
-/** How the inspector is shown beside the current view; undefined where the view has none. */
+/** How the inspector is shown beside the current view; undefined if the view has no inspector. */
 export function useInspector(): 'beside' | 'drawer' | 'hidden' | undefined {
   const hasRoom = useInspectorRoom();
   const { route: at } = useNavigation();

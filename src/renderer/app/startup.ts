@@ -6,7 +6,7 @@ import { importPaths, showProject } from '../views/sessions';
 
 let started = false;
 
-/** Watches for a click or a key. A person who has already chosen a place stays there. */
+/** Detects a click or a key press, because a person who has already chosen a place must stay there. */
 function firstAct(): { stop(): boolean } {
   let hasActed = false;
   const note = (): void => {
@@ -22,7 +22,7 @@ function firstAct(): { stop(): boolean } {
   };
 }
 
-/** Opens or imports what Stemma was started with, once, unless the address already names a project. */
+/** Opens or imports the paths with which Stemma was started, once, unless the address already names a project. */
 export function useStartup(): void {
   useEffect(() => {
     if (started) return;
@@ -37,7 +37,7 @@ export function useStartup(): void {
       const { route } = useNavigation.getState();
       if (project && !route.project) hasActed ? move({ project }) : showProject(project);
       else if (!route.project) {
-        // The last project is opened in the background, so that Sessions shows what is imported already.
+        // The last project is opened in the background, so that Sessions shows the sessions that are already imported.
         const last = (await api.library.recent({})).find((one) => !one.missing);
         if (last) move({ project: last.dir });
       }

@@ -8,15 +8,15 @@ import { placeOf, places, viewOf, viewsIn } from './views';
 export interface Crumb {
   readonly kind: 'Project' | 'Place' | 'Repository' | 'Session' | 'Branch' | 'Turn' | 'Page';
   readonly name: string;
-  /** Where its link leads. */
+  /** The target of the link. */
   readonly to: Partial<Route>;
-  /** Its siblings. */
+  /** The siblings of this part. */
   readonly items: readonly MenuEntry[];
 }
 
 const maxSiblings = 25;
 
-/** The parts of the breadcrumb: repository, session, branch and turn where a commit is shown; else the project and the place. */
+/** The parts of the breadcrumb: repository, session, branch and turn if a commit is shown, else the project and the place. */
 export function useCrumbs(): readonly Crumb[] {
   const { route } = useNavigation();
   const project = useProject(({ state }) => state);
@@ -39,7 +39,7 @@ export function useCrumbs(): readonly Crumb[] {
     : [{ kind: 'Project', name: projectName(project), to: { view: 'sessions' }, items: projects }, here, ...page];
 }
 
-/** Where the selected commit is. */
+/** The place of the selected commit. */
 function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
   const dir = useOpenDir();
   const found = usePlace(dir, commit);

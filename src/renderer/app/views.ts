@@ -29,9 +29,9 @@ export interface Place {
   readonly id: PlaceId;
   readonly title: string;
   readonly icon: Icon;
-  /** The digit that opens it. */
+  /** The digit that opens the place. */
   readonly digit?: string;
-  /** The first place of a group has a line above it. */
+  /** True for the first place of a group, which has a line above it. */
   readonly begins?: true;
 }
 type PlaceId = 'sessions' | 'chain' | 'context' | 'calls' | 'replay' | 'agents' | 'reviews' | 'experiments' | 'settings';
@@ -54,18 +54,18 @@ export interface ViewDefinition {
   readonly id: ViewName;
   readonly title: string;
   readonly icon: Icon;
-  /** The two keys that open it, one after the other. */
+  /** The two keys that open the view, one after the other. */
   readonly keys: string;
-  /** The place that it belongs to. A page that opens from a selection belongs to the place where it was opened. */
+  /** The place that the view belongs to. A page that opens from a selection belongs to the place where it was opened. */
   readonly place: PlaceId;
-  /** What it needs: nothing, an open project, or a commit of it. A view of a commit starts at the newest one. */
+  /** What the view needs: nothing, an open project, or a commit of the project. A view of a commit starts at the newest commit. */
   readonly needs: 'nothing' | 'project' | 'commit';
   readonly View: ViewComponent;
 }
 
 /**
- * The views, one line each. Sessions, chain and context are part of the first page; the others are loaded later, since each brings
- * libraries of its own.
+ * The views, one line each. Sessions, chain and context are part of the first page; the other views are loaded later, because each needs its own
+ * libraries.
  */
 export const views: readonly ViewDefinition[] = [
   { id: 'sessions', title: 'Sessions', icon: Rows3, keys: 'g s', place: 'sessions', needs: 'nothing', View: SessionsView },
@@ -128,7 +128,7 @@ export const views: readonly ViewDefinition[] = [
 
 const byId = new Map(views.map((view) => [view.id, view]));
 
-/** The definition of a view. @throws Error where a name of the address has no line above: a mistake in the code. */
+/** The definition of a view. @throws Error if the name has no line above, which is a mistake in the code. */
 export function viewOf(id: ViewName): ViewDefinition {
   const view = byId.get(id);
   if (!view) throw new Error(`The view ${id} is not registered in app/views.ts`);
@@ -141,5 +141,5 @@ export const viewsIn = (place: PlaceId): readonly ViewDefinition[] => views.filt
 /** The view that a page goes back to. */
 export const backFrom = ({ from }: Pick<Route, 'from'>): ViewDefinition => viewOf(from ?? 'chain');
 
-/** The place that the window is in. */
+/** The current place of the window. */
 export const placeOf = (at: Pick<Route, 'view' | 'from'>): PlaceId => (isPage(at.view) ? backFrom(at) : viewOf(at.view)).place;

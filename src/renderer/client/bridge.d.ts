@@ -1,11 +1,11 @@
 /**
- * All that the desktop shell's preload gives to the window: a pipe. The window asks for a port with a nonce of its own
- * and gets it in a `message` event whose `data` is `stemma-port:` and the nonce and whose `ports[0]` is the port to the
- * engine. In a browser there is no bridge and the window opens a WebSocket at `/rpc` of the page's own origin instead.
+ * The interface between the window and the preload script of the desktop shell. The window requests a port with a nonce and receives it in a
+ * `message` event: `data` is `stemma-port:` and the nonce, and `ports[0]` is the port to the engine. In a browser, this bridge does not exist, and
+ * the window opens a WebSocket at `/rpc` of the page's own origin instead.
  */
 export interface Bridge {
   requestPort(nonce: string): void;
-  /** Where a dropped or chosen file lies, which only the shell can tell; empty where it lies nowhere. */
+  /** The path of a dropped or chosen file, which only the shell knows; empty if the file has no path. */
   pathOf?(file: File): string;
 }
 

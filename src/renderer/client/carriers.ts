@@ -14,7 +14,7 @@ export type Carrier = () => Promise<Line>;
 
 const openTimeoutMs = 15_000;
 
-/** In the desktop app: a message port from the preload script, recognized by our nonce. */
+/** In the desktop app: a message port from the preload script, identified by our nonce. */
 const bridgeCarrier: Carrier = () => {
   const bridge = window.stemma;
   if (!bridge) return Promise.reject(new Error('There is no desktop shell around this window.'));
@@ -63,7 +63,7 @@ const socketCarrier: Carrier = () =>
         { once: true },
       );
     });
-    // The link is attached before the socket opens, so that it misses no message.
+    // The link is attached before the socket opens, so that no message is missed.
     const link = new SocketLink({ websocket: socket });
     socket.addEventListener(
       'open',
@@ -75,5 +75,5 @@ const socketCarrier: Carrier = () =>
     );
   });
 
-/** The carrier that this window has: the shell's port in the desktop app, else a WebSocket. */
+/** The carrier of this window: the shell's port in the desktop app, else a WebSocket. */
 export const carrierOfThisWindow = (): Carrier => (window.stemma ? bridgeCarrier : socketCarrier);

@@ -22,9 +22,8 @@ let opened: PromiseWithResolvers<ClientLink<ClientContext>> = Promise.withResolv
 let prepare: (client: Client) => Promise<void> = async () => {};
 
 /**
- * The engine's procedures. A call made while the window is disconnected waits for the next connection. A call that is
- * running when the connection breaks is rejected, and its caller shows the error. A call that writes a file where the person has not
- * confirmed one yet asks and is then made again.
+ * The engine's procedures. A call made while the window is disconnected waits for the next connection. A call that is running when the connection
+ * breaks is rejected, and its caller shows the error. A call that needs a person's permission to write a file asks for it and is then repeated.
  */
 export const api: Client = createORPCClient<Client>({
   call: async (path, input, options) => {
@@ -41,7 +40,7 @@ export const api: Client = createORPCClient<Client>({
   },
 });
 
-/** Sets what runs on each new connection before any other call: opening the project of the address again. */
+/** Sets the function that runs on each new connection before any other call. It opens the project of the address again. */
 export function onNewLine(action: (client: Client) => Promise<void>): void {
   prepare = action;
 }
@@ -64,7 +63,7 @@ export async function connect(carrier: Carrier): Promise<never> {
 }
 
 async function serve(line: Line): Promise<void> {
-  // If the project cannot be opened again, the connection still counts; the view shows the reason.
+  // If the project cannot be opened again, the connection stays open and the view shows the reason.
   await prepare(createORPCClient<Client>(line.link)).catch(() => {});
   opened.resolve(line.link);
   useConnection.setState({ state: { phase: 'open' } });

@@ -7,13 +7,13 @@ export interface WriteQuestion {
   readonly folder: string;
 }
 
-/** The question that waits for the person, and what gives the answer. */
+/** The open question to the person, and the function that answers it. */
 export const useWriteQuestion = create<{ question: WriteQuestion | undefined; answer: (isAllowed: boolean) => void }>(() => ({
   question: undefined,
   answer: () => {},
 }));
 
-/** The file that a refused call wants to write, or undefined where it was refused for another reason. */
+/** The file that a refused call wants to write; undefined if the call was refused for another reason. */
 export function fileToConfirm(error: unknown): WriteQuestion | undefined {
   if (!(error instanceof ORPCError) || error.code !== 'UNAUTHORIZED') return undefined;
   const { path, folder } = (error.data ?? {}) as Partial<WriteQuestion>;

@@ -25,7 +25,7 @@ const holds =
   (values: FormValues): boolean =>
     values.kind === kind;
 
-/** The fields of a card. `at` is where the card is in the procedure's input. */
+/** The fields of a card. `at` is the position of the card in the procedure's input. */
 export const cardFields = (at = 'card'): readonly FormField[] => [
   {
     name: 'type',
@@ -107,7 +107,7 @@ export const newCard = (): FormValues => ({
   ttl: '',
 });
 
-/** The values that show a card. */
+/** The form values for an existing card. */
 export function valuesOfCard(card: Card): FormValues {
   const { content } = card;
   return {

@@ -65,7 +65,7 @@ export async function retentionForm({ id }: Named): Promise<FormSpec> {
   };
 }
 
-/** Writes summaries for commits that have none, or for one. */
+/** Writes summaries for all commits without a summary, or for one commit. */
 export const summaryForm = (id: ContextId): FormSpec => ({
   title: 'Summarize',
   intro: 'A summary is the name of a commit in the chain. People can edit it.',
@@ -109,11 +109,10 @@ async function finish(stream: Awaited<ReturnType<typeof api.context.summarize>>)
   }
 }
 
-/** Finds what a principal understood at a moment. */
+/** Finds the newest commit of a principal at a moment. */
 export const resolveForm = async ({ id }: Named): Promise<FormSpec> => ({
   title: 'Find a context by time',
-  intro:
-    'This opens what a principal understood at a moment: its newest commit at or before that time. A principal is one session of an agent, or a person.',
+  intro: 'This opens the newest commit of a principal at or before a time. A principal is one session of an agent, or a person.',
   fields: [
     { name: 'principal', label: 'Principal', required: true, options: principalOptions },
     { name: 'at', label: 'Moment', kind: 'time', required: true },
@@ -162,7 +161,7 @@ export async function sourceForm({ id }: Named): Promise<FormSpec> {
   };
 }
 
-/** Now, in local time, as a field of date and time shows it. */
+/** The current local time as text for a date and time field. */
 const localNow = (): string => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 
 const newestRows = 1_000;

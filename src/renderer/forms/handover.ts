@@ -17,7 +17,7 @@ import {
 } from '../state';
 import { agentOptions, boxOptions, profileOptions } from './options';
 
-/** Shows the first turn that a handover dispatched. A handover that was rejected dispatched none. */
+/** Shows the first turn that a handover dispatched. A rejected handover dispatched no turn. */
 async function dispatched({
   status,
   errorCode,
@@ -43,7 +43,7 @@ const sender: FormField = {
   hint: 'The agent that hands over. Launch or register one first if the list is empty.',
 };
 
-/** Profiles for a new agent, agents for the others. */
+/** The options for the target: profiles for a new agent, else agents. */
 const targetOptions = async (): Promise<readonly FormOption[]> => [
   ...(await profileOptions()).map(({ value, name }) => ({ value, name: `profile ${name}` })),
   ...(await agentOptions()).map(({ value, name }) => ({ value, name: `agent ${name}` })),

@@ -5,7 +5,7 @@ import { profileOptions } from './options';
 import { listed } from './profile';
 import { defaultPerformer, limitsIn, performerFields, performerIn } from './run';
 
-/** What a rule can be for. */
+/** The kinds of work that a rule can allow. */
 export const ruleKinds = {
   agent: 'Turns of an agent or a profile',
   space: 'Runs that messages of a space start',
@@ -15,7 +15,7 @@ export const ruleKinds = {
 } as const;
 export type RuleKind = keyof typeof ruleKinds;
 
-/** What a rule is for: its kind and its name. */
+/** The work that a rule allows: its kind and its name. */
 export function targetOf(rule: PolicyRule): { readonly kind: RuleKind; readonly name: string } {
   const [kind, name] = Object.entries(rule.for)[0] as [RuleKind, string];
   return { kind, name };
@@ -88,7 +88,7 @@ function ruleIn(values: FormValues): PolicyRule {
   };
 }
 
-/** Allows something to start by itself, or changes what is allowed. `place` is the rule that changes. */
+/** Adds a rule that allows work to start by itself, or changes the rule at `place`. */
 export function ruleForm(
   given: { readonly kind: RuleKind; readonly name: string } | { readonly rule: PolicyRule; readonly place: number },
   onDone: () => void,

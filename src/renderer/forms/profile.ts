@@ -5,16 +5,16 @@ import { type FormSpec, type FormValues, givenIn, go, notify, objectIn, refreshP
 /** The words of a text that are separated by commas or spaces. */
 export const listed = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 
-/** What a profile card says, for the window. */
+/** The content of a profile card, for the window. */
 export interface ProfileData {
   readonly name: string;
   readonly displayName: string;
   readonly prompt: string;
   readonly model: Readonly<Record<string, unknown>>;
-  /** The tools that a model is offered; undefined for all. */
+  /** The tools that a model is offered; undefined means all tools. */
   readonly tools: readonly string[] | undefined;
   readonly tags: readonly string[];
-  /** Profiles that it may delegate to; undefined for all. */
+  /** The profiles to which the agent may delegate; undefined means all profiles. */
   readonly targets: readonly string[] | undefined;
   readonly more: Readonly<Record<string, unknown>>;
 }

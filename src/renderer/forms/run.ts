@@ -6,7 +6,7 @@ import { providerOptions } from './options';
 const byAgent = ({ by }: FormValues): boolean => by === 'agent';
 const byModel = ({ by }: FormValues): boolean => by !== 'agent';
 
-/** The command-line agents of this machine that can work. */
+/** The command-line agents that can run on this machine. */
 async function programOptions(): Promise<readonly FormOption[]> {
   const all = await api.runner.agents({});
   return all.filter(({ problem }) => problem === null).map(({ agent, title }) => ({ value: agent, name: title }));
@@ -22,7 +22,7 @@ async function folderOptions(): Promise<readonly FormOption[]> {
   return [...new Set(folders)].flatMap((folder) => (folder ? [{ value: folder, name: folder }] : []));
 }
 
-/** What an agent may do without asking, in words. */
+/** The permission modes of an agent in words. */
 export const permissionOptions: readonly { readonly value: PermissionMode; readonly name: string }[] = [
   { value: 'default', name: 'Ask before each change and command' },
   { value: 'acceptEdits', name: 'Change files in its folder, ask before commands' },
@@ -30,7 +30,7 @@ export const permissionOptions: readonly { readonly value: PermissionMode; reado
   { value: 'bypassPermissions', name: 'Never ask' },
 ];
 
-/** The fields that say who works and within which limits. `at` is where the performer is in the procedure's input. */
+/** The fields for the performer and the limits. `at` is the position of the performer in the procedure's input. */
 export const performerFields = (at = ''): readonly FormField[] => [
   {
     name: 'by',
@@ -114,7 +114,7 @@ export const defaultPerformer: FormValues = {
   cost: '',
 };
 
-/** Who works, as the fields say. */
+/** The performer that the fields describe. */
 export function performerIn(values: FormValues) {
   const model = givenIn(values, 'model');
   return byAgent(values)
@@ -138,7 +138,7 @@ export function limitsIn(values: FormValues) {
   };
 }
 
-/** Only a context can be answered several times. */
+/** Only a context can be answered several times, so only its form has these fields. */
 const repeatFields: readonly FormField[] = [
   { name: 'times', label: 'Times', kind: 'number', placeholder: '1', hint: 'Each try is a branch. An agent works in a copy of its folder for each.' },
   {
@@ -150,7 +150,7 @@ const repeatFields: readonly FormField[] = [
   },
 ];
 
-/** Runs a turn, a run of a space, a start of a ticket or a context here. */
+/** Starts a job for a turn, a run of a space, a start of a ticket, or a context. */
 export const runForm = (what: Work, title: string): FormSpec => ({
   title,
   intro: 'The job runs within these limits and stops at the first that it reaches. You can stop it at any time.',

@@ -9,7 +9,7 @@ const kinds: readonly { readonly value: EntityType; readonly name: string }[] = 
   { value: 'service', name: 'A service, such as a build or a calendar' },
 ];
 
-/** Adds a member to a space: one that is known, or a new one. */
+/** Adds a member to a space: a known entity or a new one. */
 export const joinForm = (space: Space, known: readonly Entity[], onDone: () => void): FormSpec => ({
   title: `Add a member to ${space.name ?? 'this space'}`,
   intro: 'A member reads and writes in the space. A message starts every other agent that is a member.',
@@ -38,7 +38,7 @@ export const joinForm = (space: Space, known: readonly Entity[], onDone: () => v
   },
 });
 
-/** Removes a member from a space, with a way back. */
+/** Removes a member from a space, and offers Undo. */
 export async function leaveSpace({ spaceId }: Space, { entityId, name }: Entity, onDone: () => void): Promise<void> {
   await api.space.leave({ spaceId, entityId });
   onDone();
@@ -49,7 +49,7 @@ type Goals = Awaited<ReturnType<typeof api.run.goals>>;
 type Memory = Awaited<ReturnType<typeof api.run.memories>>[number];
 type Plan = Awaited<ReturnType<typeof api.run.plans>>[number];
 
-/** Sets what an agent works towards. */
+/** Sets the goals of an agent. */
 export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () => void): FormSpec => ({
   title: `Goals of ${name}`,
   intro: 'The agent reads its goals at the start of every run, the most important first.',
@@ -111,7 +111,7 @@ export const memoryForm = ({ entityId, name }: Entity, memory: Memory | undefine
   },
 });
 
-/** Deletes a memory, with a way back. */
+/** Deletes a memory, and offers Undo. */
 export async function forgetMemory({ entityId }: Entity, { memoryId, topic, content }: Memory, onDone: () => void): Promise<void> {
   await api.run.setMemory({ entityId, topic: null, content: null, memoryId });
   onDone();
@@ -125,7 +125,7 @@ export async function forgetMemory({ entityId }: Entity, { memoryId, topic, cont
   });
 }
 
-/** Deletes a plan, with a way back. */
+/** Deletes a plan, and offers Undo. */
 export async function dropPlan({ entityId }: Entity, { name, instruction, cron, scheduledAt }: Plan, onDone: () => void): Promise<void> {
   await api.run.setPlan({ entityId, name, instruction: null });
   onDone();

@@ -5,7 +5,7 @@ import { copy, FieldError, type FormSpec, givenIn, go, notify, textIn } from '..
 
 const dayMs = 86_400_000;
 
-/** Opens what a hub holds, or what a share link opens: as it is there, or as a clone. */
+/** Opens a project of a hub or the commits of a share link, directly or as a clone. */
 export const hubForm = (): FormSpec => ({
   title: 'Open from a hub',
   intro: 'The project remembers its hub, so that you can push and pull later.',
@@ -51,7 +51,7 @@ export const hubForm = (): FormSpec => ({
       showChain(dir);
       notify(refused.length > 0 ? `Cloned, without ${say.plural(refused.length, 'record')} that this version cannot take` : 'Cloned');
     } catch (error) {
-      // The project exists and is empty: its settings connect it.
+      // The new project exists but is still empty. Its settings can connect it.
       go({ view: 'settings', settings: 'team', project: dir });
       notifyProblem(error);
     }
@@ -61,7 +61,7 @@ export const hubForm = (): FormSpec => ({
 const showChain = (project: string): void =>
   go({ view: 'chain', project, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
 
-/** Makes a link to a commit on the hub of the project, or to its comparison with another one. */
+/** Makes a link on the project's hub to a commit, or to its comparison with another commit. */
 export const shareForm = (commit: ContextId, against?: ContextId): FormSpec => ({
   title: 'Share a link',
   intro: `Whoever has the link reads ${against ? 'this comparison, both commits and what comes before them' : 'this commit and what comes before it'}, and can make a clone of it. The hub gets what it lacks first. Nothing is redacted.`,

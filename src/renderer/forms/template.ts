@@ -27,11 +27,11 @@ export const templateForm = (name = '', text = ''): FormSpec => ({
 
 type Instance = Awaited<ReturnType<typeof api.context.instantiate>>;
 
-/** Builds what an agent of a template starts from. */
+/** Builds the context that an agent of a template starts from. */
 export const instantiateForm = (template: string, commit: string, onMade: (made: Instance) => void): FormSpec => ({
   title: 'Start an agent from a template',
   intro:
-    'This builds what the agent starts from. Without a commit it starts fresh; from the newest commit of a chain it resumes; from an earlier one it forks.',
+    'This builds the context that the agent starts from. Without a commit, it starts fresh; from the newest commit of a chain, it resumes; from an earlier commit, it forks.',
   fields: [
     { name: 'template', label: 'Template', options: templateOptions, required: true },
     { name: 'context', label: 'Commit', placeholder: 'ctx-…', hint: 'Leave it empty for a fresh start.' },

@@ -5,7 +5,7 @@ import { useProject } from './project';
 import { useKept, useQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
-/** Commits in a page: about four screens. */
+/** The number of commits in a page: about four screens. */
 const chainPage = 400;
 
 /** Chains up to this length are loaded completely in the background. Longer ones are folded, filtered and drawn from their map. */
@@ -39,7 +39,7 @@ export function readOn(rows: Ranges<GraphRow>): void {
   rows.need(0, known + 1);
 }
 
-/** Every row of a chain in short, with the rows that contain the words; `null` words ask nothing. */
+/** Facts about every row of a chain, and the rows that contain the words. Does not ask the engine if `words` is null. */
 export function useChainMap(project: string, session: string | undefined, words: string | null): GraphMap | undefined {
   const revision = useProject((state) => state.revision);
   const query = useKept(
@@ -57,16 +57,16 @@ export interface Started {
   readonly toolCallId: string;
 }
 
-/** What the loaded rows tell about commits, for views that show commits without the chain. */
+/** Facts about commits from the loaded rows, for views that show commits without the chain. */
 export interface ChainFacts {
   /** The newest commit of a subagent, by the id of the tool call that started it. */
   readonly subagentOfCall: ReadonlyMap<string, ContextId>;
   /** The tool call that started a subagent, by the subagent's first commit. */
   readonly callOfSubagent: ReadonlyMap<ContextId, Started>;
   readonly summaries: ReadonlyMap<ContextId, string>;
-  /** The first commits of branches that were made here. */
+  /** The first commits of branches that were made in Stemma. */
   readonly forks: ReadonlySet<ContextId>;
-  /** The same, newest first, by the commit that they continue. */
+  /** These first commits, newest first, by the commit that they continue. */
   readonly forksAfter: ReadonlyMap<ContextId, readonly ContextId[]>;
 }
 
@@ -76,7 +76,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
   const summaries = new Map<ContextId, string>();
   const forks = new Set<ContextId>();
   const forksAfter = new Map<ContextId, ContextId[]>();
-  // Rows come newest first, so the first child found leads to the newest end.
+  // Rows are sorted newest first, so the first child found leads to the newest tip.
   const newestChild = new Map<ContextId, ContextId>();
   for (let n = 0; n < (rows.total() ?? 0); n++) {
     const row = rows.at(n);
@@ -106,9 +106,9 @@ export function useChainFacts(project: string, session: string | undefined): Cha
   return useMemo(() => factsOf(rows), [rows, version]);
 }
 
-/** What was loaded of commits. They never change, so neither do their facts. */
+/** The loaded facts of commits. Commits never change, so their facts stay valid. */
 const knownFacts = new Map<string, RowFacts>();
-/** Commits whose facts are on their way: rows that arrive meanwhile do not ask for them again. */
+/** Commits whose facts are loading, so that new rows do not request them again. */
 const askedFacts = new Set<string>();
 const factListeners = new Set<() => void>();
 const none: ReadonlyMap<ContextId, RowFacts> = new Map();

@@ -20,9 +20,9 @@ export interface Outline {
   readonly total: number;
   readonly tokens: number;
   readonly rows: readonly OutlineRow[];
-  /** The rows are only those where reading begins, because the context is long. */
+  /** True if `rows` contains only the rows where reading begins, because the context is long. */
   readonly isPart?: true;
-  /** Entries that arrived with their content, and the place of the first of them in `rows`. */
+  /** Entries that arrived with their content, and the position of the first of these entries in `rows`. */
   readonly read?: { readonly from: number; readonly entries: readonly Entry[] };
 }
 
@@ -30,19 +30,19 @@ export type ShownCommit = Commit & { readonly children: readonly ContextId[]; re
 
 const commits = new Memory<ShownCommit>(60, 'never');
 
-/** A commit with its children and tags; `undefined` asks nothing. */
+/** A commit with its children and tags. Without an id, the engine is not asked. */
 export const useCommit = (project: string | undefined, id: ContextId | undefined): Query<ShownCommit> =>
   useQuery(project && id ? `${project} ${id}` : null, (signal) => api.context.show({ id: id as ContextId }, { signal }), commits);
 
 const pageSize = 60;
 
-// Commits never change, so these answers stay right.
+// Commits never change, so these answers stay valid.
 const outlines = new Latest<Promise<Outline>>(12);
 const beginnings = new Latest<Promise<Outline>>(12);
 const entryLists = new Latest<Ranges<Entry>>(8);
 const timelines = new Latest<Ranges<TimelineRow>>(4);
 
-/** Keeps an answer. A failure is not kept. */
+/** Caches an answer, but not a failure. */
 async function keep(kept: Latest<Promise<Outline>>, key: string, ask: () => Promise<Outline>): Promise<Outline> {
   try {
     return await kept.get(key, ask);
@@ -62,7 +62,9 @@ async function askOutline(query: Asked): Promise<Outline> {
 
 const askedOf = (id: ContextId, stop: Stop, unsent: boolean): Asked => ({ id, stop, ...(unsent && { hidden: true }) });
 
-/** What can be shown of a context at once: the outline, or of a long context the part around the selected entry or the last prompt. */
+/**
+ * The part of a context that can be shown at once: the whole outline, or for a long context the rows around the selected entry or the last prompt.
+ */
 export const beginningOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> =>
   keep(beginnings, `${project}\n${id}\n${stop}\n${unsent}`, () =>
     askOutline({ ...askedOf(id, stop, unsent), near: (route().entry as EntryKey | undefined) ?? null }),
@@ -73,14 +75,14 @@ export const outlineOf = (project: string, id: ContextId, stop: Stop, unsent = f
   keep(outlines, `${project}\n${id}\n${stop}\n${unsent}`, async () => {
     const { isPart, read, ...whole } = await beginningOf(project, id, stop, unsent);
     if (!isPart) return whole;
-    // The part is drawn first: the rest takes seconds to arrive.
+    // Draws the part first, because the rest takes seconds to arrive.
     await new Promise((drawn) => setTimeout(drawn, drawMs));
     const outline = await askOutline(askedOf(id, stop, unsent));
     const first = read?.entries[0]?.key;
     return { ...outline, ...(read && { read: { from: outline.rows.findLastIndex(({ key }) => key === first), entries: read.entries } }) };
   });
 
-/** Time in which the first part of a long context is drawn and what belongs to it is asked for. */
+/** Milliseconds in which the first part of a long context is drawn and its other data is requested. */
 const drawMs = 300;
 
 /** The entries of a context with their content, in pages. */
@@ -92,7 +94,7 @@ export const entriesOf = (project: string, id: ContextId, stop: Stop, unsent = f
     }),
   );
 
-/** The entries of an outline: those that arrived with it, and for a whole outline the pages. */
+/** The entries of an outline: first the entries that arrived with it, then, for a whole outline, the pages. */
 export function entriesWith(pages: Ranges<Entry>, { isPart, read }: Outline): Ranges<Entry> {
   if (!read) return pages;
   const at = (index: number): Entry | undefined => pages.at(index) ?? read.entries[index - read.from];
@@ -111,7 +113,7 @@ export const stepEntriesOf = (project: string, id: ContextId): Ranges<Entry> =>
     }),
   );
 
-/** Messages of a page of a timeline, and the most characters of a text in it. */
+/** The number of messages in a page of a timeline, and the longest text in it in characters. */
 const timelinePage = 50;
 const maxTextLength = 4_000;
 

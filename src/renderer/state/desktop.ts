@@ -16,15 +16,15 @@ export function choosePaths(kind: 'open' | 'folder' | 'save', name = ''): Promis
       resolve(detail.paths);
     };
     addEventListener('stemma:chosen', onChosen);
-    // The shell never loads this address: it answers with an event.
+    // The shell never loads this address. It shows the dialog and answers with an event.
     open(`/dialog/${kind}?${new URLSearchParams({ id, name }).toString()}`, '_blank');
   });
 }
 
-/** What a menu of the desktop app asks the window to do. */
+/** A command from a menu of the desktop app. */
 export type DesktopCommand = { readonly name: 'import'; readonly paths: readonly string[] } | { readonly name: 'export' };
 
-/** Calls `act` for each command of a menu, until the returned function is called. */
+/** Calls `act` for each menu command until the returned function is called. */
 export function onDesktopCommand(act: (command: DesktopCommand) => void): () => void {
   const onCommand = (event: Event): void => act((event as CustomEvent<DesktopCommand>).detail);
   addEventListener('stemma:command', onCommand);

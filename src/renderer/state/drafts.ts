@@ -10,11 +10,11 @@ export interface ForkDraft {
   readonly original: string;
   readonly text: string;
   readonly name: string;
-  /** The editor is open. A closed editor keeps its draft. */
+  /** True if the editor is open. A closed editor keeps its draft. */
   readonly open: boolean;
 }
 
-/** The drafts of this machine by their keys. `loaded`: those of earlier runs of Stemma are among them. */
+/** The drafts of this machine by their keys. `loaded`: true once drafts of earlier runs of Stemma are included. */
 export const useDrafts = create<{ readonly drafts: ReadonlyMap<string, string>; readonly loaded: boolean }>(() => ({
   drafts: new Map(),
   loaded: false,
@@ -25,7 +25,7 @@ const pause = 250;
 const unsaved = new Map<string, string | null>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Sends what was typed to the engine, which keeps it across reloads and restarts. */
+/** Sends typed texts to the engine, which stores them across reloads and restarts. */
 export async function saveDrafts(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
@@ -38,7 +38,7 @@ export async function saveDrafts(): Promise<void> {
     });
 }
 
-// A window that closes saves at once.
+// Saves at once if the window closes.
 addEventListener('pagehide', () => void saveDrafts());
 
 /** Keeps a draft; null drops it. */
@@ -53,7 +53,7 @@ export function keepDraft(key: string, text: string | null): void {
 
 let loading: Promise<void> | undefined;
 
-/** Loads the drafts of earlier runs once. What was typed since then wins. */
+/** Loads the drafts of earlier runs once. Newer drafts of this window take precedence. */
 export function loadDrafts(): Promise<void> {
   loading ??= api.library.drafts({}).then(
     (saved) => {
@@ -71,12 +71,12 @@ export function loadDrafts(): Promise<void> {
 
 const forkKey = (project: string, commit: ContextId): string => `edit\n${project}\n${commit}`;
 
-/** The edited prompt of a context; undefined without one. */
+/** The edited prompt of a context, as a hook; undefined if no prompt is edited. */
 export function useForkDraft(project: string, commit: ContextId | undefined): ForkDraft | undefined {
   return parsed(useDrafts(({ drafts }) => (commit === undefined ? undefined : drafts.get(forkKey(project, commit)))));
 }
 
-/** The edited prompt of a context now; undefined without one. */
+/** The current value of the edited prompt of a context; undefined if no prompt is edited. */
 export const forkDraftOf = (project: string, commit: ContextId): ForkDraft | undefined =>
   parsed(useDrafts.getState().drafts.get(forkKey(project, commit)));
 

@@ -4,13 +4,13 @@ import { outlineOf } from './contexts';
 import { type ForkDraft, forkDraftOf, keepForkDraft, loadDrafts } from './drafts';
 import { go, route } from './navigation';
 
-/** The draft of an edited prompt: the one that was kept for it, else its text. */
+/** The draft of an edited prompt: its stored draft, else its text. */
 export const draftOf = (commit: ContextId, { key, text = '' }: Pick<Entry, 'key' | 'text'>, kept: ForkDraft | undefined): ForkDraft =>
   kept?.key === key ? { ...kept, open: true } : { commit, key, original: text, text, name: '', open: true };
 
 /**
- * Shows the context of a commit with the prompt of its turn as an editor. A draft that was kept for the commit is continued. Returns false
- * if the context contains no prompt.
+ * Shows the context of a commit with the prompt of its turn as an editor. Continues the stored draft of the commit, if there is one. Returns false if
+ * the context contains no prompt.
  */
 export async function editPrompt(commit: ContextId): Promise<boolean> {
   const { project } = route();

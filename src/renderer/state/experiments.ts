@@ -19,7 +19,7 @@ export const useExperiments = create<{ readonly jobs: readonly ExperimentJob[]; 
 /** Makes views load experiments again. */
 export const experimentsChanged = (): void => useExperiments.setState(({ revision }) => ({ revision: revision + 1 }));
 
-/** Runs all cases of an experiment, or the given ones. Does nothing while the experiment is running already. */
+/** Runs all cases of an experiment, or the given cases. Does nothing if the experiment is already running. */
 export async function startExperiment(project: string, experimentId: string, caseIds?: readonly string[]): Promise<void> {
   const controller = new AbortController();
   const others = (jobs: readonly ExperimentJob[]) => jobs.filter((job) => job.project !== project || job.experimentId !== experimentId);

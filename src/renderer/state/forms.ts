@@ -1,6 +1,6 @@
-// Forms as data: a view describes its fields and what to do, and `parts/Form.tsx` draws every form the same way.
+// Forms as data: a view describes the fields and the action of a form, and `parts/Form.tsx` draws every form in the same way.
 
-/** A value of a form: a text, a yes or no, ids in an order, or rows of fields. */
+/** A value of a form: a text, a boolean, ordered ids, or rows of fields. */
 export type FormValue = string | boolean | readonly string[] | readonly FormValues[];
 export interface FormValues {
   readonly [name: string]: FormValue;
@@ -18,7 +18,7 @@ export interface FormField {
   readonly hint?: string | undefined;
   /** `long`: several lines. `code`: several lines of JSON. `secret`: one line that is not shown. `picks`: ids in an order. `rows`: rows of fields. The default is one line of text. */
   readonly kind?: 'text' | 'secret' | 'long' | 'code' | 'number' | 'time' | 'check' | 'choice' | 'picks' | 'rows' | undefined;
-  /** The options of a choice, what can be picked, or suggestions for a text. */
+  /** The options of a choice, the ids to pick from, or suggestions for a text. */
   readonly options?: readonly FormOption[] | (() => Promise<readonly FormOption[]>) | undefined;
   readonly placeholder?: string | undefined;
   readonly required?: boolean | undefined;
@@ -33,15 +33,15 @@ export interface FormField {
 
 export interface FormSpec {
   readonly title: string;
-  /** What the action does, in a sentence or two. */
+  /** An explanation of the action in one or two sentences. */
   readonly intro?: string | undefined;
   readonly fields: readonly FormField[];
   readonly start: FormValues;
   /** The name of the button. */
   readonly action: string;
-  /** What was typed is kept under this name until the form is sent or discarded. Without one, it is not kept. */
+  /** The key of the form's draft, which is kept until the form is sent or discarded. Without a key, no draft is kept. */
   readonly draft?: string | undefined;
-  /** Performs the action. What it throws appears in the form, beside the field that it names. */
+  /** Performs the action. The form shows a thrown error next to the field that the error names. */
   readonly submit: (values: FormValues) => Promise<unknown>;
 }
 
@@ -108,13 +108,13 @@ export function objectIn(values: FormValues, name: string): Record<string, unkno
   return value as Record<string, unknown>;
 }
 
-/** An instant as a field for a date and time shows it: in the time of this machine. */
+/** A time as text for a date and time field, in the time zone of this machine. */
 export function localTime(instant: string): string {
   const date = new Date(instant);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-/** The instant of a local date and time; undefined if it is empty. @throws FieldError for other text. */
+/** The time that a date and time field contains; undefined if it is empty. @throws FieldError for other text. */
 export function timeIn(values: FormValues, name: string): string | undefined {
   const text = textIn(values, name);
   if (text === '') return undefined;
@@ -123,7 +123,7 @@ export function timeIn(values: FormValues, name: string): string | undefined {
   return date.toISOString();
 }
 
-/** A mistake and the place in the form where it belongs, such as `tasks.1.instruction`; an undefined place is the whole form. */
+/** An error and its place in the form, such as `tasks.1.instruction`. An undefined place means the whole form. */
 export interface FormProblem {
   readonly place: string | undefined;
   readonly message: string;
@@ -147,7 +147,7 @@ export function missingIn(fields: readonly FormField[], values: FormValues, at =
   return undefined;
 }
 
-/** The place in the form that a field of the procedure's input belongs to: the deepest that contains it. */
+/** The place in the form for a field of the procedure's input: the deepest form field that contains it. */
 export function placeOf(fields: readonly FormField[], path: string): string | undefined {
   const parts = path.split('.');
   for (const field of fields) {

@@ -21,7 +21,7 @@ export const useImports = create<{ readonly jobs: readonly ImportJob[] }>(() => 
 
 let nextId = 1;
 
-/** Imports files or folders into the open project, in the background of every view, by a mapping where one is given. Resolves with the job when it ends. */
+/** Imports files or folders into the open project in the background, optionally with a mapping. Resolves with the job when the import ends. */
 export async function runImport(paths: readonly string[], mapping?: Mapping): Promise<ImportJob> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') throw new Error('No project is open to import into.');

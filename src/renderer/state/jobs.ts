@@ -4,14 +4,14 @@ import { go } from './navigation';
 import { refreshProject } from './project';
 import { notify } from './ui';
 
-/** What `runner.start` needs. */
+/** The input of `runner.start`. */
 export interface JobInput {
   readonly what: Work;
   readonly performer: Performer;
   readonly limits: RunLimits;
 }
 
-/** Starts a job and shows it. The job continues when the window stops reading. */
+/** Starts a job and shows it. The job continues if the window stops reading its events. */
 export async function startJob(input: JobInput): Promise<void> {
   const stream = await api.runner.start(input);
   const first = await stream.next();
@@ -22,10 +22,10 @@ export async function startJob(input: JobInput): Promise<void> {
   notify('The job runs. You can leave this page.');
 }
 
-/** What `runner.repeat` needs. */
+/** The input of `runner.repeat`. */
 type RepeatInput = Parameters<typeof api.runner.repeat>[0];
 
-/** Starts the tries of a context, and shows the first. A notice tells their scores when all have ended. */
+/** Starts the tries of a context, and shows the first try. A notice reports the scores after all tries have ended. */
 export async function repeatJob(input: RepeatInput): Promise<void> {
   const stream = await api.runner.repeat(input);
   const first = await stream.next();
@@ -51,12 +51,12 @@ export interface JobLine {
   readonly kind: JobEvent['kind'];
   readonly text: string;
   readonly toolName: string | undefined;
-  /** The result of a call, where it is known. */
+  /** The result of a tool call, if it has arrived. */
   readonly result: string | undefined;
   readonly requestId: string | undefined;
 }
 
-/** The events of a job as lines: a call and its result are one line, and usage is left out. */
+/** The events of a job as lines. A call and its result share one line, and usage events are omitted. */
 export function linesOfJob(events: readonly JobEvent[]): readonly JobLine[] {
   const lines: JobLine[] = [];
   for (const { number, at, kind, text, toolName, requestId } of events) {

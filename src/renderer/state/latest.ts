@@ -3,7 +3,7 @@ export class Latest<T> {
   readonly #kept = new Map<string, T>();
   constructor(private readonly limit: number) {}
 
-  /** A kept value. Looking does not count as use. */
+  /** Returns a kept value without counting as use. */
   peek(key: string): T | undefined {
     return this.#kept.get(key);
   }

@@ -6,12 +6,12 @@ import { ticketsChanged } from './tickets';
 
 /** New commits of the open project since the window opened it, and the state of live capture. */
 export const useLive = create<{
-  /** The latest child of a commit: following these leads to the current end of its conversation. */
+  /** The latest child of each commit. Following the children leads to the current end of a conversation. */
   readonly next: ReadonlyMap<ContextId, ContextId>;
   readonly capture: CaptureStatus | undefined;
 }>(() => ({ next: new Map(), capture: undefined }));
 
-/** How many commits `next` keeps. For older ones the chain shows what followed. */
+/** The number of commits that `next` keeps. For older commits, only the chain shows the successors. */
 const remembered = 5_000;
 
 let listening: AbortController | undefined;
@@ -41,7 +41,7 @@ export async function listen(): Promise<void> {
       if (changed.some((area) => area !== 'tickets')) await Promise.all([refreshProject(), readCapture()]);
     }
   } catch {
-    // The connection broke. Opening the project on the next connection starts listening again.
+    // The connection broke. Listening starts again when the next connection opens the project.
   }
 }
 
@@ -53,7 +53,7 @@ function noteCommits(commits: readonly Commit[]): void {
   useLive.setState({ next });
 }
 
-/** The current end of the conversation that contains a commit, and how many commits later it is; undefined if nothing followed. */
+/** The current end of a commit's conversation, and the number of commits until it; undefined if no commit followed. */
 export function newest(next: ReadonlyMap<ContextId, ContextId>, from: ContextId): { readonly id: ContextId; readonly commits: number } | undefined {
   let id = from;
   let commits = 0;

@@ -3,15 +3,15 @@ import type { ContextId, UsageCompaction } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useQuery } from './query';
 
-/** For each kind of content: what a compaction replaced, and how much of it the summary does not mention. */
+/** For each kind of content: the number of items that a compaction replaced, and of items that its summary does not mention. */
 export type Losses = UsageCompaction['totals'];
 
-/** What was found for compactions. They never change, so neither do their losses. */
+/** The loaded losses of compactions. Compactions never change, so their losses stay valid. */
 const known = new Map<string, Losses>();
-/** How long a compaction is in view before the engine is asked about it, so that scrolling past asks nothing. */
+/** Milliseconds that a compaction must be in view before its losses are requested, so that scrolling past it requests nothing. */
 const settledMs = 300;
 
-/** The losses of compactions in view, found one after the other. */
+/** The losses of the compactions in view, loaded one after the other. */
 export function useLosses(project: string, compactions: readonly ContextId[]): ReadonlyMap<ContextId, Losses> {
   const next = compactions.find((id) => !known.has(`${project}\n${id}`));
   useQuery(next === undefined ? null : `${project} ${next} losses`, async (signal) => {

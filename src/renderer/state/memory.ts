@@ -1,16 +1,16 @@
 import isEqual from 'fast-deep-equal';
 import { Latest } from './latest';
 
-/** What a memory keeps of one question. */
+/** A cached answer to one question. */
 interface Known<T> {
   readonly data: T;
-  /** The revision of the project for which the answer is valid. */
+  /** The project revision at which the answer was loaded. */
   readonly revision: number;
 }
 
 /**
- * How long an answer is valid. It stays in view in any case until the new one arrives. `always`: it depends on commits only, which never
- * change. `untilChange`: until the project changes. `never`: it depends on something outside the project.
+ * How long an answer is valid. An invalid answer stays in view until the new answer arrives. `always`: the answer depends only on commits, which
+ * never change. `untilChange`: it is valid until the project changes. `never`: it depends on data outside the project.
  */
 type Validity = 'always' | 'untilChange' | 'never';
 
@@ -21,14 +21,14 @@ interface Running<T> {
 }
 
 /**
- * The latest answers to one kind of question, so that a view that is opened again shows them at once. Two parts of the window that
- * ask the same at the same time share one call, which is canceled when nobody waits for it.
+ * A cache of the latest answers to one kind of question, so that a reopened view shows them at once. Parts of the window that ask the same question
+ * at the same time share one call, which is canceled when no part waits for it.
  */
 export class Memory<T> {
   readonly #known: Latest<Known<T>>;
   readonly #running = new Map<string, Running<T>>();
 
-  /** `most` answers are kept, those used last. */
+  /** Keeps the `most` most recently used answers. */
   constructor(
     most: number,
     private readonly valid: Validity = 'untilChange',
@@ -41,13 +41,13 @@ export class Memory<T> {
     return this.#known.peek(key)?.data;
   }
 
-  /** Whether the answer is known and need not be loaded again. */
+  /** Whether a valid answer is cached. */
   isValid(key: string, revision: number): boolean {
     const known = this.#known.peek(key);
     return known !== undefined && (this.valid === 'always' || (this.valid === 'untilChange' && known.revision === revision));
   }
 
-  /** Asks and keeps the answer. If the same question is being answered, it waits for that answer. */
+  /** Asks the question and caches the answer. Joins a running call for the same question. */
   async ask(key: string, revision: number, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const name = `${revision}\n${key}`;
     const running = this.#running.get(name) ?? this.#start(name, ask);
@@ -60,7 +60,7 @@ export class Memory<T> {
     });
     const loaded = await running.answer;
     const old = this.#known.peek(key)?.data;
-    // An equal answer stays the same object, so that nothing is computed or drawn again.
+    // Keeps the old object if the new answer is equal, so that nothing is computed or drawn again.
     const data = old !== undefined && isEqual(old, loaded) ? old : loaded;
     this.#known.set(key, { data, revision });
     return data;

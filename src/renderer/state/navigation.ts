@@ -11,7 +11,7 @@ interface Navigation {
 const position = () => (history.state as { step?: number } | null)?.step ?? 0;
 let farthest = position();
 
-/** The current address and whether back and forward lead anywhere. */
+/** The current address, and whether back and forward are possible. */
 export const useNavigation = create<Navigation>(() => ({
   route: parseRoute(location.hash),
   canBack: position() > 0,
@@ -24,8 +24,8 @@ const follow = () => useNavigation.setState({ route: parseRoute(location.hash), 
 export const route = (): Route => useNavigation.getState().route;
 
 /**
- * The address after a change. Further commits of a comparison are dropped when one of its two main commits changes. A page keeps the view
- * that it was opened from.
+ * The address after a change. If one of the two main commits of a comparison changes, its further commits are dropped. A page keeps the view from
+ * which it was opened.
  */
 export function addressOf(change: Partial<Route>): string {
   const now = route();
@@ -48,7 +48,7 @@ export function go(change: Partial<Route>): void {
   follow();
 }
 
-/** Changes the address within the current step: moving a selection does not fill the history. */
+/** Changes the address without a new history step, so that moving a selection does not fill the history. */
 export function move(change: Partial<Route>): void {
   const next = addressOf(change);
   if (next === location.hash) return;

@@ -7,7 +7,7 @@ import { type Query, useKept, useQuery } from './query';
 
 const places = new Memory<CommitPlace>(30);
 
-/** Where a commit is in the session that was chosen: its session, its branch and its turn. The place of the commit before is kept until it arrives. */
+/** The session, branch and turn of a commit within the chosen session. The place of the previous commit stays until the new one arrives. */
 export function usePlace(project: string | undefined, commit: ContextId | undefined): Query<CommitPlace> {
   const session = useNavigation(({ route }) => route.session);
   return useKept(
@@ -20,7 +20,7 @@ export function usePlace(project: string | undefined, commit: ContextId | undefi
   );
 }
 
-/** The numbers of the turns on a commit's branch, as the breadcrumb shows them, and how many there are. */
+/** The turn numbers on a commit's branch, as the breadcrumb shows them, and their count. */
 export interface TurnCount {
   readonly of: number;
   readonly numbers: ReadonlyMap<ContextId, number>;
@@ -28,7 +28,7 @@ export interface TurnCount {
 
 const unknown: TurnCount = { of: 0, numbers: new Map() };
 
-/** The turn numbers of the commits before and after a commit; none while they load. */
+/** The turn numbers of the commits before and after a commit; empty while they load. */
 export function useTurnNumbers(project: string | undefined, commit: ContextId | undefined): TurnCount {
   const place = usePlace(project, commit);
   const turns = place.status === 'done' ? place.data.turns : undefined;

@@ -12,7 +12,7 @@ export type ProjectState =
 /** The project that this window has open. */
 export const useProject = create<{
   readonly state: ProjectState;
-  /** Goes up when commits are added; lists then reload. */
+  /** Increases when commits are added, so that lists reload. */
   readonly revision: number;
 }>(() => ({ state: { phase: 'none' }, revision: 0 }));
 
@@ -27,7 +27,7 @@ async function openProject(dir: string, client: Client = api): Promise<void> {
   }
 }
 
-/** Opens the project that the address names, or none. */
+/** Opens the project that the address names, or closes the project if it names none. */
 export async function followAddress(client: Client = api): Promise<void> {
   const { project } = route();
   if (project) await openProject(project, client);
@@ -44,7 +44,7 @@ export async function refreshProject(): Promise<void> {
   );
 }
 
-/** Reloads if another process added commits. Called when the window gets the focus. */
+/** Reloads if another process added commits. Called when the window receives the focus. */
 export async function noticeChanges(): Promise<void> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') return;

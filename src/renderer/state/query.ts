@@ -11,9 +11,9 @@ export type Query<T> =
   | { readonly status: 'canceled'; readonly retry: () => void };
 
 /**
- * Asks the engine once per `key`; a `null` key asks nothing. `ask` receives a signal that aborts when the key changes,
- * the component unmounts or the person cancels; a late answer is dropped. An answer in the `memory` shows at once: it is loaded again,
- * behind what is shown, only if the project has changed since.
+ * Asks the engine once per `key`, and not at all if `key` is null. `ask` receives a signal that aborts when the key changes, the component unmounts
+ * or the person cancels; a late answer is dropped. A cached answer in `memory` is shown at once, and reloaded in the background only if it is not
+ * valid any more.
  */
 export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>, memory?: Memory<T>): Query<T> {
   const [state, setState] = useState<{ key: string | null; query: Query<T> }>({ key: null, query: { status: 'idle' } });
@@ -45,7 +45,7 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
     return () => controller.abort();
   }, [key, round, retry, memory, changes]);
 
-  // The answer to the previous key must not show before the effect has run for the new one.
+  // The answer to the previous key must not be shown before the effect has run for the new key.
   const known = state.key === key || key === null ? undefined : memory?.get(key);
   const early = useMemo(
     (): Query<T> => (known === undefined ? { status: 'loading', since: Date.now(), cancel: () => {} } : { status: 'done', data: known }),
@@ -54,13 +54,12 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
   return state.key === key ? state.query : early;
 }
 
-/** Whether the state shows this answer already. */
+/** Whether the state already shows this answer. */
 const isSame = <T>(state: { readonly key: string | null; readonly query: Query<T> }, key: string, query: Query<T>): boolean =>
   state.key === key && state.query.status === 'done' && query.status === 'done' && state.query.data === query.data;
 
 /**
- * Keeps the last answer while the next one is loading, so that a reload does not blink. An answer is kept only while
- * `subject` stays the same.
+ * Keeps the last answer while the next answer is loading, so that a reload does not flicker. The answer is kept only while `subject` stays the same.
  */
 export function useKept<T>(query: Query<T>, subject = ''): Query<T> {
   const last = useRef({ query, subject });

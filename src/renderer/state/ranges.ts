@@ -11,14 +11,14 @@ export interface Ranges<T> {
   /** The length of the list; undefined until the first page has arrived. */
   total(): number | undefined;
   at(index: number): T | undefined;
-  /** Loads the pages that hold the items from `from` up to, not including, `to`, unless they are loaded or loading. */
+  /** Loads the pages with the items from `from` to `to` (exclusive), unless they are loaded or loading. */
   need(from: number, to: number): void;
   /** The error of the last page that failed, until `retry`. */
   problem(): unknown;
   retry(): void;
   /**
-   * Loads the list again: all of it if it was complete, else the pages loaded last. The old items stay until all new ones
-   * have arrived. A call during a reload causes one more, after a pause as long as the reload took.
+   * Reloads the list: the whole list if it was complete, else the most recently needed pages. The old items stay until all new items have arrived. A
+   * call during a reload causes one more reload, after a pause as long as the first reload took.
    */
   renew(): void;
   subscribe(listener: () => void): () => void;
@@ -35,7 +35,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
   let total: number | undefined;
   let problem: unknown;
   let version = 0;
-  /** A renewal was asked for before the first page arrived, which may be older. */
+  /** True if a reload was requested before the first page arrived, because that page may be outdated. */
   let isOutdated = false;
 
   const changed = () => {
@@ -60,7 +60,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     }
   };
 
-  /** The range needed last. A reload may drop a page of it. */
+  /** The most recently needed range. A reload may drop a page of it. */
   let wanted = { from: 0, to: 0 };
   const need = (from: number, to: number) => {
     wanted = { from, to };
@@ -109,7 +109,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
 type Load<T> = (offset: number, limit: number) => Promise<Page<T>>;
 type Loaded<T> = { readonly pages: Map<number, readonly T[]>; readonly total: number | undefined };
 
-/** Loads the given pages, without those that lie behind the new end of the list. */
+/** Loads the given pages, except for pages behind the new end of the list. */
 async function loadPages<T>(pageSize: number, load: Load<T>, wanted: readonly number[]): Promise<Loaded<T>> {
   const pages = new Map<number, readonly T[]>();
   let total: number | undefined;

@@ -31,7 +31,7 @@ export const isPage = (view: ViewName): boolean => pages.includes(view);
 export const settingsPages = ['appearance', 'providers', 'summaries', 'storage', 'replicas', 'team'] as const;
 export type SettingsPage = (typeof settingsPages)[number];
 
-/** The names that views had in addresses of earlier versions. */
+/** The names of views in addresses of earlier versions. */
 const formerViews: Readonly<Record<string, Pick<Route, 'view' | 'settings'>>> = {
   library: { view: 'sessions' },
   request: { view: 'calls' },
@@ -39,7 +39,7 @@ const formerViews: Readonly<Record<string, Pick<Route, 'view' | 'settings'>>> = 
   storage: { view: 'settings', settings: 'storage' },
 };
 
-/** How tickets are shown: as a board (undefined), as a list, or as the starts that are waiting. */
+/** How tickets are shown: as a board (undefined), as a list, or as the list of waiting starts. */
 export type TicketsAs = 'list' | 'waiting';
 
 /** The current place. The address contains all of it, so back, forward, reload and a copied link lead to the same place. */
@@ -51,31 +51,31 @@ export interface Route {
   readonly settings?: SettingsPage | undefined;
   /** The folder of the open project. */
   readonly project?: string | undefined;
-  /** Only this session's commits in the chain. */
+  /** Limits the chain to the commits of this session. */
   readonly session?: string | undefined;
   readonly commit?: ContextId | undefined;
   /** The other commit of a comparison. */
   readonly against?: ContextId | undefined;
   /** Further commits of a comparison, such as the other samples of a run: ids separated by commas. */
   readonly others?: string | undefined;
-  /** `after` runs the turns after the selected one; undefined runs the selected turn itself. */
+  /** `after` runs the turns after the selected turn; undefined runs the selected turn itself. */
   readonly runs?: 'after' | undefined;
-  /** The experiment that is open. */
+  /** The open experiment. */
   readonly experiment?: string | undefined;
   readonly entry?: EntryKey | undefined;
   readonly stop?: Stop | undefined;
-  /** `yes` also shows entries that the runtime recorded but never sent. */
+  /** `yes` also shows entries that the agent recorded but never sent to the model. */
   readonly unsent?: 'yes' | undefined;
   /** The space that the timeline shows; undefined shows the commit's context. */
   readonly space?: string | undefined;
   readonly box?: string | undefined;
   readonly card?: string | undefined;
-  /** The job that is open. */
+  /** The open job. */
   readonly job?: string | undefined;
   readonly profile?: string | undefined;
   /** The open version of a template, `name@version`. */
   readonly template?: string | undefined;
-  /** What a page with two lists shows: jobs or rules, profiles or templates. Undefined is the first. */
+  /** The list that a page with two lists shows: jobs or rules, profiles or templates. Undefined means the first list. */
   readonly kinds?: 'rules' | 'templates' | undefined;
   /** The agent turn that a handover dispatched. */
   readonly turn?: string | undefined;

@@ -4,7 +4,7 @@ import { api } from '../client';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, shownWhole, stopped, unbegun } from './samples';
 
-/** How a turn is run again. */
+/** The input for running a turn again. */
 export interface RunInput {
   readonly turnId: ContextId;
   readonly provider: string;
@@ -13,7 +13,7 @@ export interface RunInput {
   readonly request?: RequestEdits | undefined;
   readonly samples: number;
   readonly unanswered: 'stop' | 'ask';
-  /** Stores the reply of the recording as a branch too. Replies of models are always stored. */
+  /** Whether to store the reply of the recording as a branch too. Replies of models are always stored. */
   readonly keep?: true | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function startRun(project: string, input: RunInput): Promise<void> 
   await refreshProject();
 }
 
-/** The input of `turn.rerun`: options that change nothing are left out. */
+/** The input of `turn.rerun`, without options that change nothing. */
 export const asked = ({ edits, request, model, keep: _, ...rest }: RunInput) => ({
   ...rest,
   ...(model && { model }),
@@ -83,7 +83,7 @@ export const asked = ({ edits, request, model, keep: _, ...rest }: RunInput) => 
   ...(request && { request }),
 });
 
-/** Answers a tool call of a run by hand. Without a text the run ends at the call. */
+/** Answers a tool call of a run by hand. Without a text, the run ends at the call. */
 export const answerQuestion = async (questionId: string, text: string | undefined, isError: boolean): Promise<void> => {
   await api.turn.answer({ questionId, ...(text !== undefined && { text, isError }) });
 };

@@ -1,6 +1,6 @@
 import type { ContextId, ReplyPart, RequestTokens } from '../../core/contract/index.js';
 
-/** A part of a reply as the window shows it. Consecutive text is one part. */
+/** A part of a reply as the window shows it. Consecutive pieces of text form one part. */
 export interface SamplePart {
   readonly kind: 'text' | 'thinking' | 'tool_call' | 'tool_result' | 'notice';
   readonly text: string;
@@ -8,11 +8,11 @@ export interface SamplePart {
   readonly from?: 'recording' | 'person' | undefined;
 }
 
-/** One reply, as far as it has arrived. */
+/** The received part of one reply. */
 export interface Sample {
   readonly state: 'waiting' | 'streaming' | 'limited' | 'asking' | 'done' | 'failed' | 'stopped';
   readonly parts: readonly SamplePart[];
-  /** The provider limits its rate: its reason, and when the call is repeated (window clock, milliseconds). */
+  /** Set while the provider limits the rate: its reason, and the time of the next attempt (window clock, milliseconds). */
   readonly limit?: { readonly reason: string; readonly until: number } | undefined;
   readonly question?: { readonly id: string; readonly toolName: string; readonly input: string } | undefined;
   readonly tokens: RequestTokens | undefined;
@@ -69,7 +69,7 @@ function sampleAfter(before: Sample, part: ReplyPart, now: number): Sample {
 export const stopped = (sample: Sample): Sample =>
   sample.state === 'done' || sample.state === 'failed' ? sample : { ...sample, state: 'stopped', limit: undefined, question: undefined };
 
-/** The sample of a recording at the end of its run: it was shown as a whole, and no branch marks its end. */
+/** The finished sample of a recording. Without a stored branch, no other event marks the end of the sample. */
 export const shownWhole = (sample: Sample): Sample => (sample.state === 'streaming' ? { ...sample, state: 'done' } : sample);
 
 function added(a: RequestTokens | undefined, b: RequestTokens): RequestTokens {

@@ -7,6 +7,6 @@ export type SessionList = Awaited<ReturnType<typeof api.session.list>>;
 
 const lists = new Memory<SessionList>(4, 'never');
 
-/** The sessions of a project that are not archived. Another `moment` loads them again. */
+/** The sessions of a project that are not archived. A changed `moment` reloads them. */
 export const useSessionList = (project: string | undefined, moment = ''): Query<SessionList> =>
   useQuery(project ? `${project} ${moment}` : null, () => api.session.list({}), lists);

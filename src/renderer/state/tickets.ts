@@ -11,7 +11,7 @@ const actorKey = 'stemma.actor';
 export const useTickets = create<{
   /** The name under which the person writes in tickets. */
   readonly actor: string;
-  /** Goes up when a ticket changes, here or in another process; lists then reload. */
+  /** Increases when a ticket changes, here or in another process, so that lists reload. */
   readonly revision: number;
 }>(() => ({ actor: localStorage.getItem(actorKey) || 'me', revision: 0 }));
 

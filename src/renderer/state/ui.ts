@@ -5,7 +5,7 @@ import type { FormSpec } from './forms';
 import type { RunInput } from './runs';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
-/** `system` follows the system's wish for more contrast. */
+/** `system` follows the contrast setting of the operating system. */
 export type ContrastChoice = 'system' | 'more';
 
 /** A sheet that asks for one text. */
@@ -15,7 +15,7 @@ export interface TextSheet {
   readonly hint: string;
   readonly text: string;
   readonly action: string;
-  /** Several lines. */
+  /** True for a field of several lines. */
   readonly isLong?: boolean;
   readonly save: (text: string) => Promise<unknown>;
 }
@@ -37,7 +37,7 @@ export type Sheet =
   /** Opens or imports a typed path. */
   | { readonly kind: 'openPath' }
   | { readonly kind: 'mapping' }
-  /** Adds a turn and a way to run it to an experiment. */
+  /** Adds a turn and the settings of its run to an experiment. */
   | { readonly kind: 'case'; readonly input: RunInput }
   | { readonly kind: 'link'; readonly href: string };
 
@@ -49,7 +49,7 @@ export interface NoticeAct {
 interface Ui {
   readonly theme: ThemeChoice;
   readonly contrast: ContrastChoice;
-  /** Theme and contrast of the page, as one word. It changes after the page's colors have changed. */
+  /** Theme and contrast of the page as one word. Changes after the colors of the page have changed. */
   readonly shownTheme: string;
   readonly sheet: Sheet | undefined;
   /** In narrow windows the inspector is a drawer; whether it is open. */
@@ -59,7 +59,7 @@ interface Ui {
   readonly followsTurns: boolean;
   /** A short message that disappears by itself, for example "Copied". */
   readonly notice: string | undefined;
-  /** What the message offers to do, such as to undo what it reports. */
+  /** The action that the message offers, such as Undo. */
   readonly noticeAct: NoticeAct | undefined;
 }
 
@@ -94,7 +94,7 @@ const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const systemWantsContrast = matchMedia('(prefers-contrast: more)');
 const themeOf = (choice: ThemeChoice, isDark: boolean): 'light' | 'dark' => (choice === 'system' ? (isDark ? 'dark' : 'light') : choice);
 
-/** Theme and contrast of the page, as one word. Components that paint with its colors themselves render again when it changes. */
+/** Theme and contrast of the page as one word, as a hook. Makes components that draw with theme colors on a canvas render again. */
 export const useShownTheme = (): string => useUi(({ shownTheme }) => shownTheme);
 
 /** Applies the choices to the page: `data-theme` is always `light` or `dark`, `data-contrast` always `normal` or `more`. */
@@ -152,7 +152,7 @@ let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 /** How long a message stays, in milliseconds: longer if it offers something to do. */
 const noticeMs = { plain: 2_400, offering: 60_000 };
 
-/** Shows a short message, with something to do about it where it is given. */
+/** Shows a short message, with an optional action. */
 export function notify(notice: string, noticeAct?: NoticeAct): void {
   clearTimeout(noticeTimer);
   useUi.setState({ notice, noticeAct });
@@ -165,7 +165,7 @@ export function dismissNotice(): void {
   useUi.setState({ notice: undefined, noticeAct: undefined });
 }
 
-/** Copies a text to the clipboard and says so with `what`. */
+/** Copies a text to the clipboard and shows `what` as a message. */
 export async function copy(text: string, what = 'Copied'): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -5,10 +5,10 @@ import { type Query, useQuery } from './query';
 
 const counts = new Memory<UsageContext>(60);
 
-/** What the provider counted for a context; `null` asks nothing. Commits never change, but calls of theirs can be imported later. */
+/** The provider's count for a context. Does not ask the engine if the commit is null. Commits never change, but their calls can be imported later. */
 export const useUsageOf = (project: string, commit: ContextId | null): Query<UsageContext> =>
   useQuery(commit === null ? null : `${project} ${commit}`, (signal) => api.usage.context({ id: commit as ContextId }, { signal }), counts);
 
-/** What an answer shows: `loading` until the count arrives; undefined where none can arrive. */
+/** The count of an answer: `loading` until it arrives; undefined if none can arrive. */
 export const shownUsage = (query: Query<UsageContext>): UsageContext | 'loading' | undefined =>
   query.status === 'done' ? query.data : query.status === 'loading' ? 'loading' : undefined;

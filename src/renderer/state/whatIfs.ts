@@ -14,7 +14,7 @@ export interface WhatIfInput {
   readonly unanswered: 'stop' | 'ask';
 }
 
-/** A turn of a what-if, as far as it has arrived. */
+/** The received part of a what-if turn. */
 export interface WhatIfTurn {
   readonly turn: number;
   readonly of: ContextId | null;
@@ -27,7 +27,7 @@ export interface WhatIfTurn {
 export interface WhatIfJob {
   readonly id: number;
   readonly project: string;
-  /** The branch that it started on. Later runs that continue from its tip belong to the same branch. */
+  /** The branch on which the what-if started. Later runs from its tip belong to the same branch. */
   readonly branch: ContextId;
   readonly input: WhatIfInput;
   readonly turns: readonly WhatIfTurn[];
