@@ -1,6 +1,6 @@
-// contract: everything that Stemma can do, as one typed table of procedures with the schemas of their inputs and outputs. Five transports expose it
-// and add nothing: message port, WebSocket, HTTP, command line, MCP. It uses neither Node nor I/O, because it is the only part of the engine that the
-// window may import.
+// contract: everything that Stemma can do, as one typed table of procedures with the schemas of their inputs and outputs.
+// Five transports expose it and add nothing: message port, WebSocket, HTTP, command line, MCP.
+// It uses neither Node nor I/O, because it is the only part of the engine that the window may import.
 
 import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';

@@ -5,13 +5,13 @@ import { formatOf } from '../formats/index.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 
-/** Makes commits of what an agent does. */
+/** Commits the work of an agent. */
 export interface AgentLog {
   /** The newest commit. */
   tip(): ContextId;
-  /** Takes a piece, after the agent has done what it says. */
+  /** Accepts a piece after the agent has done the work that it reports. */
   add(piece: AgentPiece): void;
-  /** Names the file of its session, where there is one. */
+  /** Sets the file of the agent's session, if it has one. */
   at(found: SessionFile | undefined): void;
   /** Commits the rest. */
   end(): void;
@@ -23,7 +23,7 @@ export interface SessionFile {
   readonly path: string;
 }
 
-/** Commits on the chain of the work, each with what an agent added. */
+/** Makes commits on the chain of the work, each with the entries that an agent added. */
 export function commitsOf(chain: Chain, { from, as, moved }: AgentWork) {
   let tip = from;
   return {
@@ -47,7 +47,7 @@ export function commitsOf(chain: Chain, { from, as, moved }: AgentWork) {
   };
 }
 
-/** Commits what an agent adds to the file of its session. Between its pieces, nothing is committed after the signal. */
+/** Commits the entries that an agent adds to its session file. After the signal aborts, only a new piece or the end commits. */
 export function followSession(chain: Chain, program: AgentProgram, begun: Begun, work: AgentWork, signal: AbortSignal): AgentLog {
   const format = formatOf(`${program.agent}-v1`);
   const commits = commitsOf(chain, work);
@@ -68,7 +68,7 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
     hasReplied ||= lines.some((line) => /"role":"assistant"/.test(line));
     if (format.parse(Buffer.from(text)).entries.length > 0) commits.add(format.id, text);
   };
-  // An agent writes its file a moment after it says what it does, and a tool of Stemma waits for the commit that has its call.
+  // An agent writes its file a moment after it reports a call, and a tool of Stemma waits for the commit with its call.
   let polling: NodeJS.Timeout | undefined;
   const stop = (): void => clearInterval(polling);
   signal.addEventListener('abort', stop, { once: true });
@@ -76,7 +76,7 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
     try {
       take();
     } catch {
-      // Nobody waits here. The next piece or the end meets the problem again, and the job fails with it.
+      // Nobody awaits this attempt. The next piece or the end meets the same problem, and the job fails with it.
       stop();
     }
   };
@@ -92,7 +92,7 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
       file = found;
       if (found && begun.resume?.path === found.path && done === 0) done = statInside(found.root, found.path)?.size ?? 0;
     },
-    /** Removes the session too: the chain has it, and it is no session of the person. */
+    /** Also removes the session, because the chain contains it and the person did not start it. */
     end() {
       stop();
       take();
@@ -101,10 +101,10 @@ export function followSession(chain: Chain, program: AgentProgram, begun: Begun,
   };
 }
 
-/** How often the file is looked at while a tool runs. */
+/** Milliseconds between two reads of the file while a tool runs. */
 const pollMs = 50;
 const maxSessionBytes = 512 * 1024 * 1024;
 
-/** Whether a line is the prompt that the agent was given: the context has it already. */
+/** Whether a line is the agent's prompt, which the context already contains. */
 const isPrompt = (line: string, prompt: string): boolean =>
   line.includes(JSON.stringify(prompt).slice(1, -1)) && /"role":"user"|"type":"user_message"|"type":"queue-operation"|"lastPrompt"/.test(line);

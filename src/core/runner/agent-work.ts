@@ -1,24 +1,24 @@
 import type { ContextId } from '../base/index.js';
 
-/** What an agent is started with, and where its work goes. */
+/** The work of an agent: the context that it continues, and the functions that store its commits. */
 export interface AgentWork {
-  /** The context that it continues: it ends with a message. */
+  /** The context that the agent continues. It ends with a message. */
   readonly from: ContextId;
   /** Metadata of the commits. */
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
-  /** In whose name Stemma's tools act; null for the person. */
+  /** The agent or entity for whom Stemma's tools act; null for the person. */
   readonly who: string | null;
   readonly runId: string | null;
-  /** Whether an earlier job of a process that died has worked on it: it may end anywhere. */
+  /** True if a job whose process died has worked on the context. It may then end anywhere. */
   readonly isTakenOver: boolean;
-  /** Stores the newest commit. It is called in the transaction that makes it. */
+  /** Stores the newest commit. Called in the transaction that makes the commit. */
   moved(commit: ContextId): void;
 }
 
 /** The session that an agent starts with, and the prompt that it answers. */
 export interface Begun {
   readonly prompt: string;
-  /** Whether the context has the prompt already. */
+  /** Whether the context already contains the prompt. */
   readonly isKnown: boolean;
   readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
 }

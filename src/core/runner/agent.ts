@@ -15,9 +15,9 @@ export interface AgentEnd {
 }
 
 /**
- * Lets a command-line agent continue a context in the folder that the person chose. The context is written as a session of the agent, what
- * it adds is committed while it works, and the session is removed at the end, because the chain has it. Permission requests go to a person.
- * @throws LimitReached; UNAVAILABLE if the agent fails; what ends the signal
+ * Lets a command-line agent continue a context in the folder that the person chose. Stemma writes the context as a session of the agent, commits the
+ * entries that the agent adds while it works, and removes the session at the end, because the chain contains it. Permission requests go to a person.
+ * @throws LimitReached; UNAVAILABLE if the agent fails; the signal's reason if it aborts
  */
 export async function performAgent(parts: RunnerParts, work: Performing, program: AgentProgram, task: AgentWork): Promise<AgentEnd> {
   const { chain } = parts;
@@ -54,7 +54,7 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
         text = piece.text;
       }
       tellPiece(work, piece, own);
-      // The next call begins with the results of the last one.
+      // The next model call starts with the results of the previous one.
       if (piece.kind === 'result') diary.meter.beginCall();
     }
     signal.throwIfAborted();
@@ -67,7 +67,7 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
   return { tip: log.tip(), text };
 }
 
-/** Tells what an agent does. A permission request waits for a person, and the agent waits with it. */
+/** Reports the work of an agent. A permission request waits for a person, and the agent waits for the answer. */
 function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortController): void {
   switch (piece.kind) {
     case 'text':
@@ -99,7 +99,7 @@ function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortControlle
   }
 }
 
-/** Writes the session that the agent resumes. A context that is only a prompt starts a new session. */
+/** Writes the session that the agent resumes. A context that contains only a prompt starts a new session. */
 function beginSession({ chain, agentRoots }: RunnerParts, jobId: string, performer: AgentPerformer, { from, isTakenOver }: AgentWork): Begun {
   const said = contextEntries(chain, { id: from }).map(({ entry }) => entry);
   const before = said.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
@@ -116,10 +116,10 @@ function beginSession({ chain, agentRoots }: RunnerParts, jobId: string, perform
   return { prompt: isKnown ? (made.prompt ?? prompt) : continuation, isKnown, resume: { sessionId: made.sessionId, path: made.path } };
 }
 
-/** What an agent is told that works on after the process of its job died. */
+/** The prompt for an agent that continues after the process of its job died. */
 const continuation = 'Your work was interrupted. Continue from where you left off.';
 
-/** Remembers that a session belongs to a job, before its file exists: an import leaves it out. */
+/** Records that a session belongs to a job before its file exists, so that an import skips it. */
 function noteSession(chain: Chain, jobId: string, sessionId: string): void {
   chain.db.run(
     'INSERT OR IGNORE INTO jobSession (project, sessionId, job) SELECT ?, ?, no FROM job WHERE project = ? AND jobId = ?',
@@ -130,7 +130,7 @@ function noteSession(chain: Chain, jobId: string, sessionId: string): void {
   );
 }
 
-/** Where an agent keeps its sessions on this machine. */
+/** The folder in which an agent stores its sessions on this machine. */
 export const rootOf = ({ agentRoots }: Pick<RunnerParts, 'agentRoots'>, { agent }: AgentPerformer): string | undefined =>
   agentRoots.find((one) => one.agent === agent)?.root;
 

@@ -8,7 +8,7 @@ export interface Answer {
   readonly note: string | undefined;
 }
 
-/** What a job asks a person. */
+/** A question of a job to a person. */
 export interface Question {
   readonly requestId: string;
   readonly toolName: string;
@@ -18,7 +18,7 @@ export interface Question {
 const jobNo = (chain: Chain, jobId: string): number =>
   chain.db.one<{ no: number }>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)?.no ?? -1;
 
-/** Stores a question. The same question of an earlier attempt is asked again. */
+/** Stores a question. If an earlier attempt asked the same question, it is open again. */
 export const storeQuestion = (chain: Chain, jobId: string, { requestId, toolName, arguments: given }: Question): void =>
   void chain.db.run(
     'INSERT OR REPLACE INTO jobQuestion (job, requestId, toolName, arguments, askedAt) VALUES (?, ?, ?, ?, ?)',
@@ -29,7 +29,7 @@ export const storeQuestion = (chain: Chain, jobId: string, { requestId, toolName
     chain.clock(),
   );
 
-/** Answers a question of a running job, which any process may carry out. @throws NOT_FOUND if nothing waits for this answer */
+/** Answers a question of a running job of any process. @throws NOT_FOUND if no job waits for this answer */
 export function storeAnswer(chain: Chain, jobId: string, requestId: string, { allow, note }: Answer): void {
   const { changes } = chain.db.run(
     `UPDATE jobQuestion SET allow = ?, note = ? WHERE requestId = ? AND allow IS NULL

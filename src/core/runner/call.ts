@@ -7,13 +7,13 @@ import { unknownUsage } from '../requests/index.js';
 import { type ModelProvider, mergedTokens, ownMembers, type ReplyPiece } from '../turns/index.js';
 import type { Happening } from './jobs.js';
 
-/** What a turn needs to carry out its calls. */
+/** The services that a turn needs for its model calls. */
 export interface CallParts {
   readonly chain: Chain;
-  /** Its calls count toward the limits of the job. */
+  /** Counts the calls toward the limits of the job. */
   readonly provider: ModelProvider;
   readonly signal: AbortSignal;
-  /** Tells what happens, as it happens. */
+  /** Reports events as they happen. */
   tell(happening: Happening): void;
 }
 
@@ -24,7 +24,7 @@ export interface ModelCall {
   readonly model: string;
 }
 
-/** A tool call of a reply. Arguments that are not an object are not valid for any tool. */
+/** A tool call of a reply. Arguments that are not an object are invalid for every tool. */
 export interface CalledTool {
   readonly id: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export interface ModelReply extends CallReply {
 
 /**
  * Makes one model call and collects its reply.
- * @throws LimitReached at a limit; UNAVAILABLE if the provider does not answer; what ends the signal.
+ * @throws LimitReached at a limit; UNAVAILABLE if the provider does not answer; the signal's reason if it aborts.
  */
 export async function callModel(parts: CallParts, call: ModelCall): Promise<ModelReply> {
   const { chain, provider, signal, tell } = parts;
@@ -98,7 +98,7 @@ function bodyOf(provider: ModelProvider, { messages, tools, parameters, model }:
 
 const speakers = { system: 'system', user: 'human', assistant: 'ai', tool: 'tool' } as const;
 
-/** A message of a card turn in the form that the composer takes. */
+/** A message of a card turn as input for the composer. */
 function toMemory({ role, content, tool_calls: calls, tool_call_id: answers }: Message): MemoryMessage {
   return {
     role: speakers[role],

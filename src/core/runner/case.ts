@@ -9,11 +9,14 @@ import { tellPart } from './telling.js';
 
 type CaseWork = Extract<Work, { readonly caseId: string }>;
 
-/** A case names its provider and perhaps its model: nobody else carries it out. @throws BAD_REQUEST */
+/** Checks that the performer is the provider (and model, if any) that the case names. @throws BAD_REQUEST */
 export function checkCasePerformer(chain: Chain, { experimentId, caseId }: CaseWork, performer: Performer): void {
   const { provider, model } = caseNamed(chain, experimentId, caseId).of;
   if (isAgent(performer))
-    throw badRequest('performer.agent', `${performer.agent} is an agent, and the case ${caseId} names the provider ${provider}: choose that.`);
+    throw badRequest(
+      'performer.agent',
+      `${performer.agent} is an agent, and the case ${caseId} names the provider ${provider}: choose this provider.`,
+    );
   if (performer.provider !== provider)
     throw badRequest('performer.provider', `The case ${caseId} names the provider ${provider}, not ${performer.provider}.`);
   if (performer.model !== undefined && performer.model !== model)
@@ -38,7 +41,7 @@ export async function runCase(
       try {
         yield* provider.stream(...asked);
       } catch (error) {
-        // A failed reply is a row. A limit ends the job.
+        // A failed reply becomes a row, but a limit ends the job.
         if (error instanceof LimitReached) limit = error;
         throw error;
       }

@@ -3,14 +3,14 @@ import { removeSessionsLeftSince } from './left-sessions.js';
 import type { RunnerParts } from './parts.js';
 import { removeLeftTries } from './repeat.js';
 
-/** How often an engine looks for what dead processes have left, in milliseconds. */
+/** Milliseconds between two searches for leftovers of dead processes. */
 const cleanMs = 30_000;
 
 const cleanedAt = new WeakMap<RunnerParts['live'], Map<string, number>>();
 
 /**
- * Removes what the jobs of dead processes have left on this machine: sessions in the folders of agents, and folders of tries without a
- * branch. Call it regularly: it works at the first call for a project, and then twice a minute.
+ * Removes leftovers of jobs whose process died: sessions in the folders of agents, and folders of tries without a branch. Call it regularly: it runs
+ * at the first call for a project, and then at most twice a minute.
  */
 export async function cleanUp(parts: RunnerParts): Promise<void> {
   const { chain, live, dir } = parts;

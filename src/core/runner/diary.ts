@@ -5,27 +5,27 @@ import { type Answer, answerTo, type Question, storeQuestion } from './asking.js
 import { type Happening, noteEvent, noteProgress } from './jobs.js';
 import { type Meter, openMeter } from './limits.js';
 
-/** Writes down what happens in a job, and tells those who follow it. */
+/** Stores the events of a job and passes them to followers. */
 export interface Diary {
   readonly meter: Meter;
   tell(happening: Happening): void;
   made(commit: ContextId | undefined): void;
-  /** Asks a person. Waits until the answer comes, from this process or from another. @throws what ends the signal */
+  /** Asks a person and waits for the answer, which may come from another process. @throws the signal's reason if it aborts */
   ask(question: Question): Promise<Answer>;
-  /** Looks for answers that another process has stored, and stores a text that has grown. Call it regularly. */
+  /** Checks for answers that another process has stored, and stores a text that has grown. Call it regularly. */
   look(): void;
-  /** Whether the process ends, so that nothing may be written. */
+  /** True if the process is ending, so that nothing may be written. */
   isClosed(): boolean;
   close(): void;
-  /** Stores what was told but is not complete. */
+  /** Stores the incomplete text. */
   save(): void;
-  /** An event that is not stored. */
+  /** Passes on an event without storing it. */
   last(happening: Happening): JobEvent;
 }
 
-/** How often a text that is not complete yet is stored, in milliseconds, so that every window shows it. A long text is stored less often. */
+/** Milliseconds between two writes of an incomplete text, so that every window can show it. A long text is written less often. */
 const keepMs = 1_000;
-/** A longer text is stored again only when it has grown by a tenth. */
+/** A text above this length is written again only after it has grown by a tenth. */
 const shortText = 100_000;
 
 interface Of {

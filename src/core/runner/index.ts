@@ -1,5 +1,5 @@
 // runner: carries out turns and answers contexts with a model and Stemma's own tools, within limits that a person set.
-// A job is leased: it belongs to one process at a time, and returns when that process dies. It executes nothing of a transcript.
+// A job is leased: it belongs to one process at a time, and is given back when that process dies. No command of a transcript is executed.
 // The rules are in test/spec/runner.md.
 
 export { cleanUp } from './cleaning.js';

@@ -25,16 +25,16 @@ interface JobRow {
   readonly endedAt: number | null;
 }
 
-/** An agent and an entity are shown by their names. */
+/** Joins that find the names of agents and entities. */
 const named = `COALESCE((SELECT a.displayName FROM agent a WHERE a.project = job.project AND a.agentId = job.who),
   (SELECT e.name FROM entity e WHERE e.project = job.project AND e.entityId = job.who), who)`;
 const columns = `no, jobId, what, performer, limits, status, calls, tokens, cost, error, commits, title, who, ${named} AS whoName, space, ticketId, rule,
   startedAt, endedAt`;
-/** How long a job belongs to a process that gives no sign of life. */
+/** Milliseconds after which the lease of a silent process expires. */
 const leaseMs = 30_000;
-/** How often a process shows that it lives. */
+/** Milliseconds between two renewals of a lease. */
 export const renewMs = leaseMs / 3;
-/** How often a process looks for answers and stops of other processes. */
+/** Milliseconds between two checks for answers and stops of other processes. */
 export const lookMs = 500;
 const maxJobs = 1_000;
 
@@ -58,11 +58,11 @@ const toJob = (chain: Chain, row: JobRow): Job => ({
   endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
 });
 
-/** What a job works for, and what it belongs to. */
+/** The target of a job: who it works for, and the space and ticket that it belongs to. */
 export interface Target {
-  /** What only one running job may work for, such as an agent. */
+  /** The key that only one running job may hold, such as an agent. */
   readonly holds: string;
-  /** The work by which a later job finds what this one has done. */
+  /** The key by which a later job finds the result of this job. */
   readonly work: string;
   readonly title: string;
   readonly who: string | null;
@@ -74,7 +74,7 @@ export interface NewJob extends Target {
   readonly what: Work;
   readonly performer: Performer;
   readonly limits: RunLimits;
-  /** The policy rule that starts it; null if a person does. */
+  /** The policy rule that starts the job; null if a person starts it. */
   readonly rule: string | null;
 }
 
@@ -115,7 +115,7 @@ export function takeJob(chain: Chain, input: NewJob): Job {
   });
 }
 
-/** Gives back the jobs of processes that died. */
+/** Marks the jobs of dead processes as interrupted. */
 export function interruptDeadJobs(chain: Chain): void {
   const now = chain.clock();
   chain.db.run(
@@ -127,7 +127,7 @@ export function interruptDeadJobs(chain: Chain): void {
   );
 }
 
-/** Shows that the process of a job lives. Returns false if the job was given back meanwhile. */
+/** Renews the lease of a job. Returns false if the job was given back meanwhile. */
 export const renewLease = (chain: Chain, jobId: string): boolean =>
   chain.db.run("UPDATE job SET leaseUntil = ? WHERE project = ? AND jobId = ? AND status = 'running'", chain.clock() + leaseMs, chain.project, jobId)
     .changes > 0;
@@ -145,7 +145,7 @@ export function noteProgress(chain: Chain, jobId: string, used: Used, commits: r
   );
 }
 
-/** Ends a job. Without effect if it has ended. */
+/** Ends a job. Has no effect if the job has already ended. */
 export function endJob(chain: Chain, jobId: string, status: Exclude<JobStatus, 'running'>, error: string | null): void {
   chain.db.run(
     "UPDATE job SET status = ?, error = ?, endedAt = ? WHERE project = ? AND jobId = ? AND status = 'running'",
@@ -184,10 +184,10 @@ export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: 
 export const allJobs = (chain: Chain): Job[] =>
   chain.db.all<JobRow>(`SELECT ${columns} FROM job WHERE project = ? ORDER BY no`, chain.project).map((row) => toJob(chain, row));
 
-/** An event before it has its job, number and time. */
+/** An event without its job, number and time. */
 export type Happening = Omit<JobEvent, 'jobId' | 'number' | 'at'>;
 
-/** Stores an event of a job, in place of what it was before it was complete. */
+/** Stores an event of a job. Replaces the incomplete event with the same number. */
 export function noteEvent(chain: Chain, jobId: string, number: number, happening: Happening): JobEvent {
   const at = chain.clock();
   chain.db.run(
@@ -202,7 +202,7 @@ export function noteEvent(chain: Chain, jobId: string, number: number, happening
 
 const defaultEvents = 1_000;
 
-/** What happened in a job, oldest first. @throws NOT_FOUND */
+/** The events of a job, oldest first. @throws NOT_FOUND */
 export function logOf(chain: Chain, input: { readonly jobId: string; readonly from?: number | undefined; readonly limit?: number | undefined }) {
   const row = rowOf(chain, input.jobId);
   const events = chain.db
@@ -224,8 +224,8 @@ export function logOf(chain: Chain, input: { readonly jobId: string; readonly fr
 }
 
 /**
- * The newest commit of earlier jobs for the same work; undefined if none made one. With `isPrefix`, for all work whose key begins so. With
- * `status`, only of jobs that ended so.
+ * The newest commit of earlier jobs for the same work; undefined if they made none. With `isPrefix`, for all work whose key starts with `work`. With
+ * `status`, only of jobs with this status.
  */
 export const tipOfWork = (
   chain: Chain,
@@ -245,7 +245,7 @@ export const tipOfWork = (
 export const noteTip = (chain: Chain, jobId: string, tip: ContextId): void =>
   void chain.db.run('UPDATE job SET tip = ? WHERE project = ? AND jobId = ?', tip, chain.project, jobId);
 
-/** The number of running jobs that a rule started, or all rules. */
+/** The number of running jobs that one rule or all rules started. */
 export const runningBy = (chain: Chain, rule: string | null): number =>
   chain.db.one<{ n: number }>(
     "SELECT COUNT(*) AS n FROM job WHERE project = ? AND status = 'running' AND rule IS NOT NULL AND (? IS NULL OR rule = ?)",
@@ -254,7 +254,7 @@ export const runningBy = (chain: Chain, rule: string | null): number =>
     rule,
   )?.n ?? 0;
 
-/** Whether any job works for this now. With `byModel`, only a job of a model. */
+/** Whether a running job holds this key. With `byModel`, only jobs of models count. */
 export const isHeld = (chain: Chain, holds: string, byModel = false): boolean =>
   chain.db.one(
     "SELECT 1 FROM job WHERE project = ? AND holds = ? AND status = 'running' AND (? = 0 OR performer ->> 'provider' IS NOT NULL)",
@@ -263,11 +263,11 @@ export const isHeld = (chain: Chain, holds: string, byModel = false): boolean =>
     byModel ? 1 : 0,
   ) !== undefined;
 
-/** How the newest job for this work ended; undefined if there was none. */
+/** The status of the newest job for this work; undefined if there was no job. */
 export const lastOfWork = (chain: Chain, work: string): { readonly status: JobStatus; readonly rule: string | null } | undefined =>
   chain.db.one('SELECT status, rule FROM job WHERE project = ? AND work = ? ORDER BY no DESC LIMIT 1', chain.project, work);
 
-/** How the newest job for this work ended, apart from this job; undefined if there was none. */
+/** The status of the newest other job for this work; undefined if there was no other job. */
 export const lastOfOthers = (chain: Chain, work: string, jobId: string): JobStatus | undefined =>
   chain.db.one<{ status: JobStatus }>(
     'SELECT status FROM job WHERE project = ? AND work = ? AND jobId != ? ORDER BY no DESC LIMIT 1',

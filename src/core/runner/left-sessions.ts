@@ -4,8 +4,8 @@ import { listInside, removeInside } from '../files/index.js';
 import type { RunnerParts } from './parts.js';
 
 /**
- * Removes the sessions that interrupted jobs for the same work have left in the folder of the agent. An agent would list them, and the chain
- * has their content as far as it was committed.
+ * Removes the sessions that interrupted jobs for the same work left in the folder of the agent. The agent would list them, and the chain contains
+ * their committed content.
  */
 export function removeLeftSessions(chain: Chain, work: string, root: string | undefined): void {
   if (root === undefined) return;
@@ -19,7 +19,7 @@ export function removeLeftSessions(chain: Chain, work: string, root: string | un
   );
 }
 
-/** Removes the sessions of all jobs that were interrupted at this instant or later. */
+/** Removes the sessions of all jobs that were interrupted at this time or later. */
 export function removeSessionsLeftSince({ chain, agentRoots }: Pick<RunnerParts, 'chain' | 'agentRoots'>, since: number): void {
   for (const { agent, root } of agentRoots)
     removeSessions(

@@ -8,13 +8,13 @@ import { costOf } from '../usage/index.js';
 /** The most characters of one reply. */
 const maxReplyLength = 8_000_000;
 
-/** An estimate, for the reply that a provider has not counted yet. */
+/** The estimated characters per token, for a reply that the provider has not counted yet. */
 const charactersPerToken = 4;
 
 /** A limit was reached. The job ends with the status `limit`. */
 export class LimitReached extends Error {}
 
-/** Counts what a job uses. Every method throws `LimitReached` as soon as a limit is reached. */
+/** Counts the usage of a job. Every method throws `LimitReached` as soon as a limit is reached. */
 export interface Meter {
   readonly used: Used;
   /** Call it before a model call. */
@@ -26,7 +26,7 @@ export interface Meter {
    */
   check(characters: number, model?: string | null): void;
   /**
-   * @param cost what the provider reported; without it, the list price counts
+   * @param cost the cost that the provider reported; without it, the list price counts
    * @param estimated the tokens of the call, for the limit only, in case the provider did not count them
    */
   endCall(tokens: RequestTokens, model: string | null, cost: number | null, estimated: number): void;

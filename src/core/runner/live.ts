@@ -31,8 +31,8 @@ export function openLiveJobs(): LiveJobs {
 const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stopped.');
 
 /**
- * Takes the work and begins to carry it out. The job continues by itself; `followJob` reads it.
- * @throws NOT_FOUND for unknown work; BAD_REQUEST for an unknown performer; CONFLICT if another job works for the same agent
+ * Takes the work and starts to carry it out. The job runs in the background; `followJob` reads its events. @throws NOT_FOUND for unknown work;
+ * BAD_REQUEST for an unknown performer; CONFLICT if another job works for the same agent
  */
 export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { chain, live } = parts;
@@ -51,7 +51,7 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
     diary.close();
     abort.abort(stopped());
   };
-  // Also a performer that says nothing keeps its time.
+  // The time limit must also end a silent performer.
   const look = (): void => {
     diary.look();
     if (isCanceled(chain, what)) abort.abort(new StemmaError('CONFLICT', 'The work was canceled.'));
@@ -71,13 +71,13 @@ function isCanceled(chain: Chain, what: StartInput['what']): boolean {
   return 'runId' in what && getRun(chain, what.runId).status === 'canceled';
 }
 
-/** The target of a try: work of its own. */
+/** The target of a try, which counts as separate work. */
 const tried = (target: Target, number: number | undefined): Target =>
   number === undefined
     ? target
     : { ...target, holds: `${target.holds}#${number}`, work: `${target.work}#${number}`, title: `Try ${number}: ${target.title}`.slice(0, 200) };
 
-/** Carries out a job to its end, and stores how it ended. Never rejects. */
+/** Carries out a job to its end and stores its status. Never rejects. */
 async function carryOut(parts: RunnerParts, work: Performing, abort: AbortController, listeners: LiveJob['listeners']): Promise<void> {
   const { chain } = parts;
   const { jobId, diary, signal } = work;
@@ -85,16 +85,16 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     if (!diary.isClosed() && !renewLease(chain, jobId))
       abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
   }, renewMs);
-  // Answers and stops of other processes come through the project.
+  // Other processes store their answers and stops in the project.
   const looking = setInterval(() => {
-    // An interrupted job belongs to a project that is closed.
+    // The project is closed, so there is nothing left to check.
     if (diary.isClosed()) return clearInterval(looking);
     parts.live.jobs.get(jobId)?.look();
     if (jobNamed(chain, jobId).status !== 'running') abort.abort(stopped());
   }, lookMs);
   renewal.unref();
   looking.unref();
-  // The caller gets the job before its first event.
+  // The caller must get the job before its first event.
   await parts.live.takeTurn();
   try {
     diary.tell({ kind: 'began', text: '' });
@@ -116,15 +116,15 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
         diary.tell({ kind: 'ended', text: error ?? '', status });
       });
     } catch {
-      // The project was closed. Its lease ends by itself.
+      // The project was closed, so the lease simply expires.
       for (const listener of listeners) listener(diary.last({ kind: 'ended', text: error ?? '', status }));
     }
   }
 }
 
 /**
- * The events of a job of this process, from now on. Call it right after `startJob` to get all. The iteration returns how the job ended;
- * ending it earlier leaves the job alone.
+ * The events of a job of this process, from now on. Call it right after `startJob` to get all events. The iteration returns the result of the job;
+ * ending it earlier does not stop the job.
  */
 export function followJob(
   { chain, live }: Pick<RunnerParts, 'chain' | 'live'>,
@@ -138,7 +138,7 @@ export function followJob(
     queue.push(event);
     wake();
   };
-  // Before the first step of the iteration, so that no event is missed.
+  // Subscribes before the first step of the iteration, so that no event is missed.
   job?.listeners.add(listen);
   signal?.addEventListener('abort', () => wake());
   return (async function* events(): AsyncGenerator<JobEvent, JobResult> {
@@ -169,13 +169,13 @@ export async function stopJob({ chain, live }: Pick<RunnerParts, 'chain' | 'live
     own.abort.abort(stopped());
     await own.done;
   } else if (job.status === 'running') {
-    // Its process notices when it renews its lease.
+    // The process of the job notices the stop when it renews its lease.
     endJob(chain, jobId, 'stopped', 'The job was stopped.');
   }
   return jobNamed(chain, jobId);
 }
 
-/** Answers a question of a running job, in this process or in another. @throws NOT_FOUND if nothing waits for this answer */
+/** Answers a question of a running job of this or another process. @throws NOT_FOUND if no job waits for this answer */
 export function answerQuestion(
   { chain, live }: Pick<RunnerParts, 'chain' | 'live'>,
   {

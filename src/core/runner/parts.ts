@@ -9,12 +9,12 @@ import type { AgentProgram, Workshop } from './programs.js';
 /** A job of this process. */
 export interface LiveJob {
   readonly abort: AbortController;
-  /** Looks for answers that another process has stored, and for a stop. */
+  /** Checks for answers and stops that another process has stored. */
   look(): void;
   /** Gives the job back at once, because the process ends. */
   interrupt(): void;
   readonly listeners: Set<(event: JobEvent) => void>;
-  /** Ends when the job has ended. Never rejects. */
+  /** Resolves when the job has ended. Never rejects. */
   readonly done: Promise<void>;
 }
 
@@ -22,15 +22,15 @@ export interface LiveJob {
 export interface LiveJobs {
   readonly jobs: Map<string, LiveJob>;
   /**
-   * Resolves in an event of its own, after those that asked before. Jobs that begin, commit or end at the same time take turns, so that
-   * the engine answers the window in between.
+   * Resolves in a separate event, after earlier callers. Jobs that begin, commit or end at the same time take turns, so that the engine can answer
+   * the window in between.
    */
   takeTurn(): Promise<void>;
   /** Stops all jobs, because the process ends. */
   close(): void;
 }
 
-/** What starts a job. */
+/** The services of this process that a job uses. */
 export interface RunnerParts {
   readonly chain: Chain;
   readonly live: LiveJobs;
@@ -41,7 +41,7 @@ export interface RunnerParts {
   readonly agentRoots: readonly AgentRoot[];
   /** The folder of the project, for the MCP server of an agent. */
   readonly dir: string;
-  /** Without it, this process repeats no work of agents and runs no checks. */
+  /** Makes folders for tries and runs checks. Without it, this process cannot repeat the work of agents. */
   readonly workshop?: Workshop | undefined;
 }
 
@@ -53,11 +53,11 @@ export interface StartInput {
   readonly tools?: readonly string[] | undefined;
   /** What happens when a model calls a tool that Stemma does not have. */
   readonly otherTools?: PolicyRule['otherTools'];
-  /** The policy rule that starts it. */
+  /** The policy rule that starts the job. */
   readonly rule?: string | undefined;
-  /** Who acts where the work names nobody. */
+  /** The actor if the work names nobody. */
   readonly who?: string | undefined;
-  /** The number of this try, where work is repeated. Tries of one context do not wait for each other. */
+  /** The number of this try, if the work is repeated. Tries of one context do not wait for each other. */
   readonly try?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface Chosen {
   readonly program: AgentProgram | undefined;
 }
 
-/** A job that is carried out. */
+/** A running job. */
 export interface Performing extends StartInput, Chosen {
   readonly jobId: string;
   readonly target: Target;

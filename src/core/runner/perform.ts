@@ -36,7 +36,7 @@ export function performerOf(parts: Pick<RunnerParts, 'chain' | 'providers' | 'ag
   return { provider, program: undefined };
 }
 
-/** Carries out the work of a job. @throws what ended it */
+/** Carries out the work of a job. @throws the error that ended it */
 export async function perform(parts: RunnerParts, work: Performing): Promise<Outcome> {
   const { what, program } = work;
   const provider = work.provider && meteredProvider(work.provider, work.diary.meter, parts.live.takeTurn);
@@ -73,7 +73,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
   let tip = from;
   removeLeftSessions(chain, work.target.work, rootOf(parts, work.performer as AgentPerformer));
   try {
-    // The process of an earlier job died: it may have committed the last message of the agent. Work on a commit always starts there.
+    // If the process of an earlier job died, it may already have committed the agent's last message. Work on a commit always starts at that commit.
     const isTakenOver = !('commit' in work.what) && lastOfOthers(chain, work.target.work, jobId) === 'interrupted';
     const said = isTakenOver ? finalWords(chain, from) : undefined;
     if (said !== undefined) {
@@ -157,7 +157,7 @@ export function askPerson({ diary, otherTools }: Performing, { id, name, argumen
   return diary.ask({ requestId: id, toolName: name, arguments: JSON.stringify(given) });
 }
 
-/** Answers a context with a model or its recording. The reply is complete or makes no commit. */
+/** Answers a context with a model or its recording. Only a complete reply becomes a commit. */
 async function answerCommit(
   { chain }: RunnerParts,
   { diary, signal, performer, target }: Performing,

@@ -1,14 +1,16 @@
 import type { Json } from '../base/index.js';
 import type { AgentAbility, PermissionMode, RequestTokens, Runtime } from '../contract/index.js';
 
-/** What an agent does, as it does it. */
+/** A report of an agent about its work. */
 export type AgentPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
-  /** A call has its arguments as JSON text, and as `input` where the chain is made of what the agent tells. Its result has the same id. */
+  /**
+   * A tool call, with its arguments as JSON text. `input` has them as data if the chain is made from the agent's reports. The result has the same id.
+   */
   | { readonly kind: 'call' | 'result'; readonly text: string; readonly toolName: string; readonly toolCallId?: string; readonly input?: Json }
   /** A model call ended. */
   | { readonly kind: 'usage'; readonly tokens: RequestTokens; readonly model: string | null; readonly cost: number | null }
-  /** It asks for a permission and waits for `answer`. */
+  /** The agent requests a permission and waits for `answer`. */
   | {
       readonly kind: 'question';
       readonly requestId: string;
@@ -16,10 +18,10 @@ export type AgentPiece =
       readonly arguments: unknown;
       answer(allow: boolean, note: string | undefined): void;
     }
-  /** Its session, as soon as it is known, and the file that it writes. */
+  /** The agent's session, as soon as it is known, and the file that it writes. */
   | { readonly kind: 'session'; readonly sessionId: string; readonly path: string | undefined }
   | { readonly kind: 'notice'; readonly text: string }
-  /** Its turn is over. `text` is its last message. */
+  /** The turn has ended. `text` is the last message. */
   | { readonly kind: 'end'; readonly text: string; readonly isError: boolean };
 
 /** One turn of a command-line agent. */
@@ -30,7 +32,7 @@ export interface AgentOrder {
   readonly prompt: string;
   /** The session to resume, with its file; undefined starts a new one. */
   readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
-  /** The project and the tools that Stemma's MCP server gives the agent, and in whose name. */
+  /** The project, tools and actor of Stemma's MCP server for the agent. */
   readonly mcp:
     | { readonly project: string; readonly tools: readonly string[]; readonly as: string | null; readonly runId: string | null }
     | undefined;
@@ -42,7 +44,7 @@ export interface MadeFolder {
   readonly isHeld: boolean;
 }
 
-/** Folders for tries, and checks that a person typed. Core starts no process, so a process outside of it does both. */
+/** Makes folders for tries, and runs the checks that a person typed. Core starts no processes, so a module outside of core implements this. */
 export interface Workshop {
   /** Makes a folder for one try: a Git worktree of the folder, else a copy of it. Returns its path. */
   make(folder: string, name: string): Promise<string>;
@@ -54,13 +56,13 @@ export interface Workshop {
   remove(folder: string): Promise<void>;
 }
 
-/** A command-line agent that a process outside of core can run. Core starts no process. */
+/** A command-line agent. Core starts no processes, so a module outside of core runs it. */
 export interface AgentProgram extends Omit<AgentAbility, 'agent' | 'problem'> {
   readonly agent: Runtime;
-  /** Whether its work is recorded from what it reports, because it keeps its session in no growing file. */
+  /** True if the work is recorded from the agent's reports, because the agent does not write its session to a growing file. */
   readonly reports?: boolean;
   /** Why it cannot run on this machine; null if it can. */
   problem(): string | null;
-  /** Runs one turn. The end of the signal ends the agent and everything that it started. */
+  /** Runs one turn. If the signal aborts, the agent and every process that it started are ended. */
   run(order: AgentOrder, signal: AbortSignal): AsyncIterable<AgentPiece>;
 }

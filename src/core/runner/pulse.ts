@@ -12,8 +12,8 @@ import type { RunnerParts } from './parts.js';
 import { targetOf } from './target.js';
 
 /**
- * Does what is due, and starts what the policy allows: waits that are over, plans and batch deadlines, then turns, runs and starts of
- * tickets. Each happens once, whichever process does it, also after a sleep or a restart. Call it regularly while the app is open.
+ * Carries out due work: ends expired waits, starts plans, applies batch deadlines, and then starts the turns, runs and ticket starts that the policy
+ * allows. Each happens only once, in any process, even after a sleep or a restart. Call it regularly while the app is open.
  */
 export function pulse(parts: RunnerParts, policy: RunPolicy): void {
   const { chain } = parts;
@@ -30,22 +30,22 @@ export function pulse(parts: RunnerParts, policy: RunPolicy): void {
   }
 }
 
-/** Starts work that the policy allows, unless it is taken, or an earlier job has ended it. */
+/** Starts work that the policy allows, unless it is taken or an earlier job has completed it. */
 function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, limits: NonNullable<PolicyRule['limits']>, key: string): void {
   const { performer, tools, otherTools, who } = rule;
   try {
     const target = targetOf(parts.chain, what, who);
     const last = lastOfWork(parts.chain, target.work);
-    // Work that failed or was stopped waits for a person. Only the job of a dead process returns by itself.
+    // Failed or stopped work waits for a person. Only the job of a dead process is started again automatically.
     if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
     startJob(parts, { what, performer, limits, tools, otherTools, who, rule: key });
   } catch (error) {
-    // Somebody else took it, or the agent is not on this machine. The next pulse looks again.
+    // Another process took the work, or the agent is not on this machine. The next pulse tries again.
     if (!(error instanceof StemmaError)) throw error;
   }
 }
 
-/** The open work that a rule is for, oldest first. */
+/** The open work that a rule covers, oldest first. */
 function workFor(chain: Chain, rule: PolicyRule): Work[] {
   const of = rule.for;
   const isFor = (who: string | null): boolean => rule.who === undefined || who === null || who === rule.who;

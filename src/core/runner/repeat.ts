@@ -13,14 +13,14 @@ export interface RepeatInput extends Pick<StartInput, 'tools' | 'otherTools'> {
   readonly performer: Performer;
   readonly limits?: RunLimits | undefined;
   readonly parallel?: number | undefined;
-  /** What a person typed. It never comes from a transcript. */
+  /** The command that a person typed. It never comes from a transcript. */
   readonly check?: string | undefined;
 }
 
 /**
- * Lets a performer answer a context several times, at the same time within `parallel`. Each try is a job and a branch. A command-line agent
- * works in a folder of its own. The check gives each successful try its score, which is a tag of its branch.
- * @throws what `startJob` throws; UNAVAILABLE where this process cannot make folders or run commands
+ * Lets a performer answer a context several times, at most `parallel` tries at once. Each try is a job and a branch. A command-line agent works in a
+ * separate folder for each try. The check gives each successful try a score, which becomes a tag of its branch. @throws the errors of `startJob`;
+ * UNAVAILABLE if this process cannot make folders or run commands
  */
 export async function* repeatWork(parts: RunnerParts, input: RepeatInput, signal?: AbortSignal): AsyncGenerator<JobEvent, { tries: Try[] }> {
   const { times, parallel = defaultParallel } = input;
@@ -71,7 +71,7 @@ async function attempt(parts: RunnerParts, input: RepeatInput, number: number, t
   for await (const event of followJob(parts, jobId)) tell(event);
   const { status, commits } = jobNamed(chain, jobId);
   const tip = commits.at(-1) ?? null;
-  // Without a commit there is no branch that a person could delete.
+  // A try without a commit has no branch whose deletion would remove the folder.
   if (own !== undefined && tip === null) await workshopOf(parts).remove(own);
   const tried = { number, jobId, status, commit: tip, folder: tip === null ? null : (own ?? null) };
   if (check === undefined || tip === null || status !== 'success') return { ...tried, score: null, output: null };
@@ -108,11 +108,11 @@ export async function removeDiscarded({ chain, workshop }: Pick<RunnerParts, 'ch
   }
 }
 
-/** What the folders of a project's tries are called first. */
+/** The prefix of the names of a project's try folders. */
 const nameOf = (chain: Chain): string =>
   chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
 
-/** Removes the folders of tries that ended, or whose process died, before a commit was made: no branch leads to them. */
+/** Removes the folders of tries that ended, or whose process died, before they made a commit, because no branch leads to these folders. */
 export async function removeLeftTries({ chain, workshop }: Pick<RunnerParts, 'chain' | 'workshop'>): Promise<void> {
   for (const { folder, isHeld } of (await workshop?.made(nameOf(chain))) ?? []) {
     const job = chain.db.one<{ status: JobStatus; commits: string }>(

@@ -7,7 +7,7 @@ import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece } from './programs.js';
 import { openFormat } from './work.js';
 
-/** Commits what an agent reports, for agents that keep their session in no growing file. */
+/** Commits the reports of an agent, for agents that do not write their session to a growing file. */
 export function recordReports(chain: Chain, begun: Begun, work: AgentWork): AgentLog {
   const format = formatOf(openFormat);
   const commits = commitsOf(chain, work);
@@ -33,7 +33,7 @@ export function recordReports(chain: Chain, begun: Begun, work: AgentWork): Agen
     closeWords();
     if (piece.kind === 'call') waiting.push({ role: 'assistant', kind: 'tool_call', toolName, toolCallId, arguments: piece.input ?? {} });
     else waiting.push({ role: 'tool', kind: 'tool_result', toolName, toolCallId, text: piece.text });
-    // What the agent writes with a tool of Stemma carries all that it knows.
+    // Commits before a tool of Stemma runs, so that the tool records the agent's whole context.
     take();
   };
   return {
@@ -42,7 +42,7 @@ export function recordReports(chain: Chain, begun: Begun, work: AgentWork): Agen
     at(found) {
       file = found;
     },
-    /** Removes the file that the agent read the session from. */
+    /** Removes the file from which the agent read the session. */
     end() {
       take();
       if (file && begun.resume?.path === file.path && statInside(file.root, file.path)) removeInside(file.root, file.path);

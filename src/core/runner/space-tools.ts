@@ -4,7 +4,7 @@ import type { Run, SpaceMessage } from '../contract/index.js';
 import { enterSpace, listRuns, post, readMessages, send, spaceMessages } from '../timeline/index.js';
 import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 
-const spaceId = z.string().optional().describe('The space. The default is the one that you are in.');
+const spaceId = z.string().optional().describe('The space. The default is the space that you are in.');
 const limit = z.number().int().min(1).max(maxResults).optional().describe('The most messages.');
 
 const shownMessage = ({ messageId, at, sender, text: said, replyTo, expectsReply }: SpaceMessage) => ({
@@ -33,11 +33,11 @@ function runOf({ runId }: Actor, name: string): string {
 
 /** @throws BAD_REQUEST if no space is named outside of a run */
 function named(space: string | undefined): string {
-  if (space === undefined) throw badRequest('space_id', 'You are in no space: name one.');
+  if (space === undefined) throw badRequest('space_id', 'You are not in a space. Name a space.');
   return space;
 }
 
-/** Tools of an agent that lives in spaces. */
+/** Tools of an agent that works in spaces. */
 export const spaceTools: readonly Tool[] = [
   tool(
     'send_message',
@@ -45,7 +45,7 @@ export const spaceTools: readonly Tool[] = [
     z.strictObject({
       text: text('The message.'),
       space_id: spaceId,
-      reply_to: z.string().optional().describe('The message that it replies to.'),
+      reply_to: z.string().optional().describe('The message that this message replies to.'),
       wait: z.boolean().optional().describe('Wait for an answer.'),
       wait_for: z.string().optional().describe('Wait for the next message of this member, by name or id.'),
       timeout_seconds: z.number().positive().max(2_592_000).optional().describe('The longest wait. The default is 5 minutes.'),

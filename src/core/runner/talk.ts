@@ -8,16 +8,16 @@ import type { Actor } from './tool.js';
 import { conversationTools, type ToolAnswer, waitsFor } from './tools.js';
 import { carryOut, handedBefore, isOpen, resultOf, type TurnParts, textOfResult } from './turn.js';
 
-/** What a conversation needs beside what a turn needs. */
+/** The parts of a conversation beyond the parts of a turn. */
 export interface TalkParts extends TurnParts {
   readonly actor: Actor;
   /** Metadata of the commits. */
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
-  /** Stores the newest commit. It is called in the transaction that makes it. */
+  /** Stores the newest commit. Called in the transaction that makes the commit. */
   moved(tip: ContextId): void;
 }
 
-/** How a conversation ended. `pauses`: a run waits for an answer. */
+/** The end of a conversation. `pauses`: a run waits for an answer. */
 export interface Talked {
   readonly tip: ContextId;
   readonly text: string;
@@ -25,9 +25,8 @@ export interface Talked {
 }
 
 /**
- * Continues a context until the model replies without a tool call, or until a tool pauses the run. Each reply and each result is a commit
- * that is made together with the effect of the tool, so that a job that takes over after a kill repeats nothing that was recorded.
- * @throws what ended it
+ * Continues a context until the model replies without a tool call, or until a tool pauses the run. Each reply and each result becomes a commit in the
+ * same transaction as the effect of the tool, so that a job that takes over after a kill repeats no recorded step. @throws the error that ended it
  */
 export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
   const { chain, signal } = parts;
@@ -74,7 +73,7 @@ async function reply(parts: TalkParts, tip: ContextId, system: readonly string[]
   }
 }
 
-/** The words of the last reply of a context, if nothing is open after it. */
+/** The text of the last reply of a context, if no call is open after it. */
 export function finalWords(chain: Chain, tip: ContextId): string | undefined {
   const { open, text } = readContext(chain, tip);
   return open.length === 0 && text !== '' ? text : undefined;
@@ -83,9 +82,9 @@ export function finalWords(chain: Chain, tip: ContextId): string | undefined {
 interface Read {
   /** The calls at the end of a context that have no result yet. */
   readonly open: readonly CalledTool[];
-  /** The words of its last reply. */
+  /** The text of the last reply. */
   readonly text: string | undefined;
-  /** Its first messages, where the agent of a run reads who it is. Not every provider takes them among the messages. */
+  /** The first messages, which tell the agent of a run who it is. Not every provider accepts them among the messages. */
   readonly system: readonly string[];
 }
 
@@ -106,7 +105,10 @@ function readContext(chain: Chain, tip: ContextId): Read {
   return { open, system, text: said.length === 0 ? undefined : said.flatMap(({ kind, text }) => (kind === 'text' ? [text ?? ''] : [])).join('\n\n') };
 }
 
-/** Answers a call: Stemma at once, together with the commit of the result; the agents of a delegation, or a person, when they have answered. */
+/**
+ * Answers a call. Stemma's own tools answer at once, in the transaction of the result's commit; the agents of a delegation, or a person, answer
+ * later.
+ */
 async function answerCall(
   parts: TalkParts,
   tip: ContextId,
@@ -135,7 +137,7 @@ async function answerCall(
   return { tip: commit, pauses: answer.pauses === true };
 }
 
-/** The open turns that an earlier job handed out without waiting for them: results name them. */
+/** The open turns that an earlier job handed out without waiting for them. The results name these turns. */
 function leftBy(chain: Chain, who: string, tip: ContextId): AgentTurn[] {
   const results = resultsIn(chain, tip).filter((text) => text.includes('"agent_turn_id"'));
   if (results.length === 0) return [];

@@ -12,8 +12,7 @@ const maxTitleLength = 200;
 const nowhere = { space: null, ticketId: null };
 
 /**
- * What a job works for: only one job at a time works for an agent, or answers the same context. `named` takes a start that has no
- * assignee.
+ * Finds the target of a job. Only one job at a time works for an agent or answers the same context. `named` takes a start that has no assignee.
  * @throws NOT_FOUND; CONFLICT if the work has ended or waits
  */
 export function targetOf(chain: Chain, what: Work, named?: string): Target {
@@ -46,7 +45,7 @@ function turnTarget(chain: Chain, turnId: string): Target {
   };
 }
 
-/** The agent whose running job handed out a turn, and so carries it out. A command-line agent carries out no turn of others. */
+/** The agent whose running job handed out a turn and therefore carries it out. A command-line agent carries out no turns of other agents. */
 function busySource(chain: Chain, turnId: string): string | undefined {
   for (let turn = turnNamed(chain, turnId); ; ) {
     const { source, parentTurnId } = turn;
@@ -89,7 +88,7 @@ function eventTarget(chain: Chain, no: number, named: string | undefined): Targe
 function caseTarget(chain: Chain, experimentId: string, caseId: string): Target {
   const { of, missing, key } = caseNamed(chain, experimentId, caseId);
   if (missing === 0) throw new StemmaError('CONFLICT', `The case ${caseId} has all its replies. \`experiment.run\` runs it again.`, { id: caseId });
-  // A case that was changed is new work.
+  // A changed case counts as new work.
   const version = sha256Of(key).toString('hex').slice(0, 16);
   const holds = `case:${experimentId}:${caseId}`;
   return { holds, work: `${holds}:${version}`, title: (of.title || caseId).slice(0, maxTitleLength), who: null, ...nowhere };

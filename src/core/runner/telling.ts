@@ -12,13 +12,13 @@ const kindOf: Readonly<Record<string, Happening['kind'] | undefined>> = {
   usage: 'usage',
 };
 
-/** Tells a part of a reply, if the log of a job has a word for it. */
+/** Reports a part of a reply, if the log of a job has an event for it. */
 export function tellPart(diary: Diary, { kind: said, delta, toolName }: ReplyPart): void {
   const kind = kindOf[said];
   if (kind) diary.tell({ kind, text: delta, ...(toolName !== undefined && { toolName }) });
 }
 
-/** Tells the words of a delegated turn when they are complete, because several such turns speak at the same time. */
+/** Reports a text of a delegated turn when it is complete, because several such turns run at the same time. */
 export function inWhole(tell: Diary['tell']): { readonly tell: Diary['tell']; end(): void } {
   let words: Happening | undefined;
   const end = (): void => {

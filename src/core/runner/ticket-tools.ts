@@ -30,7 +30,7 @@ const inList = ({ ticketId: id, title, type, status, assignee, parent, ready }: 
   ready,
 });
 
-/** Tools for tickets. Each write carries the name of the actor and the newest commit of its work. */
+/** Tools for tickets. Each write records the name of the actor and the newest commit of its work. */
 export const ticketTools: readonly Tool[] = [
   tool('ticket_get', 'Returns a ticket with its discussion.', z.strictObject({ ticket_id: ticketId }), (chain, _actor, { ticket_id: id }) => ({
     result: { ...shown(ticketOf(chain, id)), thread: thread(chain, id).messages.map(({ by, at, text: said }) => ({ by, at, text: said })) },
@@ -56,7 +56,7 @@ export const ticketTools: readonly Tool[] = [
       title: text('The title.'),
       type: text('The type: task, bug, feature, question, review, review_finding or another label.'),
       body: z.string().max(1_000_000).optional().describe('The description.'),
-      parent: z.string().optional().describe('The ticket that it belongs to.'),
+      parent: z.string().optional().describe('The ticket that this ticket belongs to.'),
       assignee: z.string().optional().describe('Who works on it.'),
     }),
     (chain, actor, input) => ({ result: shown(createTicket(chain, { ...input, ...occasion(actor) })) }),
@@ -68,7 +68,7 @@ export const ticketTools: readonly Tool[] = [
       ticket_id: ticketId,
       title: z.string().min(1).optional().describe('The new title.'),
       body: z.string().optional().describe('The new description.'),
-      assignee: z.string().min(1).optional().describe('Hands it over.'),
+      assignee: z.string().min(1).optional().describe('The new assignee.'),
       reviewers: z.array(z.string()).optional().describe('Who reviews it.'),
       reason: z.string().min(1).optional().describe('Why.'),
     }),

@@ -3,28 +3,28 @@ import type { ContextId } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { AgentTurn } from '../contract/index.js';
 
-/** Who calls a tool. A tool acts in this name only, whatever its arguments say. */
+/** Who calls a tool. A tool acts only in this name, regardless of its arguments. */
 export interface Actor {
   /** An agent, an entity of a space, or a person of a ticket, by its id or name. */
   readonly who: string;
   /** The run in a space that the work belongs to. */
   readonly runId: string | null;
-  /** The newest commit of the work, which is recorded with what the actor writes. */
+  /** The newest commit of the work, which is recorded with everything that the actor writes. */
   context(): ContextId | undefined;
 }
 
-/** The turns that a tool dispatched, which the job carries out. `wait`: the tool's result is what they answered. */
+/** The turns that a tool dispatched and that the job carries out. `wait`: the answers of the turns become the tool's result. */
 export interface Handed {
   readonly turns: readonly AgentTurn[];
   readonly wait: boolean;
   readonly batchId?: string | undefined;
 }
 
-/** What a call of a tool did. */
+/** The outcome of a tool call. */
 export interface Done {
   readonly result?: unknown;
   readonly handed?: Handed | undefined;
-  /** The run waits for an answer. Its next call is a new one. */
+  /** True if the run now waits for an answer. The conversation then pauses. */
   readonly pauses?: boolean | undefined;
 }
 
@@ -44,7 +44,7 @@ export const tool = <Input>(
   run: (chain: Chain, actor: Actor, input: Input) => Done,
 ): Tool => ({ name, description, schema, run: (chain, actor, input) => run(chain, actor, input as Input) });
 
-/** A text in the input of a tool. */
+/** The schema of a text in the input of a tool. */
 export const text = (what: string) => z.string().min(1).max(1_000_000).describe(what);
 
 /** The most cards, entries, messages or hits that one result holds. */

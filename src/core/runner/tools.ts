@@ -8,7 +8,7 @@ import { spaceTools } from './space-tools.js';
 import { ticketTools } from './ticket-tools.js';
 import { type Actor, type Handed, type Tool, text, tool } from './tool.js';
 
-/** The agent in whose name turns are handed out: actors of spaces and tickets become agents when they first delegate. */
+/** The agent that hands out turns. Actors of spaces and tickets become agents when they first delegate. */
 function agentOf(chain: Chain, { who }: Actor): string {
   if (!agentNamed(chain, who)) registerAgent(chain, { agentId: who });
   return who;
@@ -53,7 +53,7 @@ const handoverTools: readonly Tool[] = [
     z.strictObject({
       profile_name: text('The profile.'),
       question: text('The question.'),
-      include_history: z.boolean().optional().describe('Pass on what this turn has produced so far.'),
+      include_history: z.boolean().optional().describe('Pass on the output of this turn so far.'),
     }),
     (chain, actor, input) => {
       const { turns } = askExpert(chain, {
@@ -85,7 +85,7 @@ const tools: readonly Tool[] = [...handoverTools, ...readingTools, ...spaceTools
 
 const byName = new Map(tools.map((each) => [each.name, each]));
 
-/** Whether the result of a tool is what the turns answered that it handed out. */
+/** Whether the answers of the turns that a tool handed out become its result. */
 export const waitsFor = (name: string): boolean => name === 'fork_join' || name === 'ask_expert';
 
 /** The tool that ends a turn with a result. The turn itself answers it. */
@@ -126,7 +126,7 @@ export const definitions = (only?: readonly string[]): readonly Record<string, u
 export const conversationTools = (only?: readonly string[]): readonly Record<string, unknown>[] =>
   defined.filter(isOffered(only)).map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }));
 
-/** What a tool of Stemma answered. A refusal is an answer too: the model reads it. */
+/** The answer of a tool of Stemma. A refusal is also an answer, which the model reads. */
 export interface ToolAnswer {
   readonly status: 'success' | 'failed';
   readonly result: unknown;
@@ -136,7 +136,7 @@ export interface ToolAnswer {
 
 /**
  * Answers a call with a tool of Stemma. Undefined if Stemma has no tool of this name. Bugs are thrown.
- * @param keep stores the answer, in one transaction with what the tool did. A tool that refuses has done nothing.
+ * @param keep stores the answer in the same transaction as the effect of the tool. A tool that refuses has no effect.
  */
 export function answered(
   chain: Chain,

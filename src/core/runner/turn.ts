@@ -29,7 +29,7 @@ export interface TurnParts extends CallParts {
   readonly tools: readonly string[] | undefined;
   /** Asks a person to answer a call of a tool that Stemma does not have. */
   ask(call: CalledTool): Promise<{ readonly allow: boolean; readonly note: string | undefined }>;
-  /** Tells that a turn has new commits. */
+  /** Reports that a turn has new commits. */
   made(turn: AgentTurn): void;
 }
 
@@ -38,10 +38,9 @@ export const isOpen = ({ status }: AgentTurn): boolean => ['dispatched', 'runnin
 const read = (chain: Chain, agentTurnId: string): AgentTurn => toTurn(turnNamed(chain, agentTurnId));
 
 /**
- * Carries out a turn: model calls and tool calls until the model ends the turn. A turn that an earlier job left in the middle continues from
- * its last card. The turns that it hands out are carried out too, within the same limits.
- * The turn ends whatever happens: `partial` at a limit, `canceled` when it is stopped, `failed` at an error.
- * @throws what ended it, unless the turn was ended from elsewhere
+ * Carries out a turn: model calls and tool calls until the model ends the turn. A turn that an earlier job left unfinished continues from its last
+ * card. The turns that it hands out are also carried out, within the same limits. The turn always ends: `partial` at a limit, `canceled` when it is
+ * stopped, `failed` at an error. @throws the error that ended it, unless the turn was ended from elsewhere
  */
 export async function performTurn(parts: TurnParts, agentTurnId: string): Promise<AgentTurn> {
   const { chain } = parts;
@@ -66,7 +65,7 @@ export async function performTurn(parts: TurnParts, agentTurnId: string): Promis
   return turn;
 }
 
-/** Goes on after the last card of an earlier job: its open calls, the turns that it handed out, and its last reply. */
+/** Continues after the last card of an earlier job: with its open calls, the turns that it handed out, and its last reply. */
 async function takeOver(parts: TurnParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
   const { chain } = parts;
   for (const turn of leftBy(chain, agentTurnId)) left.push(carryOut(parts, { turns: [turn], wait: false }));
@@ -75,7 +74,7 @@ async function takeOver(parts: TurnParts, agentTurnId: string, left: Promise<unk
   else await answerOpenCalls(parts, agentTurnId, left);
 }
 
-/** The model of the job, of the agent's profile, or the first one of the provider. @throws BAD_REQUEST if the provider has no model */
+/** The model of the job, else of the agent's profile, else the first model of the provider. @throws BAD_REQUEST if the provider has no model */
 async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: string): Promise<string> {
   const named = model ?? stringAt(inputOf(chain, turnNamed(chain, agentTurnId), {}).input.parameters, 'model');
   if (named !== undefined) return named;
@@ -85,8 +84,8 @@ async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: strin
 }
 
 /**
- * One model call of a running turn, and the answers to its tool calls. The reply is stored together with what follows from it: a turn that
- * has its last reply has ended. So a kill leaves no recorded reply that the turn does not know.
+ * One model call of a running turn, and the answers to its tool calls. The reply is stored in the same transaction as its consequences: after its
+ * last reply, a turn has ended. So after a kill, the state of the turn always matches its recorded replies.
  */
 async function step(parts: TurnParts, agentTurnId: string, model: string, left: Promise<unknown>[]): Promise<void> {
   const { chain } = parts;
@@ -130,7 +129,7 @@ function withOwnIds(chain: Chain, calls: readonly CalledTool[]): CalledTool[] {
   });
 }
 
-/** The cards of a reply. Without tool calls, its text is what the turn delivers. */
+/** The cards of a reply. Without tool calls, its text is the deliverable of the turn. */
 function cardsOf({ text, thinking, calls }: ModelReply): NewCard[] {
   const said = { kind: 'text' as const, text };
   const reasoning = thinking === '' ? {} : { reasoning_content: thinking };
@@ -150,8 +149,8 @@ function cardsOf({ text, thinking, calls }: ModelReply): NewCard[] {
 }
 
 /**
- * Answers the calls of the last reply that have no result yet, in order: those of a reply that just came, or those that an earlier job left
- * open. `submit_result` comes last, because it may end the turn.
+ * Answers the calls of the last reply that have no result yet, in order: calls of a new reply, or calls that an earlier job left open.
+ * `submit_result` comes last, because it may end the turn.
  */
 async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
   const { chain, tell } = parts;
@@ -169,7 +168,7 @@ async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Prom
 const outputOf = (chain: Chain, agentTurnId: string): readonly Card[] =>
   cardsInOrder(chain, idsAt(chain, boxAt(chain, read(chain, agentTurnId).outputBoxId).no));
 
-/** A call by its id. Projects of earlier versions can hold an id twice; then the last call counts. */
+/** Finds a call by its id. Projects of earlier versions can contain an id twice; then the last call counts. */
 function calledIn(cards: readonly Card[], id: string): CalledTool {
   const card = cards.findLast((each) => each.type === 'tool.call' && each.toolCallId === id);
   const data = card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};
@@ -186,7 +185,7 @@ function openResults(cards: readonly Card[]): CalledTool[] {
     .filter(({ name }) => name === finalTool);
 }
 
-/** Answers a call. What a tool of Stemma does is stored together with its result, so that it is done once. */
+/** Answers a call. The effect of a tool of Stemma is stored in the same transaction as its result, so that it happens only once. */
 async function answerCall(parts: TurnParts, agentTurnId: string, call: CalledTool, left: Promise<unknown>[]): Promise<void> {
   const { chain, signal } = parts;
   signal.throwIfAborted();
@@ -214,7 +213,7 @@ async function answerCall(parts: TurnParts, agentTurnId: string, call: CalledToo
   parts.tell({ kind: 'result', text: textOfResult(answer.result), toolName: call.name });
 }
 
-/** The turns that an earlier job handed out for a call of the last reply: no result names them. */
+/** The turns that an earlier job handed out for a call of the last reply, and that no result names. */
 function handedBy(chain: Chain, agentTurnId: string, { name }: CalledTool): ToolAnswer | undefined {
   const cards = outputOf(chain, agentTurnId);
   const since = cards.findLast(({ toolCalls }) => toolCalls?.length)?.createdAt ?? '';
@@ -223,22 +222,22 @@ function handedBy(chain: Chain, agentTurnId: string, { name }: CalledTool): Tool
   return handedBefore(name, turns, results);
 }
 
-/** A value as JSON keeps it. */
+/** A value as JSON preserves it. */
 export const plain = (value: unknown): unknown => (value === undefined ? null : parseJson(JSON.stringify(value)));
-/** A result as the model reads it. */
+/** A result as text for the model. */
 export const textOfResult = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result ?? null));
 
 interface Answering {
   readonly actor: Actor;
   /** The turns that an earlier job handed out for this call. */
   handed(): ToolAnswer | undefined;
-  /** Stores the answer. It is called in the transaction of the tool. */
+  /** Stores the answer. Called in the transaction of the tool. */
   keep(answer: ToolAnswer): void;
 }
 
 /**
- * The answer to a call. Stemma answers its own tools and keeps the answer together with what they did. The agents of a delegation, and a
- * person, answer later, and the caller keeps the answer.
+ * Answers a call. For its own tools, Stemma stores the answer in the same transaction as their effect. The agents of a delegation, or a person,
+ * answer later, and the caller stores that answer.
  */
 export async function resultOf(
   parts: TurnParts,
@@ -265,7 +264,7 @@ const actorOf = (chain: Chain, agentTurnId: string): Actor => ({
   context: () => turnNamed(chain, agentTurnId).tipId ?? undefined,
 });
 
-/** The turns that a tool handed out and that no result names, with those of the same batch. They are not handed out twice. */
+/** The turns that a tool handed out and that no result names, with the other turns of their batch, so that they are not handed out twice. */
 export function handedBefore(name: string, turns: readonly AgentTurn[], results: string): ToolAnswer | undefined {
   const first = turns.find(({ tool, agentTurnId }) => tool === name && !results.includes(agentTurnId));
   if (!first) return undefined;
@@ -278,7 +277,7 @@ export function handedBefore(name: string, turns: readonly AgentTurn[], results:
 const leftBy = (chain: Chain, agentTurnId: string): AgentTurn[] =>
   handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && !waitsFor(turn.tool) && isOpen(turn));
 
-/** Carries out the turns that a tool handed out, at the same time. Returns what they answered. */
+/** Carries out the turns that a tool handed out, in parallel. Returns their answers. */
 export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Promise<unknown> {
   const { chain } = parts;
   const own = new AbortController();
@@ -290,7 +289,7 @@ export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Pr
   };
   const deadline = batch?.().deadline;
   let timer: NodeJS.Timeout | undefined;
-  // A timer does not run while the machine sleeps, so it looks again.
+  // A timer does not run while the machine sleeps, so the deadline is checked repeatedly.
   const wait = (until: string): void => {
     timer = setTimeout(
       () => {
@@ -321,7 +320,7 @@ export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Pr
   }
 }
 
-/** What a turn delivered, as its caller reads it. */
+/** The deliverable of a turn, as text for its caller. */
 function deliveredBy(chain: Chain, agentTurnId: string): Record<string, unknown> {
   const { agentId, status, error, outputBoxId } = read(chain, agentTurnId);
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, outputBoxId).no));

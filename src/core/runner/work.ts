@@ -8,29 +8,29 @@ import { commitTimeline, finishRun, getRun } from '../timeline/index.js';
 import { noteTip, tipOfWork } from './jobs.js';
 import type { Performing } from './parts.js';
 
-/** Where a performer starts, and in whose name it commits. */
+/** The context from which a performer starts, and the metadata of its commits. */
 export interface Start {
-  /** The context that it continues: it ends with a message, or in the middle of the work of an earlier job. */
+  /** The context that the performer continues. It ends with a message, or in the middle of an earlier job's work. */
   readonly from: ContextId;
   readonly who: string;
   readonly runId: string | null;
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
-  /** Takes each new commit, where the work has its own place for it. */
+  /** Called with each new commit, if the work stores it in a place of its own. */
   moved?(commit: ContextId): void;
 }
 
-/** How work ended. */
+/** The end of work. */
 export interface End {
   readonly status: 'completed' | 'partial' | 'failed' | 'canceled';
   readonly text: string;
   readonly tip: ContextId;
-  /** The run waits, and ends later. */
+  /** True if the run waits and ends later. */
   readonly pauses: boolean;
 }
 
-/** Work of an agent in its own name, which a model or a command-line agent carries out. */
+/** Work in the name of an agent, which a model or a command-line agent carries out. */
 export interface OwnWork {
-  /** Undefined if somebody else has done the work meanwhile. */
+  /** Undefined if another job has done the work meanwhile. */
   start(): Start | undefined;
   end(end: End): void;
 }
@@ -54,7 +54,7 @@ export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: st
     },
     end: ({ status, text, tip, pauses }) => {
       const run = getRun(chain, runId);
-      // An agent that asked to wait ends its turn. The run continues with the answer.
+      // An agent that waits for an answer ends its turn. The run continues when the answer comes.
       const waits = status === 'completed' && run.status === 'waiting_reply';
       if (pauses || waits || run.endedAt !== null) return;
       finishRun(chain, { runId, status: status === 'partial' ? 'failed' : status, output: text, context: tip });
@@ -62,14 +62,14 @@ export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: st
   };
 }
 
-/** A start that a ticket asks for. */
+/** A start that a ticket requests. */
 export function workOfEvent(chain: Chain, { jobId, target, who: named }: Performing, no: number): OwnWork {
   const event = eventNamed(chain, no);
   const who = event.who ?? named ?? 'stemma';
   return {
     start: () =>
       chain.artifacts.transaction(() => {
-        // Other work can settle a start while its job begins: a verdict that closes the ticket, for example.
+        // Other work, such as a verdict that closes the ticket, can settle a start while its job begins.
         const { state } = eventNamed(chain, no);
         if (state !== 'waiting' && state !== 'taken') return undefined;
         acknowledge(chain, { event: no, by: who, as: 'taken' });
@@ -124,10 +124,10 @@ function askedFor(chain: Chain, { task, ticketId, contextId, known }: TicketEven
   }).id;
 }
 
-/** A format that keeps a tool call open between two commits. */
+/** A format in which a tool call can stay open between two commits. */
 export const openFormat = 'claude-code-v1';
 
-/** A dispatched turn of an agent. Its commits go on the agent's chain, and its last message is the deliverable. */
+/** A dispatched turn of an agent. Its commits extend the agent's chain, and its last message is the deliverable. */
 export function workOfTurn(chain: Chain, turnId: string): OwnWork {
   return {
     start: () =>
@@ -158,7 +158,7 @@ export const workOfCommit = (chain: Chain, commit: ContextId): OwnWork => ({
   end: () => {},
 });
 
-/** Ends work that failed or was stopped, so that its chain is complete. Work that ended elsewhere stays as it is. */
+/** Ends failed or stopped work, so that its chain is complete. Work that ended elsewhere stays as it is. */
 export function endFailed(work: OwnWork, end: Omit<End, 'pauses'>): void {
   try {
     work.end({ ...end, pauses: false });

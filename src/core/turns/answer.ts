@@ -8,7 +8,7 @@ import { asked, type Reply, recordedReplies, type Said } from './reply.js';
 import { keepReply } from './rerun.js';
 
 export interface Answering {
-  /** The context to answer. It ends with the question. */
+  /** The context to answer. It ends with a question. */
   readonly id: ContextId;
   readonly provider: string;
   readonly model?: string | undefined;
@@ -28,15 +28,14 @@ export interface Answered {
 export const nothingRecorded =
   'The recording has no answer: this project has no other branch that asks the same from the same context. Choose a model, or leave the question open.';
 
-/** Number of commits to search for a recorded call, whose system prompt, tools and settings are used again. */
+/** The number of commits to search for a recorded call, whose system prompt, tools and settings are reused. */
 const nearCalls = 32;
 
 /**
- * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The system prompt is the content of the
- * context's template, where the project has a record of it. A tool call gets the result
- * of the same call earlier in the context; at any other call the run stops and leaves the call open.
- * The provider `recorded` returns the reply of another branch that asks the same, or a notice that no other branch has one.
- * @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
+ * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The system prompt is the content of the context's
+ * template, if the project stores this template. A tool call gets the result of the same call earlier in the context; at any other call, the run
+ * stops and leaves the call open. The provider `recorded` returns the reply of another branch that asks the same question, or a notice that no other
+ * branch has a reply. @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
  */
 export async function* answerContext(
   chain: Chain,
@@ -96,7 +95,7 @@ export interface Step {
   readonly model?: string | undefined;
   /** The tools to offer, in the form of the Messages API. */
   readonly tools: readonly Record<string, unknown>[];
-  /** The system prompt, after that of the template. Without both, that of the last recorded call is sent again. */
+  /** The system prompt, appended to the template's system prompt. Without both, the system prompt of the last recorded call is sent again. */
   readonly system?: readonly string[] | undefined;
   readonly as: Answering['as'];
   /** Called in the transaction that commits the reply. */
@@ -137,7 +136,7 @@ function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
     base,
     model,
     edited: 'anything' as const,
-    // K4: a template with a record answers with the record's system prompt, whatever an earlier call was sent.
+    // K4: a stored template determines the system prompt, even if an earlier call was sent another one.
     ...(template !== undefined && { request: { system: [template] } }),
     recording: entries(chain, { id: base.id, stop: 'root' }).entries,
   };

@@ -28,7 +28,7 @@ export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextI
   };
 }
 
-/** A provider counts what it was sent: the context from the last compaction on. */
+/** A provider counts the sent input, which is the context from the last compaction on. */
 const countedIn = (chain: Chain, id: ContextId, stop: Stop | undefined): number | null =>
   stop === undefined || stop === 'compaction' ? countedInput(chain, id) : null;
 
@@ -99,7 +99,7 @@ export function sideOf(chain: Chain, id: ContextId): ComparedSide {
   // A snapshot copies earlier turns; it is not a turn.
   if (row.type === 'snapshot' && row.parentId !== null)
     return { ...shared, calls: 0, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
-  // A fork holds entries of the original and of its author: the time between them is no work.
+  // A fork contains entries of the original and of its author, so the time between them is not working time.
   const isWork = row.forked === 0 || ownRun(chain, row.id) !== undefined;
   const { model, tokens, usage, cost, costAtLeast, startedAt, endedAt, input } = turnOf(chain, row.id);
   return {
@@ -114,7 +114,7 @@ export function sideOf(chain: Chain, id: ContextId): ComparedSide {
   };
 }
 
-/** The time between two records in milliseconds; null if the clock ran backwards, or if both are one record. */
+/** The time between two records in milliseconds; null if the clock ran backwards, or if both are the same record. */
 function timeBetween(start: string | null, end: string | null): number | null {
   const ms = start && end ? Date.parse(end) - Date.parse(start) : -1;
   return ms > 0 ? ms : null;

@@ -3,17 +3,17 @@ import type { KnownFile, ToolClass } from '../contract/index.js';
 import { changedLines } from '../diff/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 
-/** How much of a file's content is known, and the content if it is known. */
+/** How much of a file's content is known, and the known content. */
 export type Knowledge = Pick<KnownFile, 'known' | 'content'>;
 
 /** The effect of an answered call on one file. */
 export interface Touch {
   readonly path: string;
   readonly how: KnownFile['touches'][number]['how'];
-  /** True if the result does not depend on earlier knowledge. */
+  /** True if the content after the call does not depend on earlier calls. */
   readonly isFresh: boolean;
   readonly apply: (before: Knowledge) => Knowledge;
-  /** The lines that the call adds and removes, if its arguments tell them. */
+  /** The lines that the call adds and removes, if its arguments contain them. */
   readonly lines?: () => Lines;
 }
 
@@ -52,7 +52,7 @@ const effects: Readonly<Partial<Record<ToolClass, (call: Said, result: Answered)
 const writtenBy = (call: Said): string | undefined => stringAt(call.arguments, 'content') ?? stringAt(call.arguments, 'file_text');
 const editsIn = (given: unknown): readonly unknown[] => (isObject(given) && Array.isArray(given.edits) ? given.edits : [given]);
 
-/** The number of lines of a text. A line break at its end begins no further line. */
+/** The number of lines of a text. A line break at the end does not start another line. */
 const linesIn = (text: string): number => (text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0));
 
 /** The lines that edits add and remove. An edit that replaces all occurrences counts once, since their number is not recorded. */

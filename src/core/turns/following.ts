@@ -19,9 +19,8 @@ export interface Plan {
 }
 
 /**
- * Finds how far a branch followed an original. Each prompt of the branch after the common commit counts as one prompt of
- * the original, in order, whatever its text.
- * @throws BAD_REQUEST if the two have no common commit; NOT_FOUND for an unknown commit.
+ * Finds how far a branch has followed an original. Each prompt of the branch after the common commit counts as the next prompt of the original,
+ * regardless of its text. @throws BAD_REQUEST if the two have no common commit; NOT_FOUND for an unknown commit.
  */
 export function planOf(chain: Chain, tip: ContextRow, original: ContextRow): Plan {
   const base = commonAncestor(chain, tip, original);
@@ -70,7 +69,7 @@ export function begunReply(own: readonly Entry[]): readonly Entry[] {
 
 const maxOriginals = 20;
 
-/** Branches that a tip can follow. Later branch points come first, then imported commits before forks, then newer ones. */
+/** Branches that a tip can follow. Sorted by later branch point, then imported commits before forks, then newer commits first. */
 function originalsOf(chain: Chain, tip: ContextRow): { row: ContextRow; base: ContextRow }[] {
   return tips(chain, {})
     .flatMap(({ id }) => {

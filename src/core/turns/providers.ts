@@ -11,12 +11,12 @@ export interface ModelRequest {
 /** A piece of a streamed reply. A tool call is one piece. */
 export type ReplyPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
-  /** The provider's signature of its last entry, to be sent back with it. `name` is the field on the wire. */
+  /** The provider's signature of the last entry, which is sent back with the entry. `name` is the field on the wire. */
   | { readonly kind: 'signature'; readonly signature: string; readonly name?: 'signature' | 'encrypted_content' | 'thoughtSignature' }
   | { readonly kind: 'tool_call'; readonly toolCallId: string; readonly toolName: string; readonly arguments: unknown }
   /** The provider asked to retry later. `ms` is the delay in milliseconds. */
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string }
-  /** Token counts of the provider so far, and the cost in US dollars if it reports one. */
+  /** The provider's token counts so far, and the cost in US dollars if it reports one. */
   | { readonly kind: 'usage'; readonly tokens: Partial<RequestTokens>; readonly cost?: number }
   /** The provider's stop reason. */
   | { readonly kind: 'end'; readonly reason: string };
@@ -33,7 +33,7 @@ export interface ModelProvider {
   stream(request: ModelRequest, signal: AbortSignal | undefined): AsyncIterable<ReplyPiece>;
 }
 
-/** The built-in default. It replays the recorded reply and needs no key or network. */
+/** The built-in default provider. It replays the recorded reply and needs no key or network. */
 export const recordedProvider = { id: 'recorded', title: 'Recorded reply' } as const;
 
 /** Finds a provider by id; undefined means the recording. @throws BAD_REQUEST listing the known ids. */
@@ -56,7 +56,7 @@ export function* recordedPieces(entry: Entry): Generator<ReplyPiece> {
     for (const delta of (entry.text ?? '').match(new RegExp(`[^]{1,${pieceLength}}`, 'gu')) ?? []) yield { kind: entry.kind, delta };
 }
 
-/** Merges partial token counts: a provider reports each number when it knows it. */
+/** Merges partial token counts, because a provider reports each number as soon as it knows it. */
 export const mergedTokens = (known: RequestTokens, said: Partial<RequestTokens>): RequestTokens => ({
   input: said.input ?? known.input,
   output: said.output ?? known.output,

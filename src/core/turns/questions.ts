@@ -3,7 +3,7 @@ import { notFound } from '../base/index.js';
 /** A person's answer to a tool call; undefined stops the run at the call. */
 export type ToolAnswer = { readonly text: string; readonly isError: boolean } | undefined;
 
-/** Tool calls that wait for a person. A run asks and another request answers by id. Nothing is stored. */
+/** Tool calls that wait for a person. A run asks, and another request answers by the question's id. Nothing is stored. */
 export interface Questions {
   ask(signal: AbortSignal | undefined): { readonly questionId: string; readonly answer: Promise<ToolAnswer> };
   /** @throws NOT_FOUND if no run waits for this answer. */

@@ -9,12 +9,12 @@ export interface RecordedReply {
   readonly entries: Entry[];
 }
 
-/** Maximum distance in commits to a branch point that is searched for the same question. */
+/** The maximum distance in commits to a branch point that is searched for the same question. */
 const farthest = 64;
 
 /**
- * Finds the reply of another branch that has the same context and the same last prompt. Entries added by a runtime are
- * ignored. Undefined if no branch has it.
+ * Finds the reply of another branch that has the same context and the same last prompt. Entries that an agent added are ignored. Undefined if no
+ * branch has such a reply.
  */
 export function recordedReply(chain: Chain, base: ContextRow): RecordedReply | undefined {
   let asked: Entry[] = [];
@@ -61,7 +61,7 @@ function replyIn(entries: readonly Entry[]): Entry[] {
   return reply.some((entry) => entry.role === 'assistant') ? reply : [];
 }
 
-/** Entries of a commit without those that its runtime added. */
+/** The entries of a commit, without entries that its agent added. */
 const typed = (chain: Chain, row: ContextRow): Entry[] => deltaEntries(chain, row).filter((entry) => !entry.marks?.includes('meta'));
 
 const isSame = (a: Entry, b: Entry | undefined): boolean => b !== undefined && wordsOf(a) === wordsOf(b);

@@ -27,7 +27,7 @@ export interface Place {
   readonly index: number;
 }
 
-/** A tool call, and the step of its result (infinity while it is open). */
+/** A tool call, and the step of its result (infinity while the call is open). */
 export interface RecordedCall {
   readonly step: number;
   readonly key: EntryKey;
@@ -39,7 +39,7 @@ export interface RecordedCall {
 
 /** The effect of a call on a file. */
 export interface RecordedTouch {
-  /** The step of the result: before it, the effect is not known. */
+  /** The step of the result. The effect is unknown before this step. */
   readonly step: number;
   readonly key: EntryKey;
   readonly how: KnownFile['touches'][number]['how'];
@@ -58,7 +58,7 @@ interface Window {
   readonly results: Map<string, number>;
 }
 
-/** Everything that is known after the steps so far. `addCommit` extends it. */
+/** The state after the steps so far. `addCommit` extends it. */
 export interface Tape {
   readonly turns: RecordedTurn[];
   readonly steps: ReplayStep[];
@@ -68,7 +68,7 @@ export interface Tape {
   /** Tokens by kind, and the number of entries, in the window after each step. */
   readonly tokenSums: Record<Kind, number[]>;
   readonly entryCounts: number[];
-  /** What a compaction removed from the window, by the step of its first entry. */
+  /** The entries that a compaction removed from the window, by the step of its first entry. */
   readonly dropped: Map<number, NonNullable<MomentState['dropped']>>;
   readonly calls: RecordedCall[];
   readonly openCalls: Map<string, RecordedCall>;
@@ -128,7 +128,7 @@ function dropWindow({ window, dropped }: Tape, step: number, commit: ContextId):
   window.results.clear();
 }
 
-/** Replaces earlier tool results by a shorter text, before the delta's own entries are added. */
+/** Replaces earlier tool results with a shorter text, before the delta's own entries are added. */
 function elide(window: Window, toolCallIds: readonly string[], text: string): void {
   const left = countTokens(text);
   for (const id of toolCallIds) {

@@ -16,7 +16,7 @@ export interface Recording {
   readonly stepOf: (key: EntryKey) => number | undefined;
   /** The state after the first `count` steps. */
   readonly stateAfter: (count: number) => MomentState;
-  /** A file as known after the first `count` steps; undefined if none of them touched it. */
+  /** A file as known after the first `count` steps; undefined if no step touched it. */
   readonly fileAfter: (count: number, path: string) => KnownFile | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Recording {
 const recent = new WeakMap<Chain, Map<CommitSeq, Tape>>();
 const maxRecent = 3;
 
-/** The recording of the chain that ends at a commit. It extends that of an ancestor, and is the beginning of that of a descendant. */
+/** The recording of the chain that ends at a commit. It reuses the recording of an ancestor or of a descendant. */
 export function recordingOf(chain: Chain, tip: ContextRow): Recording {
   const known = recent.get(chain) ?? new Map<CommitSeq, Tape>();
   recent.set(chain, known);

@@ -15,17 +15,17 @@ export interface Reply {
   readonly entries: readonly EntryDraft[];
   readonly question: ReturnType<typeof questionOf> | undefined;
   readonly calls: readonly OwnCall[];
-  /** True if it was stopped before it was complete. */
+  /** True if the reply was stopped before it was complete. */
   readonly isStopped: boolean;
 }
 
 export interface Asking extends Omit<Question, 'wire'> {
-  /** Recorded tool results: the only results that calls get without a person. */
+  /** Recorded tool results, the only results that calls get without a person. */
   readonly recording: readonly Entry[];
   readonly provider: ModelProvider;
   /** Answers calls that have no recorded result. Without it, the run stops at such a call. */
   readonly person?: Questions | undefined;
-  /** Return after the first model call, and leave its tool calls open. */
+  /** True to return after the first model call and leave its tool calls open. */
   readonly once?: boolean | undefined;
   /** Prompt entries to add before the reply, in the same commit. */
   readonly given?: readonly WritableEntry[] | undefined;
@@ -71,8 +71,8 @@ export function* shownEntry(entry: Entry, said: (part: Said) => ReplyPart): Gene
 }
 
 /**
- * Calls a provider until its reply is complete. Tool calls get recorded results, others are answered by a person. Without
- * either, the run stops and leaves the call open.
+ * Calls a provider until its reply is complete. Tool calls get recorded results; a person answers the others. Without either, the run stops and
+ * leaves the call open.
  */
 export async function* asked(
   chain: Chain,

@@ -7,14 +7,14 @@ import { commitOfTurn, deltaEntries } from './turns.js';
 const worstFirst = ['rebuilt', 'recorded', 'digest'] as const;
 
 /**
- * Rebuilds every call of a turn and compares it with what was recorded (R6). `identical` is true if every call has a record and matches it,
- * false if a call differs from its record, and null if a call has no record to compare with. `proof` is that of the call known least.
+ * Rebuilds every call of a turn and compares it with its record (R6). `identical` is true if every call matches its record, false if a call differs,
+ * and null if a call has no record. `proof` is the weakest proof of all calls.
  */
 export function reproduceTurn(chain: Chain, turnId: ContextId | string): Reproduced {
   const row = commitOfTurn(chain, turnId);
   const rows = listRequests(chain, { turnId: row.id });
   if (!rows.length) {
-    // A reply without any known call, such as one that a person wrote into a branch.
+    // A reply without any known call, such as a reply that a person wrote into a branch.
     const isReplied = deltaEntries(chain, row).some(({ role }) => role === 'assistant');
     return { ...nothingKnown, calls: isReplied ? 1 : 0 };
   }
@@ -46,7 +46,7 @@ const nothingKnown: Reproduced = {
   calls: 0,
 };
 
-/** What is missing in calls that nobody recorded. Those of one turn miss the same parts, so one is asked. */
+/** The missing parts of unrecorded calls. The calls of one turn miss the same parts, so only one call is checked. */
 function unrecorded(chain: Chain, rows: readonly RequestRow[]): readonly string[] {
   const rebuilt = rows.find((each) => each.proof === 'rebuilt');
   return rebuilt ? getRequest(chain, rebuilt.requestId).missing : [];

@@ -3,14 +3,14 @@ import type { Chain, ContextRow } from '../chain/index.js';
 import type { RequestEdits, TurnRequest, Wire } from '../contract/index.js';
 import { getRequest, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
 
-/** What to ask a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
+/** A request to a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
 export interface Question {
   readonly row: Pick<ContextRow, 'id'>;
   readonly base: ContextRow;
-  /** The wire format; by default that of the recorded call. */
+  /** The wire format. The default is the format of the recorded call. */
   readonly wire?: Wire | undefined;
   readonly model: string | undefined;
-  /** How the context differs from the sent one: replaced texts, or `anything`. */
+  /** How the context differs from the sent context: replaced texts, or `anything`. */
   readonly edited: readonly Replaced[] | 'anything';
   /** Changes to the system prompt, tools and settings. */
   readonly request?: RequestEdits | undefined;
@@ -62,7 +62,7 @@ export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: Wir
 
 interface Parts {
   readonly requestId: string;
-  /** Its wire format. */
+  /** The wire format of the request. */
   readonly wire: Wire;
   readonly model: string | undefined;
   /** As blocks of the Messages API. */
@@ -175,12 +175,12 @@ const commonSettings = ['temperature', 'topP', 'most'] as const;
 const defaultSettings: Readonly<Record<Wire, JsonObject>> = {
   anthropic: { max_tokens: 8_192 },
   openai: {},
-  // By default, this provider stores requests.
+  // Without this setting, the provider stores requests.
   responses: { store: false },
   gemini: {},
 };
 
-/** Converts settings. Only the common ones go to another provider. */
+/** Converts settings. Another wire format gets only the common settings. */
 function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
   if (recorded?.wire === wire) return { ...(wire === 'anthropic' && defaultSettings.anthropic), ...recorded.settings };
   const own = recorded?.settings ?? {};
@@ -254,7 +254,7 @@ const schemaOf = (tool: JsonObject): Json => tool.input_schema ?? { type: 'objec
 const toolFor: Readonly<Record<Wire, (tool: JsonObject, name: string) => Json>> = {
   anthropic: (tool) => tool,
   openai: (tool, name) => ({ type: 'function', function: { name, description: descriptionOf(tool), parameters: schemaOf(tool) } }),
-  // By default, this provider treats a schema as strict.
+  // Without this setting, the provider treats a schema as strict.
   responses: (tool, name) => ({ type: 'function', name, description: descriptionOf(tool), parameters: schemaOf(tool), strict: false }),
   gemini: (tool, name) => ({ name, description: descriptionOf(tool), parametersJsonSchema: schemaOf(tool) }),
 };

@@ -19,7 +19,7 @@ export interface Rerun {
   readonly samples?: number | undefined;
   /** For tool calls without a recorded result: stop the run, or ask a person. */
   readonly unanswered?: 'stop' | 'ask' | undefined;
-  /** The author of the rerun; by default the person at this machine. The branches belong to them. */
+  /** The author of the rerun, to whom the branches belong. The default is the person at this machine. */
   readonly principal?: string | undefined;
   /** False shows the recorded reply and stores nothing. */
   readonly keep?: boolean | undefined;
@@ -30,7 +30,7 @@ export interface Rerun {
 export interface Reran {
   /** One branch on `base` per reply. */
   readonly commits: ContextId[];
-  /** The edited input of the turn; the turn itself if nothing is kept. */
+  /** The edited input of the turn; the turn itself if nothing is stored. */
   readonly base: ContextId;
 }
 
@@ -38,9 +38,9 @@ export interface Reran {
 const atOnce = 4;
 
 /**
- * Runs a turn again: sends its edited input to a provider, and each reply becomes a branch. Tool calls that the turn also
- * made get their recorded results; for others a person is asked, or the run stops and leaves the call open.
- * A failed or stopped sample makes no branch. Without `keep`, the recorded reply is shown and nothing is stored.
+ * Runs a turn again: sends its edited input to a provider, and each reply becomes a branch. Tool calls that the turn also made get their recorded
+ * results. For other calls, a person is asked, or the run stops and leaves the call open. A failed or stopped sample makes no branch. Without `keep`,
+ * the recorded reply is shown and nothing is stored.
  * @throws BAD_REQUEST for an unknown provider, or for edits with the provider `recorded`; the first sample's error if all fail.
  */
 export async function* rerunTurn(
@@ -103,7 +103,7 @@ function replacedBy(chain: Chain, row: ContextRow, edits: readonly Edit[]): Ques
   return replaced.length === edits.length ? replaced : 'anything';
 }
 
-/** A signal that aborts with another one, or when `stop` is called. */
+/** A signal that aborts with another signal, or when `stop` is called. */
 export function stopping(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
@@ -168,7 +168,7 @@ export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, ma
   });
 }
 
-/** The input of the turn as a commit: the turn cut before its reply, with the edits, or its parent if it has no own input. */
+/** The input of the turn as a commit: the turn cut before its reply, with the edits; the parent if the turn has no input of its own. */
 function baseOf(chain: Chain, row: ContextRow, given: readonly Entry[], { edits = [], principal }: Rerun): ContextRow {
   const last = given.at(-1);
   if (!last && row.parentId === null) throw badRequest('turnId', `${row.id} starts with a reply and has no input to run again.`);

@@ -8,8 +8,8 @@ import { type Lines, touchOf } from './files.js';
 import { deltaEntries } from './turns.js';
 
 /**
- * What a list shows of commits beside their rows. It reads their content, so ask for those in view. A commit whose content is damaged or gone
- * is left out.
+ * Facts about commits that a list shows in addition to their rows. It reads their content, so request only the commits in view. Commits whose content
+ * is damaged or gone are omitted.
  */
 export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
   const rows = ids.map((named) => commitOf(chain, named));
@@ -28,7 +28,7 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
     const cardCalls = cardTurns.has(row.seq) ? callsIn(chain, [row.seq]) : undefined;
     return {
       id: row.id,
-      // The entries of a commit that was made here have the time at which it was made, not that of the reply.
+      // Entries of a commit that Stemma made have the time of the commit, not the time of the reply.
       ms: row.forked ? (runs.get(row.seq) ?? null) : spanOf([...timesOf(own), ...(cardCalls ?? []).flatMap(callTimes)]),
       tools: calls.length,
       files: touched.length,
@@ -61,7 +61,7 @@ const callTimes = ({ askedAt, at, endedAt }: ReturnType<typeof callsIn>[number])
 /** The most files that the facts of a commit name. */
 const maxTouched = 20;
 
-/** The files that calls touched, those that they wrote or changed first. */
+/** The files that calls touched; written and changed files come first. */
 function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[]): RowFacts['touched'] {
   const results = new Map(own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
   const touched = new Map<string, Omit<RowFacts['touched'][number], 'path'>>();
@@ -75,16 +75,16 @@ function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[])
   return [...files.filter(({ how }) => how !== 'read'), ...files.filter(({ how }) => how === 'read')];
 }
 
-/** Lines added and removed by two calls; a number that neither gives stays unknown. */
+/** The sum of the added and removed lines of two calls. A number stays unknown if neither call has it. */
 function sum(a: Lines | undefined, b: Lines | undefined): Lines {
   const added = a?.added === undefined && b?.added === undefined ? undefined : (a?.added ?? 0) + (b?.added ?? 0);
   const removed = a?.removed === undefined && b?.removed === undefined ? undefined : (a?.removed ?? 0) + (b?.removed ?? 0);
   return { ...(added !== undefined && { added }), ...(removed !== undefined && { removed }) };
 }
 
-/** The model of the last request of a commit that was made here: a repeated reply can lack its author. */
+/** The model of the last request of a commit that Stemma made, because a repeated reply can lack its author. */
 const requestedModel = (chain: Chain, turnId: ContextId): string | null => listRequests(chain, { turnId }).at(-1)?.model ?? null;
 
-/** The last model that answered; null if none is recorded. */
+/** The last model that answered; null if no model is recorded. */
 const modelOf = (own: readonly Entry[]): string | null =>
   own.findLast(({ role, author }) => role === 'assistant' && author !== undefined && author !== '<synthetic>')?.author ?? null;

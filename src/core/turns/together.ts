@@ -26,7 +26,7 @@ export async function* together<T, R>(streams: readonly AsyncGenerator<T, R>[], 
     }
     return results;
   } finally {
-    // The reader is gone: ask the other streams to end.
+    // The reader has stopped, so the other streams are asked to end.
     for (const stream of pending.keys()) void streams[stream]?.return(undefined as R).catch(() => {});
   }
 }

@@ -13,7 +13,7 @@ import { deltaEntries, ownInput } from './turns.js';
 export interface WhatIf {
   /** The branch to continue. */
   readonly id: ContextId;
-  /** The branch whose prompts are used; by default the most likely one. */
+  /** The branch whose prompts are used. The default is the most likely branch. */
   readonly original?: ContextId | undefined;
   readonly provider: string;
   readonly model?: string | undefined;
@@ -21,7 +21,7 @@ export interface WhatIf {
   readonly unanswered?: 'stop' | 'ask' | undefined;
   /** Maximum number of turns. */
   readonly turns?: number | undefined;
-  /** Who continues the branch; by default the person at this machine. */
+  /** Who continues the branch. The default is the person at this machine. */
   readonly principal?: string | undefined;
 }
 
@@ -154,7 +154,7 @@ async function* replied(
   }
 }
 
-/** Entries whose tool results may be reused; later ones win: the original before this turn, the branch, this turn. */
+/** Entries whose tool results may be reused: the original before this turn, the branch, this turn. Later entries take precedence. */
 function answersFor(chain: Chain, plan: Plan, step: Step, own: readonly Entry[]): readonly Entry[] {
   const parent = step.of && commitOf(chain, step.of.turnId).parentId;
   const before = parent ? entries(chain, { id: parent, stop: 'root' }).entries : entries(chain, { id: plan.base.id, stop: 'root' }).entries;

@@ -6,15 +6,15 @@ import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
 import { priceFewCalls } from './prices.js';
 
-/** The row of the `progress` table that says up to which commit the calls are stored. */
+/** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
-/** Raise this when other facts are stored, so that existing projects are read again. */
+/** Increase this number when the stored facts change, so that existing projects are read again. */
 const readerVersion = 4;
 const versionName = 'usage version';
 
-/** Commits per transaction, and the bytes after which a transaction ends early. Other writers wait for one. */
+/** The commits per transaction, and the bytes after which a transaction ends early, because other writers wait for it. */
 const batch = { commits: 512, bytes: 8 * 1024 * 1024 };
-/** An import reads this many earlier commits itself. More are left for an idle moment or the next question. */
+/** The most earlier commits that an import reads itself. More commits wait for an idle moment or the next question. */
 const fewCommits = 64;
 
 const progressOf = (chain: Chain, name: string): number =>
@@ -60,8 +60,8 @@ export function countCalls(chain: Chain, commits: readonly CommitSeq[]): void {
 }
 
 /**
- * In a project that is open without a clone, reads the first commit whose content is not here yet: the refusal of that read fetches it, with
- * its neighbors, and the question is asked again. So usage is never counted from a part of the commits.
+ * In a project that is open without a clone, reads the first commit whose content is not on this machine. The refused read makes the caller fetch it
+ * with its neighbors and ask again, so usage is never counted from a part of the commits.
  */
 function requireContents(chain: Chain, id: ContextId | undefined): void {
   if (!chain.artifacts.copies.expects()) return;
@@ -76,7 +76,7 @@ function requireContents(chain: Chain, id: ContextId | undefined): void {
   if (missing) chain.artifacts.read(missing.no);
 }
 
-/** Stores the calls of one batch of commits that are not read yet. Returns whether more are left. */
+/** Stores the calls of the next batch of unread commits. Returns whether more commits remain. */
 export function backfillBatch(chain: Chain): boolean {
   return chain.db.transaction(() => {
     if (progressOf(chain, versionName) !== readerVersion) {
@@ -105,10 +105,10 @@ export function backfillBatch(chain: Chain): boolean {
   });
 }
 
-/** The format of commits that card turns make. */
+/** The format of the commits of card turns. */
 const cardFormat = 'cardbox-v1';
 
-/** The calls in a commit. A damaged or expired object has none. */
+/** The calls in a commit. A damaged or expired object has no calls. */
 function callsIn(chain: Chain, { seq, artifact, format, type }: Row): CountedCommit['calls'] {
   if (format === cardFormat) {
     const calls = callsOfCards(chain, seq);
@@ -124,9 +124,9 @@ function callsIn(chain: Chain, { seq, artifact, format, type }: Row): CountedCom
 }
 
 /**
- * Stores the calls of all commits that are not read yet, and prices them if they are few. Call it before answering a question about
- * usage. A list that is read again after every change is not `patient`: while another thread or process writes, it shows what is stored
- * so far, because waiting for the lock would block the engine's thread. `of`: the question is about this context.
+ * Stores the calls of all commits that are not read yet, and prices them if they are few. Call it before answering a question about usage. A list
+ * that reloads after every change is not `patient`: while another thread or process writes, it uses the calls stored so far, because waiting for the
+ * lock would block the engine's thread. `of`: the context that the question is about.
  */
 export function readPending(chain: Chain, { patient = true, priced = true, of = undefined as ContextId | undefined } = {}): void {
   if (chain.db.readonly || (!patient && !chain.db.isFree())) return;
@@ -136,8 +136,8 @@ export function readPending(chain: Chain, { patient = true, priced = true, of = 
 }
 
 /**
- * Begins the storing of new commits inside a transaction. Call the result with them. The calls of earlier commits are read first if they
- * are few; otherwise they stay pending, and the new commits are read again with them.
+ * Returns a function that stores the calls of new commits inside a transaction. Reads the calls of earlier commits first if they are few; otherwise
+ * they stay pending, and the new commits are read again with them.
  */
 export function openRecorder(chain: Chain): (commits: readonly CountedCommit[]) => void {
   const pending = pendingCommits(chain, fewCommits);

@@ -8,8 +8,8 @@ import { sumRows } from './sums.js';
 type OverBudget = UsageSessions['overBudget'];
 
 /**
- * Days and sessions of the project that cost more than this machine's budgets, the latest day first. A budget concerns all work of a day or a
- * session, so a filter by model, agent or folder does not change its sum.
+ * Days and sessions of the project that cost more than this machine's budgets, latest day first. A budget covers all work of a day or a session, so
+ * filters by model, agent or folder do not change its sum.
  */
 export function overBudget(chain: Chain, { sessionId, from, to }: UsageFilter, days: Days): OverBudget {
   const { budgets } = settingsOf(chain);

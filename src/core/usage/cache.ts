@@ -6,16 +6,16 @@ import type { PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
 import { type CallRow, isBeside, windowOf } from './rows.js';
 
-/** A smaller loss than this share of the cached input counts as a hit: the newest messages are often cached one call later. */
+/** A loss below this share of the cached input still counts as a hit, because the newest messages are often cached one call later. */
 const smallLoss = 0.1;
-/** Providers that cache by themselves do so in steps of this size, and report no writes. */
+/** Providers that cache automatically do so in steps of this many tokens, and report no writes. */
 const step = 128;
 const shortLifetimeMs = 5 * 60_000;
 const longLifetimeMs = 60 * 60_000;
 
 const isClaude = ({ model }: CallRow): boolean => /claude/i.test(model ?? '');
 
-/** The tokens that the call before left in the cache, as a prefix of this call. Zero after a compaction, which replaces the prefix. */
+/** The tokens that the previous call left in the cache as a prefix of this call. Zero after a compaction, which replaces the prefix. */
 function cachedBefore({ before, begins }: PlacedCall): number {
   if (!before || begins) return 0;
   if (isClaude(before) || (before.cacheWrite ?? 0) > 0) return (before.cacheRead ?? 0) + (before.cacheWrite ?? 0);
@@ -23,39 +23,39 @@ function cachedBefore({ before, begins }: PlacedCall): number {
   return isCaching(before) ? window - (window % step) : 0;
 }
 
-/** Whether some call up to this one read from the cache. Without such a call, nothing says that the provider caches at all. */
+/** Whether this or an earlier call read from the cache. Otherwise, nothing shows that the provider caches at all. */
 function isCaching(call: PlacedCall): boolean {
   for (let at: PlacedCall | undefined = call; at && at.cacheRead !== null; at = at.before) if (at.cacheRead > 0) return true;
   return false;
 }
 
-/** Tokens that the call before left in the cache and that this call did not read from it. */
+/** Tokens that the previous call left in the cache and that this call did not read from it. */
 const unread = (call: PlacedCall): number => Math.max(0, cachedBefore(call) - (call.cacheRead ?? 0));
 
-/** Those of them that the call had to pay again. The rest was not sent again. */
+/** The missed tokens that the call had to pay again. The others were not sent again. */
 const lostTokens = (call: PlacedCall): number => Math.min(unread(call), (call.cacheWrite ?? 0) + (call.input ?? 0));
 
-/** Whether a call read from the cache what its predecessor had left there. */
+/** Whether a call read the cached tokens of its predecessor. */
 function isHit(call: PlacedCall): boolean {
   if ((call.cacheRead ?? 0) === 0) return false;
   return unread(call) <= cachedBefore(call) * smallLoss;
 }
 
-/** Whether nothing was left in the cache for a call, such as where a provider caches no short inputs. It then cannot miss. */
+/** Whether the cache held nothing for a call, for instance because a provider does not cache short inputs. Such a call cannot miss. */
 const hadNothing = (call: PlacedCall): boolean => call.before !== undefined && !call.begins && cachedBefore(call) === 0;
 
 /**
- * Whether a call is known to have missed the cache: its cache reads were counted, it is no hit, and there was something to read. What a call
- * beside the conversation could have read is unknown.
+ * Whether a call is known to have missed the cache: its cache reads were counted, it is not a hit, and the cache held tokens for it. For a call
+ * outside the conversation, the cached tokens are unknown.
  */
 export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isBeside(call) && !isHit(call) && !hadNothing(call);
 
-/** The id of a call whose body a runtime or a recorder wrote down. */
+/** Returns the id of a call whose body an agent or a recorder stored. */
 export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => string | undefined;
 
-/** Whether a call read from the cache, and if not, why, and the price of the loss. */
+/** Whether a call read from the cache; if not, the cause and the price of the loss. */
 export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): UsageCache {
-  // Without a count of what it read, nothing is known but whether there was something to read.
+  // Without a count of its cache reads, only the existence of cached tokens is known.
   if (isBeside(call)) return { hit: (call.cacheRead ?? 0) > 0 };
   if (call.cacheRead === null) return { hit: false, cause: !call.before || call.begins ? 'first' : 'unknown' };
   const hit = isHit(call);
@@ -74,20 +74,20 @@ function causeOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): Pick<U
   const different = firstDifference(chain, before, call, recordedId);
   if (different) return different;
   const idleMs = (call.askedAt ?? call.at) - before.at;
-  // Only Claude's lifetimes are documented. After an hour no provider keeps a cache by itself.
+  // Only Claude's cache lifetimes are documented. Without renewal, no provider keeps a cache longer than an hour.
   if (idleMs > (isClaude(call) && !hasLongLifetime(before) ? shortLifetimeMs : longLifetimeMs)) return { cause: 'expired', idleMs };
   const [elision] = outlineOf(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
   if (elision) return { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` };
   return { cause: 'unknown' };
 }
 
-/** Whether the last cache write before was one for an hour. */
+/** Whether the last earlier cache write had a lifetime of one hour. */
 function hasLongLifetime(call: PlacedCall): boolean {
   for (let at: PlacedCall | undefined = call; at; at = at.before) if ((at.cacheWrite ?? 0) > 0) return (at.cacheWrite1h ?? 0) > 0;
   return false;
 }
 
-/** What two recorded calls differ in, in the order in which the cache reads them. */
+/** The first difference of two recorded calls, in the order in which the cache reads their parts. */
 function firstDifference(
   chain: Chain,
   before: PlacedCall,
@@ -107,7 +107,7 @@ function causeAt(path: string): MissCause {
   return path === 'model' ? 'model' : 'parameters';
 }
 
-/** The price of paying for tokens again instead of reading them from the cache. */
+/** The additional price of paying for tokens again instead of reading them from the cache. */
 function costOfLoss(chain: Chain, call: PlacedCall, lost: number): Pick<UsageCache, 'lostCost'> {
   const rates = ratesOf(chain, call);
   if (!rates) return {};

@@ -5,12 +5,12 @@ import { type Factors, fitFactors, type Growth, isUsable } from './fit.js';
 import { callsIn, windowOf } from './rows.js';
 import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
 
-/** Calibration wants this many growths, and looks at this many windows for them at most. */
+/** The number of growths that calibration uses, and the most windows that it searches for them. */
 const wanted = 240;
 const maxWindows = 12;
-/** The latest calls of a window that are looked at. Windows of this many calls are rare, and measuring all of their text takes seconds. */
+/** The number of latest calls of a window that are measured. Longer windows are rare, and measuring all of their text takes seconds. */
 const maxCalls = 2_000;
-/** Fewer growths calibrate nothing. */
+/** The fewest growths that calibrate a model. */
 const fewest = 24;
 
 /** The growths between neighboring calls of one model in the window of a context. */
@@ -44,7 +44,7 @@ export function sumOf(entries: readonly ParsedEntry[]): Measures {
   return sum;
 }
 
-/** Usable growths of a model from the latest windows of the project, about as many as are wanted. */
+/** Usable growths of a model from the latest windows of the project, up to about the wanted number. */
 export function growthsOf(chain: Chain, model: string, most = wanted): Growth[] {
   const growths: Growth[] = [];
   let windows = 0;
@@ -55,7 +55,7 @@ export function growthsOf(chain: Chain, model: string, most = wanted): Growth[] 
   return growths;
 }
 
-/** The ends of windows with calls of a model, those of the latest sessions first: the last call of a session, and the commits before its compactions. */
+/** The ends of windows with calls of a model, latest sessions first: the last call of a session, and the commits before its compactions. */
 function* windowsOf(chain: Chain, model: string): Generator<CommitSeq> {
   const sessions = chain.db.all<{ session: string }>(
     'SELECT session FROM usageCall WHERE project = ? AND model = ? GROUP BY session ORDER BY MAX(at) DESC LIMIT ?',
@@ -83,12 +83,12 @@ interface Stored {
   readonly calls: number;
 }
 
-/** The number of calls at which a model had too few usable growths. It is tried again at twice as many. */
+/** The number of calls at which a model had too few usable growths. Calibration is tried again at twice this number. */
 const failures = new WeakMap<Chain, ReadonlyMap<string, number>>();
 
 /**
- * What each measure costs for a model in this project. Undefined where too few growths were counted. The result is stored, and computed
- * again once the model has twice as many calls.
+ * The tokens per unit of each measure for a model in this project. Undefined if too few growths were counted. The result is stored, and computed
+ * again when the model has twice as many calls.
  */
 export function factorsOf(chain: Chain, model: string | null): Factors | undefined {
   if (model === null || !hasTokenizer()) return undefined;

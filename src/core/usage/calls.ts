@@ -65,20 +65,20 @@ function shown(chain: Chain, call: PlacedCall, { idOf, recordedId }: RequestIds)
   };
 }
 
-/** Without an output count, the cost of the input is the least that the call cost. */
+/** Without an output count, the cost of the input is a lower bound of the call's cost. */
 function priced({ cost, output }: CallRow): UsageCall['cost'] {
   const money = moneyOf(cost);
   return money && output === null ? { ...money, atLeast: true } : money;
 }
 
-/** What the call answers. Without a new prompt, that is the result of the tool that the call before asked for. */
+/** The cause of a call: a new prompt, else the result of the tool that the previous call requested. */
 function triggerOf({ prompt, before, begins }: PlacedCall): Pick<UsageCall, 'trigger' | 'triggerKind'> {
   if (prompt !== null) return { trigger: prompt, triggerKind: 'prompt' };
   if (before && before.does !== null && !begins) return { trigger: before.does, triggerKind: 'tool' };
   return { trigger: null, triggerKind: 'other' };
 }
 
-/** The wait is unknown where the clock ran backwards, or where the agent wrote one time for the prompt and its reply. */
+/** The wait is unknown if the clock ran backwards, or if the agent wrote the same time for the prompt and its reply. */
 function waitOf({ askedAt, endedAt }: CallRow): number | null {
   return askedAt === null || endedAt === null || endedAt <= askedAt ? null : endedAt - askedAt;
 }

@@ -5,12 +5,12 @@ import type { Chain } from '../chain/index.js';
 import type { CallCount } from '../formats/index.js';
 import { callsOfTurn, turnsOfCommits } from '../handover/index.js';
 
-/** Marks the ids of calls that Stemma recorded while a card turn ran. `request.get` knows them by the same ids. */
+/** Marks the ids of calls that Stemma recorded while a card turn ran. `request.get` accepts the same ids. */
 export const cardCallPrefix = 'card:';
 
 /**
- * The calls of a card turn, as they were recorded while it ran, for the commit that ends it. Its other commits have none, and no commit of a
- * card turn has calls beside these: the writer of a card is an agent, not a model. Undefined for a commit of no card turn.
+ * For the commit that ends a card turn: the calls that were recorded while it ran. Other commits of a card turn have no calls, because an agent and
+ * not a model wrote their cards. Undefined for a commit outside of card turns.
  */
 export function callsOfCards(chain: Chain, seq: CommitSeq): CallCount[] | undefined {
   const row = turnsOfCommits(chain, [seq]).get(seq);

@@ -5,16 +5,16 @@ import { readPending } from './backfill.js';
 import { moneyOf } from './prices.js';
 import { callsIn, peakOfCalls, windowOf, windowsOf } from './rows.js';
 
-/** The calls of one model whose replies a commit is the first to contain. */
+/** The calls of one model whose replies appear first in a commit. */
 export interface CommitCalls {
   readonly context: CommitSeq;
   readonly model: string | null;
-  /** The largest input that was counted; null if none was. */
+  /** The largest counted input; null if no input was counted. */
   readonly peak: number | null;
   readonly calls: number;
-  /** Calls with a price, and their sum. */
+  /** The number of calls with a price, and the sum of the prices. */
   readonly priced: number;
-  /** Calls with an output count. Without one, a cost is a lower bound. */
+  /** The number of calls with an output count. Without an output count, a cost is a lower bound. */
   readonly outputs: number;
   readonly cost: number;
 }
@@ -30,7 +30,7 @@ export function callsByCommit(chain: Chain): CommitCalls[] {
   );
 }
 
-/** What the calls of commits cost. Commits with a call that has no price are left out: their sum would be too small. */
+/** The cost of the calls of commits. Commits with an unpriced call are omitted, because their sum would be too small. */
 export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
   readPending(chain, { patient: false });
   const sums = chain.db.all<{ id: ContextId; cost: number; isWhole: number }>(
@@ -53,10 +53,10 @@ interface Link {
   readonly type: string;
 }
 
-/** Commits without a call that are passed in search of one. */
+/** The most commits without a call to skip when searching for a call. */
 const maxPassed = 64;
 
-/** What a compaction replaced and left: the input of the last call before it and of the first call after it. */
+/** The counted inputs of the last call before a compaction and of the first call after it. */
 export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
   const select = 'SELECT seq, parent, type FROM context WHERE';
   const linkOf = (seq: CommitSeq): Link | undefined => chain.db.one<Link>(`${select} seq = ?`, seq);
@@ -79,7 +79,7 @@ export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly bef
   return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
 }
 
-/** The graph of commits with what providers counted. */
+/** The graph of commits with the counts of the providers. */
 export function countedGraph(chain: Chain, query: Parameters<typeof graph>[1]): ReturnType<typeof graph> {
   readPending(chain, { patient: false, priced: false });
   const { rows, ...rest } = graph(chain, query);

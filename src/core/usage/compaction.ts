@@ -7,10 +7,10 @@ import { compactedAt } from './commits.js';
 import { type Found, findLost } from './lost.js';
 import { mentionsIn } from './mentions.js';
 
-/** A line of a list: longer texts are cut. */
+/** The longest text of a list row, in characters. */
 const maxTextLength = 300;
 const maxMissing = 12;
-/** Without a limit, this many losses are listed. The totals count all. */
+/** The default number of listed losses. The totals count all losses. */
 const defaultLimit = 200;
 
 export interface CompactionQuery {
@@ -19,8 +19,8 @@ export interface CompactionQuery {
 }
 
 /**
- * What a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results.
- * @throws NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
+ * Returns the counted sizes before and after a compaction, and the files, decisions, errors and results that its summary does not mention. @throws
+ * NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
  */
 export function usageCompaction(chain: Chain, { id, limit = defaultLimit }: CompactionQuery): UsageCompaction {
   readPending(chain, { of: id });
@@ -73,7 +73,10 @@ type Placed = ReturnType<typeof contextEntries>;
 const entriesBefore = (chain: Chain, { parent }: ContextRow): Placed =>
   parent === null ? [] : contextEntries(chain, { id: commitAt(chain, parent).id });
 
-/** What the agent itself put behind the summary before the first reply, such as the files that it read again. A person's next prompt is no summary. */
+/**
+ * The entries that the agent itself added after the summary and before the first reply, such as files that it read again. A person's next prompt is
+ * not part of the summary.
+ */
 function restoredAfter(chain: Chain, row: ContextRow): ParsedEntry[] {
   const [child] = childrenOf(chain, row);
   if (child?.type !== 'delta') return [];
@@ -93,7 +96,7 @@ function compare(row: ContextRow, before: Placed, after: readonly ParsedEntry[])
   return { kept, found };
 }
 
-/** By kind, and in each the most used first. */
+/** Sorted by kind, and within a kind by use, most used first. */
 const ordered = (lost: readonly Found[]): Found[] =>
   lost.toSorted((a, b) => lostKinds.indexOf(a.kind) - lostKinds.indexOf(b.kind) || b.uses - a.uses || b.tokens - a.tokens);
 

@@ -10,7 +10,7 @@ import { type CallRow, requestIds, windowOf } from './rows.js';
 import { hasTokenizer, type Measures, measuresOf } from './tokenizer.js';
 import { lastCallOf, partKindOf } from './window.js';
 
-/** How many tokens a context takes: as its provider counted them, and by kind of content. @throws NOT_FOUND for an unknown commit. */
+/** Returns the tokens of a context: the provider's count, and the tokens by kind of content. @throws NOT_FOUND for an unknown commit. */
 export function usageOfContext(chain: Chain, id: ContextId): UsageContext {
   readPending(chain, { of: id });
   const tip = commitOf(chain, id);
@@ -31,24 +31,24 @@ export function usageOfContext(chain: Chain, id: ContextId): UsageContext {
   };
 }
 
-/** The input of the last call of a context, as its provider counted it; null where no call has seen the context. @throws NOT_FOUND */
+/** The provider's count of the input of a context's last call; null if no call has seen the context. @throws NOT_FOUND */
 export function countedInput(chain: Chain, id: ContextId): number | null {
   readPending(chain, { patient: false, priced: false });
   const call = lastCallOf(chain, commitOf(chain, id));
   return call ? windowOf(call) : null;
 }
 
-/** What is measured: the entries that a call was sent; without a call, all entries of the context. */
+/** The measured entries: the entries that the call was sent, or all entries of the context if there is no call. */
 interface Measured {
   readonly call: CallRow | undefined;
   readonly tip: ContextId;
   readonly factors: Factors | undefined;
 }
 
-/** The latest sums of each project. Commits never change, so a sum holds as long as its factors. */
+/** The latest sums of each project. Commits never change, so a sum is valid as long as its factors. */
 const kept = new WeakMap<Chain, Map<string, readonly Size[]>>();
 const maxKept = 64;
-/** Entries whose content is in memory at a time. */
+/** The number of entries whose content is in memory at the same time. */
 const pieceSize = 100;
 
 const nameOf = ({ call, tip, factors }: Measured): string =>
@@ -81,7 +81,7 @@ interface Size {
   readonly tokens: number;
 }
 
-/** Without calibration, every measure counts as the tokenizer says. */
+/** Without calibration, every measure counts with the factor of the tokenizer. */
 const plainSize = (sizes: Measures): number =>
   Object.entries(sizes).reduce((sum, [name, size]) => sum + (name === 'calls' || name === 'results' || name === 'replies' ? 0 : size), 0);
 
@@ -119,7 +119,7 @@ function ordered(sizes: readonly Size[]): Size[] {
   return partKinds.flatMap((kind) => ((sums.get(kind) ?? 0) > 0 ? [{ kind, tokens: sums.get(kind) as number }] : []));
 }
 
-/** Divides a counted total into parts. Estimates above the total are scaled down to it; what they leave is not recorded. */
+/** Divides a counted total into parts. Estimates above the total are scaled down; below it, the rest counts as not recorded. */
 function partsOf(sizes: readonly Size[], counted: number | null, basis: UsagePart['basis']): Pick<UsageContext, 'parts' | 'notRecorded'> {
   const estimated = sizes.reduce((sum, { tokens }) => sum + tokens, 0);
   const scale = counted !== null && estimated > counted ? counted / estimated : 1;

@@ -1,7 +1,7 @@
 import { badRequest, timestampOf } from '../base/index.js';
 import { quarterMs } from './facts.js';
 
-/** The days of a time zone, by numbers that count the days since 1970. */
+/** The days of a time zone, numbered from 1970. */
 export interface Days {
   /** The number of a day as SQL, from a column with a quarter of an hour. */
   readonly numberOf: (column: string) => string;
@@ -12,7 +12,7 @@ export interface Days {
 }
 
 const quartersPerDay = 86_400_000 / quarterMs;
-/** Offsets change at least this far apart. */
+/** The shortest time between two changes of an offset. */
 const week = 7 * quartersPerDay;
 
 const dayOf = (number: number): string => timestampOf(number * quartersPerDay * quarterMs).slice(0, 10);
@@ -48,7 +48,7 @@ export function daysIn(timeZone: string, first: number, last: number): Days {
   };
 }
 
-/** How many quarters of an hour a time zone is ahead of UTC, by the time. */
+/** The offset of a time zone from UTC at a time, in quarters of an hour. */
 function offsetsOf(timeZone: string): (quarter: number) => number {
   if (timeZone === 'UTC') return () => 0;
   let format: Intl.DateTimeFormat;

@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import type { UsageCache } from '../contract/index.js';
 import { getRequest } from '../requests/index.js';
 
-/** Characters of the shared beginning, and of what follows it. */
+/** The number of characters to show before and after the first difference. */
 const shown = { before: 24, after: 120 };
 
 /** The text at a place of two requests, from a little before its first difference on. */
@@ -19,7 +19,10 @@ export function differingText(chain: Chain, a: string, b: string, path: string):
   return { before: around(before), after: around(after) };
 }
 
-/** The value at a path such as `messages[2].content[0]` as text. A text that stands for a list of blocks is its first block. */
+/**
+ * The value at a path such as `messages[2].content[0]` as text. If the body has a text in place of a list of blocks, the text counts as the first
+ * block.
+ */
 function textAt(body: Json, path: string): string | null {
   let value: Json | undefined = body;
   for (const [name] of path.matchAll(/[^.[\]]+/g)) {

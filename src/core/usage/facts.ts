@@ -7,22 +7,22 @@ export interface CountedCommit {
   readonly calls: readonly CallCount[];
 }
 
-/** Columns with one value for a whole batch of calls, and columns with a value for each call. */
+/** Columns with the same value for a whole batch of calls, and columns with a value for each call. */
 const shared = ['project', 'session', 'agent', 'subagent'];
 const own =
   'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does'.split(', ');
 
 const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'];
-/** Of two counts of one call, the larger: a shorter one was written earlier. So the order of imports makes no difference. */
+/** Keeps the larger of two counts of one call, because the smaller count was written earlier. So the order of imports does not matter. */
 const larger = counted.map((name) => `${name} = COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`).join(', ');
 const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name} <> excluded.${name}`).join(' OR ');
 
 /**
- * Calls per INSERT. SQLite prepares a savepoint for each statement, and each value that is bound costs time, so few large statements that
- * bind what calls share once are cheaper.
+ * The number of calls per INSERT. SQLite makes a savepoint for each statement, and each bound value costs time, so a few large statements that bind
+ * shared values once are cheaper.
  */
 const callsPerInsert = 32;
-/** A batch of at least so many calls is filled up to a large statement with copies of its last call, which change nothing. */
+/** A batch of at least this many calls is padded to a large statement with copies of its last call, which change nothing. */
 const fewCalls = 4;
 const insertCalls = (calls: number): string => /* sql */ `
 INSERT INTO usageCall (${[...shared, ...own].join(', ')})
@@ -45,7 +45,7 @@ export function agentOf(template: string): { readonly agent: string; readonly su
   return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
 }
 
-/** Calls that are stored by one statement. They belong to one session and agent. */
+/** The calls that one statement stores. They belong to the same session and agent. */
 interface Batch {
   readonly sums: readonly Sum[];
   readonly calls: readonly CallCount[];
@@ -90,8 +90,8 @@ export function recordCalls(chain: Chain, commits: Iterable<CountedCommit>): voi
 }
 
 /**
- * Stores calls. A batch that is new adds to the sums. Otherwise a commit may have a copy of a call that an earlier commit has: this is noted,
- * and the sums of its session are stale.
+ * Stores calls. A batch of new calls adds to the sums. Otherwise, a call may be a copy of a call in an earlier commit: the copy is recorded, and the
+ * sums of its session become stale.
  */
 function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>): void {
   const [first] = sums;
@@ -115,7 +115,7 @@ function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>
   }
 }
 
-/** Fills the values of a batch up to a large statement, with copies of its last call. */
+/** Pads the values of a batch to a large statement, with copies of its last call. */
 function filled(values: Batch['values']): Batch['values'] {
   const full = callsPerInsert * own.length;
   while (values.length < full) values.push(values.at(-own.length) ?? null);
@@ -127,7 +127,7 @@ const timeOf = (at: string | undefined): number | null => (at === undefined ? nu
 /** A quarter of an hour in milliseconds: time zones differ by multiples of it. */
 export const quarterMs = 900_000;
 
-/** The columns of a sum, after those that name what is summed. */
+/** The columns of a sum that follow its key columns. */
 export const sums = [
   'calls',
   'input',
@@ -142,17 +142,17 @@ export const sums = [
   'cost',
 ] as const;
 
-/** What a sum adds up: calls of a session in one quarter of an hour. */
+/** The key of a sum: it adds up the calls of a session in one quarter of an hour. */
 interface Summed {
   readonly session: string;
   readonly agent: string;
   readonly subagent: string;
-  /** Empty where the model is unknown. */
+  /** Empty if the model is unknown. */
   readonly model: string;
   readonly quarter: number;
 }
 
-/** What an import adds to a sum: a number for each name in `sums`, in that order. */
+/** The numbers that an import adds to a sum: one for each name in `sums`, in that order. */
 interface Sum extends Summed {
   readonly counts: number[];
 }
@@ -211,7 +211,9 @@ export const sumsOfSums = (table: string): string => sums.map((name) => `SUM(${t
 
 const ofSessions = 'project = :project AND session IN (SELECT value FROM json_each(:sessions))';
 
-/** Computes the sums of sessions anew. A copy of a call in another session may have moved nothing, so only sessions with new calls are given. */
+/**
+ * Computes the sums of sessions again. Only sessions with new calls are passed, because a copy of a call in another session may have changed nothing.
+ */
 export function sumSessions(chain: Chain, sessions: readonly string[]): void {
   const named = { project: chain.project, sessions: JSON.stringify(sessions) };
   for (const table of ['usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE ${ofSessions}`, named);

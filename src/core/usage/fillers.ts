@@ -9,10 +9,12 @@ import { pathIn } from './paths.js';
 import { callsIn } from './rows.js';
 import { entriesOf, lastCallOf, partKindOf } from './window.js';
 
-/** Shorter texts repeat by chance. */
+/** Texts shorter than this may repeat by chance. */
 const minDuplicateLength = 200;
 
-/** What fills the window of a context, by tokens times the calls that were sent with it. @throws NOT_FOUND for an unknown commit. */
+/**
+ * Lists the content that fills the window of a context, sorted by tokens times the calls that contained it. @throws NOT_FOUND for an unknown commit.
+ */
 export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
   readPending(chain, { of: id });
   const tip = commitOf(chain, id);
@@ -70,7 +72,7 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
   return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
 }
 
-/** What the tool calls of a context tell about their results. Add each entry in order. */
+/** Collects the facts about tool calls that their results need. Add each entry in order. */
 function callNotes() {
   const used = new Set<string>();
   const byCall = new Map<string, { readonly path?: string; readonly tool?: string; readonly input?: string }>();
@@ -103,10 +105,15 @@ function callNotes() {
   };
 }
 
-/** As many characters tell two system prompts apart. Those of one agent differ later: in a date, or in a list of files. */
+/**
+ * The number of leading characters that distinguish system prompts. Prompts of the same agent differ only later: in a date, or in a list of files.
+ */
 const promptBeginning = 80;
 
-/** System prompts by place. An agent may record its prompt at each turn: only the last one fills the window, and it was sent since the first. */
+/**
+ * System prompts by position. If an agent records its prompt at each turn, only the last record fills the window, and it counts as sent since the
+ * first.
+ */
 function systemPrompts(all: readonly ParsedEntry[]): ReadonlyMap<number, { readonly first: number; readonly isLast: boolean }> {
   const prompts = new Map<number, { readonly first: number; readonly isLast: boolean }>();
   const latest = new Map<string, number>();
@@ -122,13 +129,15 @@ function systemPrompts(all: readonly ParsedEntry[]): ReadonlyMap<number, { reado
   return prompts;
 }
 
-/** The file that Claude Code attaches by itself, as after a compaction. It writes the call that would have read it before the content. */
+/**
+ * The file that Claude Code attaches itself, for instance after a compaction. Before the content, it writes the call that would have read the file.
+ */
 function attachedPath(text: string): string | undefined {
   const given = /Called the Read tool with the following input: (\{.*\})/.exec(text)?.[1];
   return given === undefined ? undefined : pathIn(parseJson(given));
 }
 
-/** What a message of a person says, without the elements around it. */
+/** The text of a person's message, without the tags around it. */
 const askedOf = ({ role, kind, text = '' }: ParsedEntry): string | undefined => (role === 'user' && kind === 'text' ? askedLine(text) : undefined);
 
 /** The file that a patch changes, if it changes no other. */
@@ -137,14 +146,14 @@ function onlyPatched({ arguments: given }: ParsedEntry): string | undefined {
   return files.length === 1 ? files[0] : undefined;
 }
 
-/** What an entry counts with: calls and results of an MCP server, or reminders that the agent added by itself. */
+/** The group of an entry: an MCP server with its calls and results, or the reminders that the agent added itself. */
 function groupOf({ role, kind, marks }: ParsedEntry, tool: string | undefined): string | undefined {
   const server = serverOf(tool);
   if (server !== undefined) return `MCP server ${server}`;
   return kind === 'text' && role !== 'assistant' && marks?.includes('meta') ? 'Reminders of the agent' : undefined;
 }
 
-/** The number of replies that begin at or before a place. They were made without its entry. */
+/** The number of replies that begin at or before a position. Their calls did not contain the entry at this position. */
 function firstAfter(replies: readonly number[], place: number): number {
   let low = 0;
   let high = replies.length;

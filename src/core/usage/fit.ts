@@ -1,7 +1,7 @@
-// How many tokens each measure of content costs, from the counted growth of a window between neighboring calls. Pure.
+// Computes the tokens per unit of each measure of content, from the counted growth of a window between neighboring calls. Pure.
 import { type Measure, type Measures, measures } from './tokenizer.js';
 
-/** The counted growth between two neighboring calls, and what was added between them. */
+/** The counted growth between two neighboring calls, and the measures of the entries added between them. */
 export interface Growth {
   readonly tokens: number;
   readonly added: Measures;
@@ -9,16 +9,16 @@ export interface Growth {
 
 export type Factors = Readonly<Record<Measure, number>>;
 
-/** A smaller growth says little: framing and reminders that no record has are most of it. */
+/** A smaller growth is useless, because it consists mostly of unrecorded framing and reminders. */
 export const smallGrowth = 200;
 
-/** Whether a growth is fit to calibrate with: large enough, without images, whose size is not recorded. */
+/** Whether a growth is usable for calibration: it is large enough and contains no images, whose size is not recorded. */
 export const isUsable = ({ tokens, added }: Growth): boolean => tokens >= smallGrowth && (added.image ?? 0) === 0;
 
 /** Tokens of measures by their factors. */
 export const sizeBy = (factors: Factors, added: Measures): number => measures.reduce((sum, name) => sum + factors[name] * (added[name] ?? 0), 0);
 
-/** A measure without evidence costs what the tokenizer says; a signature, about half of its characters' quarter. */
+/** Default factors of measures without evidence: the tokenizer's count, and for a signature about an eighth of its characters. */
 const unknown: Factors = {
   system: 1,
   user: 1,
@@ -55,7 +55,7 @@ export function fitFactors(growths: readonly Growth[]): Factors {
   return { ...unknown, ...Object.fromEntries(used.map((name, at) => [name, factors[at]])) };
 }
 
-/** Fewer growths with a measure give no factor for it. */
+/** The fewest growths with a measure from which a factor is computed. */
 const fewest = 8;
 
 interface FitRow {

@@ -1,5 +1,5 @@
-// usage: what providers counted for each model call. facts.ts and backfill.ts store the counts of replies, an import stores those of its
-// own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
+// usage: the token counts of providers for each model call. facts.ts and backfill.ts store the counts of replies; an import stores the counts of
+// its own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
 // It keeps the rules N1 to N13 of test/spec/usage.md.
 
 export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';

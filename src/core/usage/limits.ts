@@ -2,10 +2,10 @@ import type { Chain } from '../chain/index.js';
 import known from './model-limits.json' with { type: 'json' };
 import { settingsOf } from './settings.js';
 
-/** The windows of models as their providers stated them on the date in the file. A project's `usage.json` overrides them. */
+/** The context windows of models, as their providers stated them on the date in the file. A person's `usage.json` overrides them. */
 const limits = known.models.map(({ pattern, limit }) => [new RegExp(pattern, 'i'), limit] as const);
 
-/** The window of a model. Null for an unknown model. A counted input above the window proves the window wrong, so it is null then, too. */
+/** The window of a model; null for an unknown model. It is also null if a counted input above the window proves it wrong. */
 export function limitOf(chain: Chain, model: string | null, counted: number | null = null): number | null {
   if (model === null) return null;
   const limit = settingsOf(chain).modelOf(model)?.limit ?? limits.find(([pattern]) => pattern.test(model))?.[1] ?? null;

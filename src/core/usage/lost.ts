@@ -1,12 +1,12 @@
-// What a summary does not mention of the conversation that it replaced. Pure. Files, decisions, errors and results are looked for by
-// paths, identifiers and words, without a model.
+// Finds the content of a replaced conversation that its summary does not mention. Pure. It compares files, decisions, errors and results by paths,
+// identifiers and words, without a model.
 import { type EntryKey, isObject, stringAt } from '../base/index.js';
 import type { LostKind, ToolClass } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { identifiersIn, type Mentions, pathsIn, stemsIn } from './mentions.js';
 import { pathIn } from './paths.js';
 
-/** Something that the conversation contained, and what of it the summary does not mention. */
+/** A file, decision, error or result of the conversation, and the names in it that the summary does not mention. */
 export interface Found {
   readonly kind: LostKind;
   /** The path, sentence or line. */
@@ -15,7 +15,7 @@ export interface Found {
   readonly tokens: number;
   readonly path?: string;
   readonly tool?: string;
-  /** How often the file was read or changed, the error came back, or the result was used later. */
+  /** How often the file was read or changed, the error occurred again, or the result was used later. */
   readonly uses: number;
   readonly isMentioned: boolean;
   /** Names that the summary does not mention. */
@@ -24,13 +24,13 @@ export interface Found {
 
 export interface Before {
   readonly entries: readonly ParsedEntry[];
-  /** What a tool of the conversation's agent does. */
+  /** Returns the class of a tool of the conversation's agent. */
   readonly toolClassOf: (toolName: string) => ToolClass | undefined;
-  /** Entries that stayed next to the summary. */
+  /** Entries that the compaction kept next to the summary. */
   readonly isKept: (key: EntryKey) => boolean;
 }
 
-/** Everything that can be lost, each with whether it is mentioned. */
+/** Everything that can be lost, each item with a flag whether the summary mentions it. */
 export function findLost(before: Before, mentions: Mentions): Found[] {
   const rarity = raritiesIn(before.entries);
   return [
@@ -41,7 +41,7 @@ export function findLost(before: Before, mentions: Mentions): Found[] {
   ];
 }
 
-/** In how many entries each identifier occurs, and in which first. */
+/** For each identifier: the number of entries that contain it, and the first of these entries. */
 interface Rarity {
   readonly entries: number;
   readonly first: ParsedEntry;
@@ -107,7 +107,7 @@ function filesIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): 
   }));
 }
 
-/** The path of a known file that ends with a shorter one: a shell names files from its folder. */
+/** The path of a known file that ends with a shorter path, because a shell command names files relative to its folder. */
 function fullPath(path: string, known: Iterable<string>): string {
   const end = `/${path.replace(/^\.\//, '')}`;
   for (const full of known) if (full.endsWith(end)) return full;
@@ -118,14 +118,14 @@ function fullPath(path: string, known: Iterable<string>): string {
 const deciding =
   /\b(?:decided|decision|instead of|rather than|going with|go with|root cause|the (?:fix|solution|bug|problem) is|the right (?:fix|approach|place)|trade-?offs?|must not|should not|shouldn't|won't|on purpose|by design)\b/i;
 const sentences = /[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?]?/g;
-/** A shorter prompt, such as "yes" or "continue", decides nothing by itself. */
+/** A shorter prompt, such as "yes" or "continue", is not a decision. */
 const minStems = 3;
-/** A smaller share of its words in the summary means that a sentence is not mentioned. */
+/** A sentence counts as mentioned if the summary contains at least this share of its words. */
 const enough = 0.5;
-/** Of a long prompt the beginning is compared. */
+/** The number of characters of a long prompt that are compared. */
 const maxPromptLength = 2_000;
 
-/** What a person asked for, and what the agent decided: prompts, answers to its questions, plans, and sentences about its choices. */
+/** Requests of a person and decisions of the agent: prompts, answers to its questions, plans, and sentences about its choices. */
 function decisionsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): Found[] {
   const found: Found[] = [];
   const add = (entry: ParsedEntry, text: string): void => {
@@ -177,13 +177,13 @@ const failing =
 /** Mistakes in the use of a tool, which the agent corrects at once. */
 const misuse =
   /<tool_use_error>|^(?:The user doesn't want|\[Request interrupted|Sibling tool call|File has not been read|String to replace not found)/;
-/** The rarest identifiers stand for an error or a result. */
+/** The number of rarest identifiers that represent an error or a result. */
 const maxNames = 5;
 
 const rarest = (names: Iterable<string>, rarity: ReadonlyMap<string, Rarity>): string[] =>
   [...names].sort((a, b) => (rarity.get(a)?.entries ?? 0) - (rarity.get(b)?.entries ?? 0) || b.length - a.length).slice(0, maxNames);
 
-/** Failed tool calls and failures that a result reports, each different line once. */
+/** Failed tool calls, and failures that a result reports. Each distinct line counts once. */
 function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
   const found = new Map<string, Found>();
   for (const { kind, isError, text = '', toolName, key, tokens } of entries) {
@@ -205,10 +205,10 @@ function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: Reado
   }
   return [...found.values()];
 }
-/** A longer result without an error mark is content, such as a file, in which the word error occurs. */
+/** A longer result without an error flag is content that merely contains the word error, such as a file. */
 const maxReportLength = 8_000;
 
-/** Results that were used: they brought identifiers that the agent wrote later. Files and failures have their own kinds. */
+/** Results that were used later: they contain identifiers that the agent then wrote. Files and failures have their own kinds. */
 function resultsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
   const used = new Map<string, number>();
   for (const entry of entries)

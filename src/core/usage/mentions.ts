@@ -1,14 +1,14 @@
-// What a text mentions: paths, identifiers and words. Pure.
+// Finds the paths, identifiers and words that a text mentions. Pure.
 
 /** Runs of characters that a path or an identifier can consist of. */
 const runs = /[\p{L}\p{N}_$.@~+/\\#:-]+/gu;
 const edges = /^[.:#/\\-]+(?=$)|[.:,#\\-]+$/gu;
-/** The place in a file, such as `:12:5`. */
+/** The position in a file, such as `:12:5`. */
 const place = /(?::\d+){1,2}$/;
 
 /**
- * Whether a run of characters names one thing: it has mixed case, digits between letters, or a sign inside. Plain words, numbers and dates
- * do not.
+ * Whether a run of characters is an identifier: it has mixed case, digits between letters, or a sign inside. Plain words, numbers and dates are not
+ * identifiers.
  */
 const isIdentifier = (run: string): boolean =>
   run.length >= 4 &&
@@ -29,17 +29,17 @@ export function identifiersIn(text: string): Set<string> {
 /** A path as a shell or patch names it: with a folder and an extension. */
 const pathRun = /(?:~|\.{1,2})?\/?(?:[\p{L}\p{N}_.@+-]+\/)+[\p{L}\p{N}_.@+-]*\.\p{L}[\p{L}\p{N}]{0,7}(?![\p{L}\p{N}/])/gu;
 
-/** The paths in a shell command or a patch. Addresses of the web are none. */
+/** The paths in a shell command or a patch. Web addresses are not paths. */
 export const pathsIn = (text: string): string[] => [...text.replace(/\w+:\/\/\S+/g, ' ').matchAll(pathRun)].map(([path]) => path);
 
 const words = /[\p{L}\p{N}_]+/gu;
-/** Scripts without spaces between words: every two neighboring signs count as a word. */
+/** In scripts without spaces between words, every two neighboring characters count as a word. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 const stemLength = 6;
-/** Shorter words say little. */
+/** Shorter words are ignored. */
 const minWordLength = 4;
 
-/** The stems of the telling words of a text. */
+/** The stems of the significant words of a text. */
 export function stemsIn(text: string): Set<string> {
   const stems = new Set<string>();
   for (const [word] of text.matchAll(words)) {
@@ -52,16 +52,16 @@ export function stemsIn(text: string): Set<string> {
 const baseOf = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 const normal = (path: string): string => path.replaceAll('\\', '/').replace(/^(?:\.?\/)+/, '');
 
-/** Answers what a text mentions. */
+/** An index of a text that answers whether the text mentions something. */
 export interface Mentions {
-  /** Whether the text names a file: by its path, or by an end of it that no other of the files has. */
+  /** Whether the text names a file by its path, or by an end of the path that no other file shares. */
   file(path: string, files: ReadonlySet<string>): boolean;
   identifier(name: string): boolean;
-  /** The share of the stems that the text has, too. */
+  /** The share of the given stems that the text contains. */
   stems(stems: ReadonlySet<string>): number;
 }
 
-/** Reads a text once for many questions. */
+/** Indexes a text once for many questions. */
 export function mentionsIn(text: string): Mentions {
   const byBase = new Map<string, Set<string>>();
   const names = identifiersIn(text);
@@ -101,7 +101,7 @@ export function mentionsIn(text: string): Mentions {
 
 const inWord = /[\p{L}\p{N}_]/u;
 
-/** Whether a text contains a name that does not go on at either side. */
+/** Whether a text contains a name as a whole, without further name characters on either side. */
 function isWhole(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
     if (!inWord.test(text[at - 1] ?? ' ') && !inWord.test(text[at + name.length] ?? ' ')) return true;

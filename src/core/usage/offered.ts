@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import { countTokens } from '../formats/index.js';
 import { type CallRow, requestIds } from './rows.js';
 
-/** A part of a recorded request that no entry counts: its system prompt, or a tool that it offers. */
+/** A part of a recorded request that is not an entry: its system prompt, or a tool that it offers. */
 export interface Offered {
   readonly kind: 'system' | 'tools';
   /** The name of the tool. */
@@ -11,7 +11,7 @@ export interface Offered {
   readonly tokens: number;
 }
 
-/** The system prompt and tools of a call. None where its request was not recorded. */
+/** The system prompt and tools of a call; empty if its request was not recorded. */
 export function offeredIn(chain: Chain, call: CallRow): Offered[] {
   const requestId = requestIds(chain, [call]).recordedId(call);
   if (requestId === undefined) return [];
@@ -29,7 +29,7 @@ export function offeredIn(chain: Chain, call: CallRow): Offered[] {
   ];
 }
 
-/** Providers name a tool in it, or in its function. */
+/** The name of a tool, which some providers put into its `function`. */
 const nameOf = (tool: Json): string | undefined =>
   stringAt(tool, 'name') ?? (isObject(tool) ? (stringAt(tool.function, 'name') ?? stringAt(tool, 'type')) : undefined);
 

@@ -8,10 +8,10 @@ export interface CallsOf {
   readonly sessionId?: string | undefined;
 }
 
-/** A call and the call before it in the conversation. A call beside the conversation has no predecessor. */
+/** A call and the previous call of the conversation. A call outside the conversation has no predecessor. */
 export interface PlacedCall extends CallRow {
   readonly before: PlacedCall | undefined;
-  /** A compaction or the beginning lies between `before` and the call. */
+  /** True if a compaction or the beginning lies between `before` and the call. */
   readonly begins: boolean;
 }
 
@@ -25,7 +25,7 @@ export function placedCalls(chain: Chain, { id, sessionId }: CallsOf): PlacedCal
   const order = new Map(seqs.map((seq, at) => [seq, at] as const));
   const orderOf = ({ context }: CallRow): number => order.get(context) ?? 0;
   const once = calls.filter(({ no }) => !seen.has(no) && seen.add(no));
-  // By the conversation: where the clock ran backwards, times would mix its turns.
+  // Sorted by the conversation and not by time, because a clock that ran backwards would mix its turns.
   return placed(
     chain,
     once.toSorted((a, b) => orderOf(a) - orderOf(b)),
@@ -38,7 +38,7 @@ interface Link {
   readonly type: string;
 }
 
-/** Finds the predecessor of each call: the call before it in its commit, else the last one in the nearest ancestor with a call. */
+/** Finds the predecessor of each call: the previous call in its commit, else the last call of the nearest ancestor with a call. */
 function placed(chain: Chain, calls: readonly CallRow[]): PlacedCall[] {
   const links = new Map<CommitSeq, Link>();
   const linkOf = (seq: CommitSeq): Link | undefined => {

@@ -9,19 +9,19 @@ import { type ModelSettings, settingsOf, type UsageSettings } from './settings.j
 export const priceDate = '2026-09-23';
 export const currency = 'USD';
 
-/** An amount with its currency and the date of the price list. It is a lower bound unless everything that costs something was counted. */
+/** An amount with its currency and the date of the price list. It is a lower bound unless all billed tokens were counted. */
 export const moneyOf = (amount: number | null, isWhole = true): Money | null =>
   amount === null ? null : { amount, currency, priceDate, ...(!isWhole && { atLeast: true as const }) };
 
 type PriceList = typeof import('@pydantic/genai-prices');
 let list: PriceList | undefined;
 
-/** Loads the list of prices, which is large. Without it, new calls have no price yet. */
+/** Loads the price list, which is large. Until then, new calls have no price. */
 export async function loadPrices(): Promise<void> {
   list ??= await import('@pydantic/genai-prices');
 }
 
-/** What a million tokens cost, for a call with an input of this size. */
+/** The prices of a million tokens, for a call with an input of this size. */
 export interface Rates {
   readonly input: number;
   readonly cacheRead: number;
@@ -34,7 +34,7 @@ type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrit
 
 const million = 1_000_000;
 
-/** What a call cost at API prices. Undefined for a model without a price, or without a counted input. An unknown output adds nothing. */
+/** The cost of a call at API prices. Undefined for a model without a price, or without a counted input. An unknown output counts as 0. */
 export function costOf(chain: Chain, call: Counted, settings = settingsOf(chain)): number | null {
   const rates = ratesOf(chain, call, settings);
   const { input, cacheRead, cacheWrite, cacheWrite1h, output } = call;
@@ -67,7 +67,7 @@ function ratesIn({ input = 0, output = 0, cacheRead, cacheWrite, cacheWrite1h }:
   return { input, output, cacheRead: cacheRead ?? input, cacheWrite: write, cacheWrite1h: cacheWrite1h ?? write };
 }
 
-/** The prices in the tier of an input. A missing price is that of the next wider unit: a cache write costs what input costs. */
+/** The prices in the tier of an input. A missing price falls back to the more general price: a cache write costs as much as input. */
 function ratesFor(prices: ModelPrice, window: number): Rates | undefined {
   const priceOf = (name: string): number | undefined => {
     const price = prices[name];
@@ -87,7 +87,7 @@ function ratesFor(prices: ModelPrice, window: number): Rates | undefined {
   });
 }
 
-/** Prices by model and hour: some depend on the date, some on the time of day. */
+/** Cached prices by model and hour, because some prices depend on the date or the time of day. */
 const known = new Map<string, ModelPrice | undefined>();
 const hourMs = 3_600_000;
 const maxKnown = 20_000;
@@ -102,7 +102,7 @@ function pricesOf(model: string, at: number): ModelPrice | undefined {
   return known.get(name);
 }
 
-/** Looks a model up by its name, then without the name of a reseller before it and the mark of the long window behind it. */
+/** Looks up a model by its name, then without a reseller's prefix and without the suffix for the long window. */
 function lookUp({ calcPrice }: PriceList, model: string, timestamp: Date): ModelPrice | undefined {
   const bare = model.replace(/\[1m\]$/i, '');
   const last = bare.slice(bare.lastIndexOf('/') + 1);
@@ -115,14 +115,14 @@ function lookUp({ calcPrice }: PriceList, model: string, timestamp: Date): Model
 
 const dayMs = 86_400_000;
 
-/** Whether the date in a model's name is later than the call, so that one of them is wrong. */
+/** Whether the date in a model's name is later than the call, so that one of the two dates is wrong. */
 export function predates(model: string, at: number): boolean {
   const found = /-(20\d\d)-?([01]\d)-?([0-3]\d)(?:$|[^\d])/.exec(model);
   const released = found ? Date.parse(`${found[1]}-${found[2]}-${found[3]}`) : Number.NaN;
   return at < released - dayMs;
 }
 
-/** Calls that one transaction prices, and calls whose sums one transaction computes. */
+/** The number of calls that one transaction prices, and of calls whose sums one transaction computes. */
 const pricedAtOnce = 2_000;
 const summedAtOnce = 25_000;
 const versionName = 'usage prices';
@@ -130,14 +130,14 @@ const versionName = 'usage prices';
 const placeName = 'usage prices from';
 
 /**
- * Looks up the prices of a few new calls. Many calls would block the engine, as would all calls of a large project after a change of the
- * prices: these wait for the next `preparePrices`.
+ * Looks up the prices of a few new calls. Many calls, such as all calls of a large project after a price change, would block the engine, so they wait
+ * for the next `preparePrices`.
  */
 export function priceFewCalls(chain: Chain): void {
   for (const _ of priceInPieces(chain, true));
 }
 
-/** Looks up missing prices, and all of them after a change of the list or of a person's own prices. Yields after each transaction of a long run. */
+/** Looks up missing prices, or all prices after a change of the list or of a person's own prices. Yields after each transaction of a long run. */
 export function* priceInPieces(chain: Chain, isFew = false): Generator<void> {
   const { db, project } = chain;
   if (!list || db.readonly) return;
@@ -172,7 +172,7 @@ const setProgress = (chain: Chain, name: string, value: number): void => {
   );
 };
 
-/** Calls without a price, in the order in which they were stored: one more than one transaction prices, if there are as many. */
+/** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
 const unpriced = (chain: Chain): PricedCall[] =>
   chain.db.all<PricedCall>(
     `SELECT * FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`,
@@ -188,8 +188,8 @@ function priceTogether(chain: Chain, calls: readonly PricedCall[], settings: Usa
 }
 
 /**
- * Prices calls in the order in which they were stored, and sums their sessions afterwards: the calls of one session may lie far apart, so
- * pricing by session would write the whole table again and again. A run that was interrupted continues where it stopped.
+ * Prices calls in the order of storage and computes the sums of their sessions afterwards. The calls of a session may be far apart, so pricing by
+ * session would rewrite the table many times. An interrupted run continues where it stopped.
  */
 function* priceMany(chain: Chain, settings: UsageSettings): Generator<void> {
   const { db, project } = chain;
@@ -229,7 +229,7 @@ function* priceMany(chain: Chain, settings: UsageSettings): Generator<void> {
 
 type PricedCall = CallRow & { readonly priced: number | null };
 
-/** Call it inside a transaction. A call whose price is the same is not written. */
+/** Call it inside a transaction. Does not write calls whose price is unchanged. */
 function storePrices(chain: Chain, calls: readonly PricedCall[], settings: UsageSettings): void {
   for (const call of calls) {
     const cost = costOf(chain, call, settings);

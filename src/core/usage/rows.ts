@@ -6,7 +6,7 @@ import { cardCallPrefix } from './card-calls.js';
 /** A stored call at one place in a chain. */
 export interface CallRow {
   readonly no: number;
-  /** The agent's or provider's id of the reply; of a recorded call of a card turn, its request. */
+  /** The agent's or provider's id of the reply; for a recorded call of a card turn, the id of its request. */
   readonly call: string;
   /** The commit at this place. A copy of the reply has the same `no` and another commit. */
   readonly context: CommitSeq;
@@ -40,11 +40,11 @@ const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:c
             SELECT u.context, u.no, u.key FROM wanted w JOIN usageCall u ON u.context = w.seq
             UNION ALL SELECT p.context, p.call, p.key FROM wanted w JOIN usageCopy p ON p.context = w.seq)`;
 
-/** Whether the agent made a call beside the conversation. Such a call says nothing about the window of its commit. */
+/** Whether the agent made the call outside the conversation. Such a call says nothing about the window of its commit. */
 export const isBeside = ({ call }: Pick<CallRow, 'call'>): boolean => call.startsWith(besidePrefix);
 const notBeside = `u.call NOT GLOB '${besidePrefix}*'`;
 
-/** The calls of commits, those beside the conversation included, and copies of calls in them, oldest first. */
+/** The calls of commits, including calls outside the conversation and copies of calls, oldest first. */
 export const allCallsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>
   chain.db.all<CallRow>(
     `${places} SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
@@ -52,13 +52,13 @@ export const allCallsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow
     { commits: JSON.stringify(commits) },
   );
 
-/** The calls of the conversation in commits, and copies of calls in them, oldest first. */
+/** The calls of the conversation in commits, including copies of calls, oldest first. */
 export const callsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
 
 /** The largest input of calls of a conversation, as a column of a SELECT from `usageCall u`. */
 export const peakOfCalls = `MAX(IIF(${notBeside}, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0), NULL))`;
 
-/** Everything that the last counted call of each commit read. Commits without such a call are left out. */
+/** The whole input of the last counted call of each commit. Commits without such a call are omitted. */
 export const windowsOf = (chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> =>
   new Map(
     chain.db
@@ -79,7 +79,7 @@ export const callsOf = (chain: Chain, sessionId: string | undefined): CallRow[] 
     { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
   );
 
-/** Everything that the model read, cached or not; null where the provider's count was not recorded. */
+/** The whole input, cached or not; null if the provider's count was not recorded. */
 export const windowOf = ({ input, cacheRead, cacheWrite }: Pick<CallRow, 'input' | 'cacheRead' | 'cacheWrite'>): number | null =>
   input === null && cacheRead === null && cacheWrite === null ? null : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
 
@@ -87,7 +87,7 @@ type Reply = Pick<CallRow, 'commitId' | 'key' | 'call'>;
 
 /** The ids of calls. */
 export interface RequestIds {
-  /** The id under which `request.get` knows the call: that of the recorded request, else the place of the reply. */
+  /** The id of the call for `request.get`: the id of the recorded request, else the place of the reply. */
   idOf(row: Reply): string;
   /** The id of the recorded request, if there is one. */
   recordedId(row: Reply): string | undefined;

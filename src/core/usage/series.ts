@@ -7,20 +7,22 @@ import { placedCalls } from './placed.js';
 import { type CallRow, isBeside, requestIds, windowOf } from './rows.js';
 import { partKindOf } from './window.js';
 
-/** A call, the tokens before it by kind, and how many compactions came before. */
+/** A call, the tokens before it by kind, and the number of earlier compactions. */
 interface Point {
   readonly call: CallRow;
   readonly sums: ReadonlyMap<PartKind, number>;
   readonly cuts: number;
 }
 
-/** What filled the window at each call of a context's history: counted totals, divided by kind of content. @throws NOT_FOUND for an unknown commit. */
+/**
+ * Returns the content of the window at each call of a context's history: counted totals, divided by kind. @throws NOT_FOUND for an unknown commit.
+ */
 export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
   const tip = commitOf(chain, id);
   const last = usageOfContext(chain, tip.id);
   const steps = lineage(chain, tip);
   const inOrder = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
-  // Reversed, so that the first of several calls with one key counts.
+  // Reversed, so that the first of several calls with the same key counts.
   const byKey = new Map(inOrder.toReversed().map((call) => [call.key, call]));
   const sums = new Map<PartKind, number>();
   const found = new Map<number, Omit<Point, 'call'>>();
@@ -52,7 +54,7 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
     basis: last.parts[0]?.basis ?? 'estimated',
     calls: points.map(({ call, sums: own }, at) => {
       const counted = windowOf(call);
-      // The last call has exactly the parts that its context has.
+      // The last call has exactly the parts of its context.
       const isLast = at === points.length - 1 && idOf(call) === last.requestId;
       const sizes = partKinds.map((kind) =>
         isLast ? (last.parts.find((part) => part.kind === kind)?.tokens ?? 0) : (own.get(kind) ?? 0) * (scales.get(kind) ?? 1),
@@ -72,7 +74,7 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
   };
 }
 
-/** How far the quick estimates of the last window are from its calibrated parts, by kind. */
+/** The ratio of the calibrated parts of the last window to its quick estimates, by kind. */
 function scalesOf(
   parts: readonly { readonly kind: PartKind; readonly tokens: number }[],
   sums: ReadonlyMap<PartKind, number> | undefined,

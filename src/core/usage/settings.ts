@@ -11,28 +11,31 @@ export interface ModelSettings {
   readonly limit?: number;
 }
 
-/** What a person wants to spend at most, in the currency of the price list. */
+/** A person's budgets, in the currency of the price list. */
 export interface Budgets {
   readonly day?: number;
   readonly session?: number;
 }
 
 export interface UsageSettings {
-  /** Changes with the prices. */
+  /** A version that changes when the prices change. */
   readonly version: number;
   readonly budgets: Budgets;
-  /** The settings of a model: of its exact name, else of the longest name with a `*` at its end that matches. */
+  /** The settings of a model: for its exact name, else for the longest matching name that ends with `*`. */
   modelOf(model: string): ModelSettings | undefined;
 }
 
-/** Raise this with the version of the price list. */
+/** Increase this number with the version of the price list. */
 const listVersion = 1;
 const none: UsageSettings = { version: listVersion, budgets: {}, modelOf: () => undefined };
 
 const readers = new WeakMap<Chain, () => string | undefined>();
 const latest = new WeakMap<Chain, { readonly text: string | undefined; readonly settings: UsageSettings }>();
 
-/** Sets where a person's settings come from: the text of the file `usage.json` in Stemma's data folder, undefined without one. */
+/**
+ * Sets the source of a person's settings: a function that returns the text of `usage.json` in Stemma's data folder, undefined if the file does not
+ * exist.
+ */
 export const readSettingsFrom = (chain: Chain, read: () => string | undefined): void => {
   readers.set(chain, read);
 };
@@ -84,7 +87,7 @@ function refuse(where: string, value: Json, wanted: string): never {
   throw badRequest('usage.json', `usage.json: ${where} is ${JSON.stringify(value)}, and must be ${wanted}.`);
 }
 
-/** A number that differs for different texts, small enough to be stored exactly. */
+/** A hash of a text, small enough to be stored exactly as a number. */
 function checksum(text: string): number {
   let sum = 5_381;
   for (let at = 0; at < text.length; at++) sum = ((sum * 33) ^ text.charCodeAt(at)) >>> 0;

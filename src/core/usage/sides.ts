@@ -6,8 +6,8 @@ import { moneyOf } from './prices.js';
 import { allCallsIn, type CallRow } from './rows.js';
 
 /**
- * What two branches cost: the calls that both have, which the later one did not pay again, and the calls of each since they parted.
- * @throws NOT_FOUND for an unknown commit.
+ * The cost of two branches: of the calls that both share, which were paid once, and of the calls of each branch after the fork. @throws NOT_FOUND for
+ * an unknown commit.
  */
 export function usageSides(chain: Chain, [a, b]: readonly [ContextId, ContextId]): UsageSides {
   readPending(chain);

@@ -18,7 +18,7 @@ export interface SumRow {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly output: number;
-  /** The number of calls with each count, and with a price. */
+  /** The number of calls for which each count is known, and the number of calls with a price. */
   readonly inputs: number;
   readonly cacheReads: number;
   readonly cacheWrites: number;
@@ -29,7 +29,7 @@ export interface SumRow {
 
 export type Grouping = (typeof groupings)[number] | null;
 
-/** The columns by which rows are summed before they are read, for each grouping. A session's subagents are shown apart. */
+/** The columns by which SQL groups the sums, for each grouping. A session's subagents are shown separately. */
 const summedBy = {
   session: ['session', 'agent', 'subagent'],
   repository: ['session'],
@@ -48,8 +48,8 @@ export function daysOf(chain: Chain, timeZone: string): Days {
 }
 
 /**
- * The sums of a filter. The sums of a session within one day and within the time of the filter are in `usageSum`. Only sessions that
- * cross an edge are summed by quarters of an hour.
+ * The sums of the calls that match a filter. If a session lies within one day and within the filter's time, its sums are in `usageSum`. Only sessions
+ * that cross a boundary are summed by quarters of an hour.
  */
 export function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: Grouping, days: Days): SumRow[] {
   const parameters: Record<string, string | number> = { project: chain.project };
@@ -103,7 +103,7 @@ interface Edge extends Record<string, number> {
   readonly to: number;
 }
 
-/** A span of time as whole quarters of an hour, and the parts of quarters at its ends, whose calls are counted one by one. */
+/** A period as whole quarters of an hour, and the partial quarters at its ends, whose calls are counted one by one. */
 function quartersOf(
   from = Number.MIN_SAFE_INTEGER,
   to = Number.MAX_SAFE_INTEGER,

@@ -19,7 +19,7 @@ type Value = string | number | boolean | null;
 type Names = readonly (readonly [name: string, kind: ColumnKind])[];
 
 const dayMs = 86_400_000;
-/** Rows that are read together: each group of months is one scan of the table. */
+/** The number of rows to read together. Each group of months is one scan of the table. */
 const rowsAtOnce = 500_000;
 
 /** Every fact of a project, one partition after the other. A partition holds all facts of its month, so that writing it again replaces it. */
@@ -70,7 +70,7 @@ function* callPartitions({ db, project }: Chain): Generator<FactPartition> {
 
 const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7);
 
-/** Spans of time that begin and end between months, each with at most about `rowsAtOnce` rows unless a single month has more. */
+/** Periods of whole months, each with at most about `rowsAtOnce` rows unless a single month has more. */
 function* spans(days: readonly { readonly day: number; readonly rows: number }[]): Generator<{ readonly from: number; readonly to: number }> {
   const months = [...Map.groupBy(days, ({ day }) => monthOf(day * dayMs)).values()];
   let [from, to, rows] = [undefined as number | undefined, 0, 0];
@@ -153,7 +153,7 @@ function* toolPartitions({ db, project, artifacts }: Chain): Generator<FactParti
       from,
       to,
     );
-    // A result may be in a later commit of the same span.
+    // A result may be in a later commit of the same period.
     const called = new Map<string, Record<string, Value>>();
     const rows: Record<string, Value>[] = [];
     for (const commit of commits) {
@@ -186,7 +186,7 @@ function* toolPartitions({ db, project, artifacts }: Chain): Generator<FactParti
   }
 }
 
-/** The content of a commit; undefined for one that is damaged or expired. */
+/** The content of a commit; undefined if it is damaged or expired. */
 function contentOf(artifacts: Chain['artifacts'], no: ArtifactNo): Uint8Array | undefined {
   try {
     return artifacts.read(no);

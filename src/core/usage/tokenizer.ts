@@ -16,7 +16,7 @@ const pieceLength = 20_000;
 /** Special tokens in a transcript are text. */
 const options = { disallowedSpecial: new Set<string>() };
 
-/** Where a piece ends: between two words, where no token reaches across; in a text without words, anywhere. */
+/** The end of a piece: between two words, because no token crosses that boundary; in a text without words, anywhere. */
 function endOfPiece(text: string, from: number): number {
   const end = from + pieceLength;
   if (end >= text.length) return text.length;
@@ -36,12 +36,12 @@ function tokensOf(text: string): number {
   return tokens;
 }
 
-/** What is measured of entries. Each has its own factor. */
+/** The measures of entries. Each measure has its own factor. */
 export const measures = ['system', 'user', 'assistant', 'thinking', 'signature', 'call', 'result', 'image', 'calls', 'results', 'replies'] as const;
 export type Measure = (typeof measures)[number];
 export type Measures = Partial<Record<Measure, number>>;
 
-/** An image costs this many tokens where nothing is known about it. */
+/** The tokens of an image of unknown size. */
 const imageTokens = 1_500;
 
 /** The sizes of one entry. */
@@ -65,7 +65,7 @@ export function measuresOf({ role, kind, text = '', toolName = '', arguments: gi
   }
 }
 
-/** The length of what a provider sealed: thinking that only it can read. */
+/** The length of encrypted thinking, which only the provider can read. */
 function sealOf(result: unknown): number {
   if (typeof result !== 'object' || result === null) return 0;
   const { signature, data } = result as { readonly signature?: unknown; readonly data?: unknown };

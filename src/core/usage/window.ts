@@ -4,15 +4,15 @@ import type { Kind, OutlineRow, PartKind, Role } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { type CallRow, callsIn } from './rows.js';
 
-/** The kind of content that an entry is, as bars and charts draw it. */
+/** The kind of an entry's content, for bars and charts. */
 export function partKindOf({ role, kind }: { readonly role: Role; readonly kind: Kind }): PartKind {
   if (kind !== 'text') return kind;
   return role === 'tool' ? 'tool_result' : role;
 }
 
 /**
- * The last call of a context that saw its content: undefined where no call did, such as after an edit or a compaction. The calls of a commit
- * that a person forked count only if nothing before their replies was changed.
+ * The last call that saw the content of a context; undefined if no call did, such as after an edit or a compaction. Calls in a commit that a person
+ * forked count only if nothing before their replies was changed.
  */
 export function lastCallOf(chain: Chain, tip: ContextRow): CallRow | undefined {
   for (const step of walk(chain, tip).contributing.toReversed()) {
@@ -35,7 +35,7 @@ function inOrder(chain: Chain, row: ContextRow, calls: readonly CallRow[]): Call
 
 const hasContent = (chain: Chain, row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ hidden }) => !hidden);
 
-/** Whether everything before a reply in a forked commit is as it was when the reply was made. */
+/** Whether everything before a reply in a forked commit is unchanged since the reply was made. */
 function sawAll(chain: Chain, fork: ContextRow, { no, key }: CallRow): boolean {
   const origin = chain.db.one<{ context: ContextRow['seq'] }>('SELECT context FROM usageCall WHERE no = ?', no);
   if (!origin) return false;

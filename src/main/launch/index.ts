@@ -1,5 +1,6 @@
-// launch: starts an engine and connects to it: paths on this machine, the messages between engine and host, a worker. Hosts import this folder and
-// never the engine, because the shell's Node may be too old to load the engine, and a database must not block the thread of a window or a server.
+// launch: starts an engine and connects to it: paths on this machine, the messages between engine and host, a worker.
+// Hosts import this folder and never the engine: the shell's Node may be too old to load the engine, and a database
+// must not block the thread of a window or a server.
 export type { Caller, EngineOptions } from '../../core/project/index.js';
 export { readStandardInput } from './input.js';
 export * from './places.js';

@@ -1,5 +1,6 @@
-// forms: the fields of each form of the window and the procedure that it calls. A form is data (`state/forms.ts`), drawn by `parts/Form.tsx`. Views
-// open forms with `ask`. This folder draws nothing.
+// forms: the fields of each form of the window and the procedure that it calls.
+// A form is data (`state/forms.ts`), drawn by `parts/Form.tsx`. Views open forms with `ask`.
+// This folder draws nothing.
 export { cardFields, cardIn, newCard, valuesOfCard } from './card';
 export { budgetForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
 export { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from './handover';
