@@ -1,6 +1,6 @@
-// hub: the server of a team. PostgreSQL holds the items, a bucket or folder holds their objects, and core/sync defines what is exchanged. service.ts
-// implements the contract of `team`, access.ts checks permissions. A hub keeps no shared state in memory, so any number of hubs can serve one
-// database.
+// hub: the server of a team. PostgreSQL holds the items, a bucket or folder holds their objects, and core/sync defines what is exchanged.
+// service.ts implements the contract of `team`, access.ts checks permissions.
+// A hub keeps no shared state in memory, so any number of hubs can serve one database.
 export { openHubDatabase } from './database.js';
 export { startEmbedded } from './embedded.js';
 export { exportFacts, type WrittenFacts, writeFacts } from './facts.js';

@@ -1,6 +1,6 @@
-// start: `npm start`, `npm run web` and `npm run build`. Builds if necessary, then opens the desktop app. Without Electron or a display, it prints
-// one line and serves the same window for a browser. Node runs this file from source before any build, so it may import only modules that it has
-// built.
+// start: `npm start`, `npm run web` and `npm run build`. Builds if necessary, then opens the desktop app.
+// Without Electron or a display, it prints one line and serves the same window for a browser.
+// Node runs this file from source before any build, so it may import only modules that it has built.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -35,7 +35,7 @@ export const AgentMark = ({ agent, size = 14 }: { agent: string; size?: number }
   </svg>
 );
 
-/** Says of an agent whose own files Stemma never met that its histories are read experimentally. */
+/** Marks an agent as experimental if Stemma was never tested with files that the agent itself wrote. */
 export const ExperimentalMark = ({ agent }: { agent: string }) => {
   const tested = Object.hasOwn(experimental, agent) ? experimental[agent] : undefined;
   if (tested === undefined) return null;

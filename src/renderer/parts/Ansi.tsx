@@ -1,6 +1,6 @@
 import { memo } from 'react';
 
-/** A run of text with the look that terminal codes gave it. */
+/** A run of text with the style of its terminal codes. */
 interface Run {
   readonly text: string;
   readonly look: string;
@@ -10,7 +10,7 @@ const colors = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'w
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes start with the escape character
 const codes = /\u001b(?:\[([0-9;:?]*)([A-Za-z])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9])/g;
 
-/** Splits a text at its terminal codes. Colors and weights become looks; all other codes are dropped. */
+/** Splits a text at its terminal codes. Colors and weights become styles; all other codes are dropped. */
 export function ansiRuns(text: string): readonly Run[] {
   const runs: Run[] = [];
   let look = new Map<string, string>();
@@ -48,13 +48,13 @@ function lookAfter(before: ReadonlyMap<string, string>, given: readonly number[]
     if (code === 0) look.clear();
     else if (property && name) look.set(property, name);
     else if (property) look.delete(property);
-    // Colors by number or by parts have no name here: their parameters are skipped.
+    // Colors by number or by RGB values are not supported, so their parameters are skipped.
     else if (code === 38 || code === 48) at += given[at + 1] === 2 ? 4 : 2;
   }
   return look;
 }
 
-/** Text of a terminal: its colors and weights are drawn, its other codes are dropped. */
+/** Terminal output with its colors and weights; other codes are dropped. */
 export const Ansi = memo(function Ansi({ text }: { text: string }) {
   if (!text.includes('\u001b')) return text;
   return ansiRuns(text).map(({ text: part, look }, at) =>
@@ -71,7 +71,7 @@ export const Ansi = memo(function Ansi({ text }: { text: string }) {
 
 const tag = (text: string, name: string): string | undefined => new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text)?.[1]?.trim();
 
-/** What an agent wrapped in tags: a command that a person typed, or its output. Undefined for other texts. */
+/** The content that an agent wrapped in tags: a command that a person typed, or its output. Undefined for other texts. */
 export function commandOf(text: string): { readonly kind: 'command' | 'output'; readonly text: string } | undefined {
   if (/^\s*<(?:local-command|bash)-std(?:out|err)>/.test(text))
     return { kind: 'output', text: text.replace(/<\/?(?:local-command|bash)-std(?:out|err)>/g, '').trim() };

@@ -9,11 +9,11 @@ export interface ChipOption<T> {
 
 interface ChipMenuProps<T> {
   readonly label: string;
-  /** What the chip shows while nothing is chosen, such as "All 5". */
+  /** The text of the chip while nothing is chosen, such as "All 5". */
   readonly all: string;
   readonly options: readonly ChipOption<T>[];
   readonly chosen: readonly T[];
-  /** One option at a time: choosing another replaces the first. */
+  /** True if only one option can be chosen. */
   readonly single?: boolean;
   readonly onChange: (chosen: readonly T[]) => void;
   readonly className?: string;

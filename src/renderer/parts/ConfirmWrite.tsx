@@ -4,8 +4,9 @@ import { useWriteQuestion } from '../client';
 import { Button } from './buttons';
 
 /**
- * Asks before the engine writes a file where this window has not written before. The transcripts in the window are hostile, so the
- * person sees the full path. A sheet renders this inside itself: a dialog beside it would count as a click outside and close it.
+ * Asks before the engine writes a file to a folder in which this window has not written before. The transcripts in the window are hostile, so the
+ * person sees the full path. A sheet renders this question inside itself, because a separate dialog would count as a click outside and close the
+ * sheet.
  */
 export function ConfirmWrite() {
   const { question, answer } = useWriteQuestion();

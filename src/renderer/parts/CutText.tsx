@@ -6,7 +6,7 @@ import { notifyProblem } from './problem';
 interface CutTextProps {
   /** The text, or its beginning. */
   readonly text: string;
-  /** The characters of the whole text. */
+  /** The length of the whole text in characters. */
   readonly length: number;
   readonly lines: number;
   /** Loads the whole text; undefined if it is never cut. */
@@ -14,7 +14,7 @@ interface CutTextProps {
   readonly children: (shown: string) => ReactNode;
 }
 
-/** A folded text. A text that was cut on its way loads when it is asked for. */
+/** A folded text. If only the beginning was loaded, unfolding loads the rest. */
 export function CutText({ text, length, lines, whole, children }: CutTextProps) {
   const [loaded, setLoaded] = useState<string>();
   const isCut = loaded === undefined && length > text.length;

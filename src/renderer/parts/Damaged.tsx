@@ -2,7 +2,7 @@ import { ShieldCheck, TriangleAlert } from 'lucide-react';
 import { go } from '../state';
 import { Button } from './buttons';
 
-/** Says that the stored record of a commit is damaged, and what a person can do. */
+/** A notice that the stored record of a commit is damaged, and what a person can do about it. */
 export const Damaged = () => (
   <section className="notice-line damaged" aria-label="Damaged commit">
     <TriangleAlert size={14} aria-hidden />

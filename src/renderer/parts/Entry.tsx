@@ -117,7 +117,7 @@ interface ToolViewProps {
   readonly call: Entry;
   /** Undefined while it loads, null if the context has no result. */
   readonly result: Entry | null | undefined;
-  /** The text for a missing result. */
+  /** The text to show for a missing result. */
   readonly noResult?: string;
   readonly actions?: ReactNode;
 }
@@ -158,7 +158,7 @@ function Event({ entry }: { entry: Entry }) {
   return text === '' ? null : <Fold text={text}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
 }
 
-/** What a command of the agent printed. */
+/** The output of a command of the agent. */
 const CommandOutput = ({ text }: { text: string }) =>
   text === '' ? (
     <p className="muted">The command printed nothing.</p>

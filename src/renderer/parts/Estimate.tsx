@@ -1,6 +1,6 @@
 import { compact, exact, tokens } from './numbers';
 
-/** How a number of tokens is known. Each hover text of such a number begins with one of these. */
+/** How a number of tokens was determined. The tooltip of a token number begins with one of these. */
 export const basis = {
   counted: 'Counted by the provider',
   calibrated: 'Estimated, calibrated on counted calls of this model',
@@ -8,15 +8,15 @@ export const basis = {
   notRecorded: 'Not recorded: the agent wrote no count of the provider',
 } as const;
 
-/** The part of a count that no record explains. */
+/** The label for the part of a count that no record explains. */
 export const unexplained = 'Counted by the provider, but no record explains it: usually the system prompt, tools and memory';
 
-/** An estimated number of tokens, which says so on hover. `bare`: without the unit. */
+/** An estimated number of tokens, with a tooltip that says so. `bare`: without the unit. */
 export const Estimate = ({ of, bare = false }: { of: number; bare?: boolean }) => (
   <span title={`${basis.estimated}: about ${exact(of)} tokens`}>{bare ? `≈ ${compact(of)}` : tokens(of)}</span>
 );
 
 const utf8 = new TextEncoder();
 
-/** The tokens of a text, estimated as the engine does: one for four bytes. */
+/** Estimates the tokens of a text as the engine does: one token for four bytes. */
 export const estimatedTokens = (text: string): number => Math.ceil(utf8.encode(text).length / 4);

@@ -31,7 +31,7 @@ export function foldText(text: string, lines = shownLines): Folded {
   return { shown: text.slice(0, cut), hiddenLines, size: text.length };
 }
 
-/** The text that the user searches for. Folds that contain it open. */
+/** The searched text. Folds that contain it are open. */
 export const Sought = createContext('');
 
 /** Whether a folded part contains the searched text. */

@@ -20,14 +20,14 @@ import { FieldView } from './FormFields';
 import { fieldOf, problemOf } from './problem';
 import { ProblemLine } from './states';
 
-/** The problem of a refused form, at the field that the error names. */
+/** The error of a refused form, placed at the field that it names. */
 function problemIn(fields: readonly FormField[], error: unknown): FormProblem {
   if (error instanceof FieldError) return { place: placeOf(fields, error.field) ?? error.field, message: error.message };
   const path = fieldOf(error);
   const { message } = problemOf(error);
   if (path === undefined) return { place: undefined, message };
   const place = placeOf(fields, path);
-  // The field is named by its place; without a place the message names it.
+  // An error with a place appears at its field; otherwise, the message names the field.
   const plain = place !== undefined && message.toLowerCase().startsWith(`${path.toLowerCase()}: `) ? message.slice(path.length + 2) : message;
   return { place, message: plain };
 }
@@ -57,7 +57,7 @@ function useValues({ start, draft, fields }: FormSpec) {
   };
 }
 
-/** A draft whose fields have the shape that the form has today. */
+/** The values of a draft; undefined if a field of the form has another shape in it. */
 function keptValues(text: string | undefined, start: FormValues, fields: readonly FormField[]): FormValues | undefined {
   if (text === undefined) return undefined;
   try {
@@ -69,13 +69,13 @@ function keptValues(text: string | undefined, start: FormValues, fields: readonl
   }
 }
 
-/** The state of a form and what its buttons do. */
+/** The state of a form and the actions of its buttons. */
 function useForm(spec: FormSpec, onDone: () => void) {
   const form = useRef<HTMLFormElement>(null);
   const { values, isChanged, set, reset, forget } = useValues(spec);
   const [problem, setProblem] = useState<FormProblem>();
   const [busy, setBusy] = useState(false);
-  // The field with the problem gets the focus.
+  // The field with the error gets the focus.
   useEffect(() => {
     if (problem?.place !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problem]);
@@ -142,7 +142,7 @@ interface FieldsProps {
   readonly onChange: (name: string, value: FormValue) => void;
 }
 
-/** The fields that apply, and a problem that belongs to none of them. */
+/** The applicable fields, and an error that belongs to no field. */
 function Fields({ fields, values, problem, onChange }: FieldsProps) {
   const shown = fields.filter((field) => field.shown?.(values) ?? true);
   const isPlaced = problem?.place !== undefined && shown.some(({ name }) => problem.place === name || problem.place?.startsWith(`${name}.`));

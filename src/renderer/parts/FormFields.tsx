@@ -11,7 +11,7 @@ interface FieldProps {
   readonly onChange: (value: FormValue) => void;
 }
 
-/** A field with its label, its explanation and its problem. */
+/** A field with its label, its hint and its error. */
 export function FieldView({ field, value, problem, onChange }: FieldProps) {
   const id = useId();
   const notes = `${id}-notes`;
@@ -124,7 +124,7 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
   }
 }
 
-/** The options of a field. Those that the engine knows are loaded when the form opens. */
+/** The options of a field. Options from the engine are loaded when the form opens. */
 function useOptions({ options, name }: FormField): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
   const revision = useProject((state) => state.revision);
   const load = typeof options === 'function' ? options : undefined;
@@ -157,7 +157,7 @@ interface PicksProps {
 
 const maxMatches = 40;
 
-/** Ids in an order: move, remove and add. */
+/** A list of ordered ids that can be moved, removed and added. */
 function Picks({ label, options, picks, isInvalid, onChange }: PicksProps) {
   const [words, setWords] = useState('');
   const names = new Map((options ?? []).map(({ value, name }) => [value, name]));

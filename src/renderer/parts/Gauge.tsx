@@ -1,7 +1,7 @@
 /** From this share of a window on, a gauge warns. */
 const near = 0.8;
 
-/** How much of a model's window is full. */
+/** The used share of a model's context window. */
 export function Gauge({ tokens, limit, live = false, label }: { tokens: number; limit: number; live?: boolean; label: string }) {
   const share = Math.min(1, tokens / limit);
   return (

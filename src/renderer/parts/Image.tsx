@@ -6,7 +6,7 @@ import { Button } from './buttons';
 import { bytes } from './numbers';
 import { problemOf } from './problem';
 
-/** Image types that a browser draws without running code. Other media are named, not shown. */
+/** Image types that a browser draws without running code. Other media are named but not shown. */
 const drawable = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** An image from the store, loaded as a blob. It makes no network request. */

@@ -6,7 +6,7 @@ import { when } from './numbers';
 
 const maxShown = 5;
 
-/** The jobs of a project, the newest first; none while they load. */
+/** The jobs of a project, newest first; empty while they load. */
 function useAllJobs(project: string): readonly Job[] {
   const revision = useProject((state) => state.revision);
   const query = useKept(
@@ -16,13 +16,13 @@ function useAllJobs(project: string): readonly Job[] {
   return query.status === 'done' ? query.data : [];
 }
 
-/** Whether a job that runs now carries out the same work: it cannot be started twice. */
+/** Whether a running job carries out the same work, which cannot be started twice. */
 export function useWorkedOn(project: string): (isOf: (what: Job['what']) => boolean) => boolean {
   const jobs = useAllJobs(project);
   return (isOf) => jobs.some(({ status, what }) => status === 'running' && isOf(what));
 }
 
-/** Links to the jobs that worked on something, the newest first. Without one, nothing is shown. */
+/** Links to the jobs of some work, newest first. Shows nothing if there are no jobs. */
 export function JobLinks({ project, isOf }: { project: string; isOf: (job: Job) => boolean }) {
   const jobs = useAllJobs(project).filter(isOf).slice(0, maxShown);
   if (jobs.length === 0) return null;

@@ -33,7 +33,7 @@ const components: Components = {
   code: ({ className, children }) => {
     const text = String(children ?? '');
     const language = languageOf(/language-(\S+)/.exec(className ?? '')?.[1]);
-    // Inline code has no language and no line break.
+    // Code without a language and without a line break is inline code.
     return className || text.endsWith('\n') ? (
       <Code text={text.replace(/\n$/, '')} language={language} />
     ) : (

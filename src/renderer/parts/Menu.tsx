@@ -45,7 +45,7 @@ export function MenuButton(props: {
   );
 }
 
-/** A button that opens a card for content that does not fit a menu. */
+/** A button that opens a popover for content that does not fit into a menu. */
 export function CardButton(props: {
   button: ReactElement<Record<string, unknown>>;
   label: string;

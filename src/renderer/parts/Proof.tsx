@@ -6,7 +6,7 @@ const proofs = {
   rebuilt: { sign: '○', name: 'reconstructed', hint: 'Built from the entries by the rules of the agent, with no recorded digest to compare' },
 } as const satisfies Record<RequestRow['proof'], { sign: string; name: string; hint: string }>;
 
-/** How certain it is that the model received this request, as a symbol and a word. */
+/** The proof of a request (how certain it is that the model received it), as a symbol and a word. */
 export function Proof({ proof, wordless = false }: { proof: RequestRow['proof']; wordless?: boolean }) {
   const { sign, name, hint } = proofs[proof];
   return (

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Button, IconButton } from './buttons';
 import { CardButton } from './Menu';
 
-/** A button for a removal that cannot be undone. It asks first, and says what is removed and what stays. */
+/** A button for a removal that cannot be undone. The confirmation says what is removed and what stays. */
 export function RemoveButton(props: { label: string; question: string; children: ReactNode; onRemove: () => void; verb?: string; small?: boolean }) {
   const { label, question, children, onRemove, verb = 'Remove', small } = props;
   const [open, setOpen] = useState(false);

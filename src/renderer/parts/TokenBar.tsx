@@ -15,20 +15,20 @@ export interface TokenBarProps {
   /** Entry numbers of compactions. */
   readonly seams: readonly number[];
   readonly onJump: (index: number) => void;
-  /** What the provider counted: the bar then also shows what no record explains, and the rest of the window. */
+  /** The provider's count. With it, the bar also shows unrecorded tokens and the rest of the window. */
   readonly usage?: ShownUsage;
 }
 
-/** The parts of the bar from left to right, from 0 to 1: what is not recorded, then the entries. The rest is the free window. */
+/** The parts of the bar from left to right, as shares from 0 to 1: unrecorded tokens, then the entries. The rest is the free window. */
 export interface Scale {
   readonly unrecorded: number;
   readonly entries: number;
 }
 
-/** From this share of the window on, the bar is as wide as the window. A smaller context would be too narrow to point at. */
+/** From this share of the window on, the whole bar stands for the window. For a smaller context, its entries would be too narrow to point at. */
 const minShareOfWindow = 0.25;
 
-/** How the bar is divided. Without a count, the entries fill it. */
+/** Computes the parts of the bar. Without a count, the entries fill the whole bar. */
 export function scaleOf(usage: Pick<UsageContext, 'counted' | 'notRecorded' | 'limit'> | undefined): Scale {
   const counted = usage?.counted ?? 0;
   if (!usage || counted === 0) return { unrecorded: 0, entries: 1 };
@@ -184,7 +184,7 @@ function draw(element: HTMLCanvasElement, context: CanvasRenderingContext2D, { r
   }
 }
 
-/** Stripes for what is not recorded, up to a width. */
+/** Draws stripes for unrecorded tokens, up to a width. */
 function hatch(context: CanvasRenderingContext2D, width: number, height: number, ground: string, stripe: string): void {
   if (width < 1) return;
   context.save();
@@ -209,7 +209,7 @@ export function TokenLegend({
   usage,
 }: {
   rows: readonly OutlineRow[];
-  /** What the provider counted. Its parts then stand for the estimates of the rows. */
+  /** The provider's count. Its parts then replace the estimates of the rows. */
   usage?: ShownUsage;
 }) {
   const isLoading = usage === 'loading';

@@ -2,12 +2,12 @@ import type { UsageContext } from '../../core/contract/index.js';
 import { basis, Estimate } from './Estimate';
 import { compact, exact, percent } from './numbers';
 
-/** What a provider counted; `loading` until the answer arrives, and undefined where nobody asks or the answer failed. */
+/** A provider's count: `loading` until the answer arrives; undefined if it was not requested or the request failed. */
 export type ShownUsage = UsageContext | 'loading' | undefined;
 
-/** The tokens of a context: as its provider counted them, with the share of the model's window; else the estimate. `big` is a headline. */
+/** The tokens of a context: the provider's count with its share of the model's window, else the estimate. `big`: in the size of a headline. */
 export function Window({ usage, estimate, big = false }: { usage: ShownUsage; estimate: number; big?: boolean }) {
-  // An estimate that a count replaces a moment later would look like a change.
+  // Shows no estimate while the count is loading, because the replacement would look like a change.
   if (usage === 'loading') return <span className="muted">Counting tokens…</span>;
   const Figure = big ? 'strong' : 'span';
   if (!usage || usage.counted === null) {

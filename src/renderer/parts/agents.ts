@@ -1,6 +1,6 @@
 import { type Runtime, runtimes, type SourceAgent } from '../../core/contract/index.js';
 
-/** Names of the agents, and the format that each writes. */
+/** The agents by name, each with the format that it writes. */
 export const agents: Readonly<Record<SourceAgent, { readonly name: string; readonly format: string }>> = {
   'claude-code': { name: 'Claude Code', format: 'claude-code-v1' },
   codex: { name: 'Codex', format: 'codex-v1' },
@@ -21,7 +21,7 @@ export const agents: Readonly<Record<SourceAgent, { readonly name: string; reado
   antigravity: { name: 'Antigravity', format: 'mapped-v1' },
   pi: { name: 'pi', format: 'pi-v1' },
 };
-/** Names of tools and standards whose sessions have no folder of their own, and of agents as templates of commits name them. */
+/** Names of tools and standards that have no folder of sessions, and names of agents in templates of commits. */
 export const otherNames: Readonly<Record<string, string>> = {
   'copilot-cli': 'GitHub Copilot CLI',
   'qwen-code': 'Qwen Code',
@@ -37,7 +37,7 @@ export const otherNames: Readonly<Record<string, string>> = {
   'swe-agent': 'SWE-agent',
   'vercel-ai': 'Vercel AI',
 };
-/** Agents whose own files Stemma never met, and what it was tested on. Their histories are marked as experimental. */
+/** Agents with whose own files Stemma was never tested, and what it was tested on instead. Their histories are marked as experimental. */
 export const experimental: Readonly<Record<string, string>> = {
   cursor: 'samples that other readers of its files published',
   goose: 'a database made from the published schema',
@@ -47,8 +47,8 @@ export const experimental: Readonly<Record<string, string>> = {
   'vercel-ai': 'a file made from the published types',
 };
 
-/** The agents that resume what Stemma writes. */
+/** The agents that can resume a session that Stemma writes. */
 export const agentIds: readonly Runtime[] = runtimes;
 
-/** The agent that wrote a format, and that resumes it; Claude Code for other formats. */
+/** The agent that writes and resumes a format; Claude Code for other formats. */
 export const agentOf = (format: string): Runtime => agentIds.find((agent) => agents[agent].format === format) ?? 'claude-code';

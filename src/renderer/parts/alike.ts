@@ -9,7 +9,7 @@ export interface Candidate {
 
 const wordsIn = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 
-/** The candidate whose words are most like those of the fork; the oldest one if several are. */
+/** The candidate whose words are most similar to the words of the fork; the oldest candidate if several are equally similar. */
 export function mostSimilar(text: string, candidates: readonly Candidate[]): Candidate | undefined {
   const words = wordsIn(text);
   const likeness = (candidate: Candidate): number => {

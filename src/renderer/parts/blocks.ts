@@ -15,7 +15,7 @@ export interface Block {
 
 const known = new WeakMap<readonly Outlined[], readonly Block[]>();
 
-/** Groups the entries of a context into blocks. Each result joins its call. The same rows give the same blocks, which takes no time again. */
+/** Groups the entries of a context into blocks. Each result joins its call. The blocks of the same rows are cached. */
 export function blocksOf(rows: readonly Outlined[]): readonly Block[] {
   const blocks = known.get(rows) ?? groupBlocks(rows);
   known.set(rows, blocks);
@@ -30,7 +30,7 @@ function groupBlocks(rows: readonly Outlined[]): readonly Block[] {
     if (row.kind === 'tool_call') calls.set(row.toolCallId, index);
     if (row.kind !== 'tool_result') return;
     const call = calls.get(row.toolCallId);
-    // A second result of a call stays a block of its own.
+    // A second result of a call becomes a separate block.
     if (call !== undefined && !resultOfCall.has(call)) resultOfCall.set(call, index);
   });
   const drawn = new Set(resultOfCall.values());
@@ -54,7 +54,7 @@ export function blockOfEntry(blocks: readonly Block[], entry: number): number {
     if ((blocks[middle]?.first ?? 0) <= entry) low = middle;
     else high = middle - 1;
   }
-  // A result is part of its call, which comes before it.
+  // A result is in the block of its call, which comes before it.
   for (let at = low; at >= 0 && at > low - 400; at--) if (blocks[at]?.result === entry) return at;
   return Math.max(0, low);
 }
@@ -74,6 +74,6 @@ export function guessHeight(rows: readonly Outlined[], block: Block): number {
   return turn + 40 + 20 * Math.min(row.kind === 'text' ? 400 : 20, lines(row.tokens) + 1);
 }
 
-/** Estimates the height of the blocks before the one that shows an entry. */
+/** Estimates the height of the blocks before the block with an entry. */
 export const heightBefore = (rows: readonly Outlined[], blocks: readonly Block[], entry: number): number =>
   blocks.slice(0, blockOfEntry(blocks, entry)).reduce((sum, block) => sum + guessHeight(rows, block), 0);

@@ -1,6 +1,6 @@
 import type { JobStatus } from '../../core/contract/index.js';
 
-/** How a job ended or goes, in words. */
+/** The status of a job in words. */
 export const jobStatusWords: Readonly<Record<JobStatus, string>> = {
   running: 'running',
   success: 'finished',

@@ -1,10 +1,10 @@
 import { Bot, Brain, CornerDownRight, Image, type Image as ImageIcon, Info, ScrollText, SlidersHorizontal, User, Wrench } from 'lucide-react';
 import type { Kind, PartKind, Role } from '../../core/contract/index.js';
 
-/** The groups of entries that share a color of text and icons. */
+/** Groups of entries whose text and icons have the same color. */
 export type Family = 'user' | 'assistant' | 'thinking' | 'tool' | 'system' | 'summary';
 
-/** What every bar and chart divides a context into, in the order of their layers and legends. */
+/** The shares into which every bar and chart divides a context, in the order of layers and legends. */
 export const shares = ['system', 'summary', 'user', 'assistant', 'thinking', 'call', 'result'] as const;
 export type Share = (typeof shares)[number];
 
@@ -116,7 +116,7 @@ export const markNames: Record<string, string> = {
   kept: 'kept by the compaction',
 };
 
-/** What marks mean, for those whose name does not say it. */
+/** Explanations of marks whose names are not self-explanatory. */
 export const markHints: Record<string, string> = {
   meta: 'Not typed by a person: the agent added it to the conversation.',
   signed: 'The provider signed this text. A changed text has no valid signature, and the provider may refuse it.',

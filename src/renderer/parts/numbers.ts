@@ -28,7 +28,7 @@ export function money({ amount, currency, atLeast }: { readonly amount: number; 
   return `${atLeast ? '≥ ' : ''}${priceFormat(currency, digits).format(amount)}`;
 }
 
-/** Making a format takes longer than a hundred uses of it, and a list shows many prices. */
+/** Formats are cached, because creating one takes longer than a hundred uses and a list shows many prices. */
 const priceFormats = new Map<string, Intl.NumberFormat>();
 function priceFormat(currency: string, digits: number): Intl.NumberFormat {
   const key = `${currency} ${digits}`;
@@ -110,10 +110,10 @@ export function firstLine(text: string, limit = 240): string {
 }
 const maxSearchedLength = 10_000;
 
-/** The characters that an outline keeps of an entry. */
+/** The number of characters that an outline keeps of an entry. */
 const headLength = 120;
 
-/** The beginning of an entry, as an outline has it, as plain words: without Markdown marks, and with a sign where it was cut. */
+/** The beginning of an entry from an outline as plain text: without Markdown marks, and with an ellipsis if it was cut. */
 export function excerpt(head: string): string {
   const words = head.length >= headLength - 1 ? head.replace(/\s+\S*$/, '') : head;
   const plain = unmarked(words.replace(/(?:```|~~~)\w*/g, ' '))

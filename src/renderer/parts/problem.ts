@@ -32,7 +32,7 @@ export function fieldOf(error: unknown): string | undefined {
 /** Whether oRPC reports that the connection closed during a call. */
 export const isAway = (error: unknown): boolean => error instanceof Error && error.message.startsWith('[AsyncIdQueue]');
 
-/** A message with shortened hashes. The details contain the whole ones. */
+/** A message with shortened hashes. The details contain the full hashes. */
 const shortened = (words: string): string => words.replace(/\bblake3:([0-9a-f]{8})[0-9a-f]{56}\b/g, 'blake3:$1…');
 
 /** Capitalizes a message of the engine, except if it starts with a path or an id. */

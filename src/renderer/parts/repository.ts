@@ -1,4 +1,4 @@
-/** A text without the folder of its repository: paths inside it become relative. */
+/** Removes the repository's folder from a text, so that paths inside the repository become relative. */
 export const inFolder = (text: string, folder: string | null | undefined): string =>
   folder ? text.replaceAll(`${folder.replace(/[\\/]+$/, '')}/`, '') : text;
 
@@ -11,6 +11,6 @@ export function repositoryName(folder: string): string {
   return repository === undefined ? last : `${repository} (${last})`;
 }
 
-/** A text with long paths cut to their last two parts, because the end of a path tells most. */
+/** Shortens long paths in a text to their last two parts, which are the most informative. */
 export const shortPaths = (text: string): string =>
   text.replace(/\S+/g, (word) => (word.includes('://') ? word : word.replace(/(?:[^\s/"'=]*\/){2,}(?=[^\s/]+\/[^\s/]+)/, '…/')));

@@ -124,7 +124,7 @@ export const ProblemLine = ({ children }: { children: ReactNode }) => (
   </p>
 );
 
-/** Leads to the page that checks the stored content and repairs it. A project that cannot be opened has no such page. */
+/** A link to the page that checks and repairs the stored content. A project that cannot be opened has no such page. */
 function RepairButton({ small = false }: { small?: boolean }) {
   const dir = useOpenDir();
   if (!dir) return null;
@@ -135,7 +135,7 @@ function RepairButton({ small = false }: { small?: boolean }) {
   );
 }
 
-/** A line in the place of content that could not be read, or above a list that lacks some. */
+/** A line in place of content that could not be read, or above a list that lacks such content. */
 export function Unread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
   useRetryWhenBack(error, onRetry);
   const { message, code } = problemOf(error);

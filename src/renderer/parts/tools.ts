@@ -2,7 +2,7 @@ import type { ToolClass } from '../../core/contract/index.js';
 
 const pathFields = ['file_path', 'filePath', 'absolute_path', 'notebook_path', 'path'];
 
-/** The input fields to show in the header of a call, by what the tool does. Other tools show their first short text. */
+/** The input fields to show in the header of a call, by tool class. Other tools show their first short text. */
 const leadFields: Readonly<Partial<Record<ToolClass, readonly string[]>>> = {
   shell: ['command'],
   read: pathFields,
@@ -19,7 +19,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> => ty
 /** A value as text: a string as it is, anything else as JSON. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
 
-/** Longer JSON stays unformatted, because parsing it would block the window. */
+/** JSON longer than this stays unformatted, because parsing it would block the window. */
 const setLimit = 200_000;
 
 /** Formats one line of JSON. Tokens stay as sent; only white space is added. Undefined for other texts. */
@@ -47,7 +47,7 @@ export function jsonInLines(text: string): string | undefined {
   return set;
 }
 
-/** The input in a few words, for the header of the call. */
+/** A short text for the input, for the header of the call. */
 export function leadOf(tool: ToolClass | undefined, input: unknown): string | undefined {
   if (!isRecord(input)) return input === undefined ? undefined : textOf(input).slice(0, 200);
   const fields = (tool && leadFields[tool]) ?? [];
@@ -59,7 +59,7 @@ export interface EditedText {
   readonly path?: string | undefined;
   readonly removed: readonly string[];
   readonly added: readonly string[];
-  /** Common lines at the start and end. */
+  /** The number of common lines at the start and end. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }

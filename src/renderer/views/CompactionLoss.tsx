@@ -13,14 +13,14 @@ const names: Readonly<Record<LostKind, readonly [string, string]>> = {
   result: ['result', 'results'],
 };
 
-/** What a summary does not mention, such as `9 files, 2 errors`; empty if it mentions everything. */
+/** The losses of a summary in words, such as `9 files, 2 errors`; empty if it mentions everything. */
 export const notMentioned = (totals: Losses): string =>
   totals
     .filter(({ lost }) => lost > 0)
     .map(({ kind, lost }) => say.plural(lost, ...names[kind]))
     .join(', ');
 
-/** What a compaction replaced and left, as counted, and what its summary does not mention. Each loss leads to its entry. */
+/** The counted sizes before and after a compaction, and the content that its summary does not mention. Each loss links to its entry. */
 export function CompactionLoss({ project, commit, open: isOpenFirst = false }: { project: string; commit: ContextId; open?: boolean }) {
   const [open, setOpen] = useState(isOpenFirst);
   const [judged, setJudged] = useState<UsageCompaction>();

@@ -81,7 +81,7 @@ export function commitActions(
   ];
 }
 
-/** Opens the prompt of a commit as an editor; without a prompt, the sheet that forks. */
+/** Opens the prompt of a commit as an editor; without a prompt, opens the Fork sheet. */
 export const editOrFork = (commit: ContextId): void =>
   void editPrompt(commit).then((opened) => opened || show({ kind: 'fork', commit, stop: 'compaction' }), notifyProblem);
 
@@ -90,7 +90,7 @@ const open = (form: Promise<FormSpec>): void => void form.then(ask, notifyProble
 
 const done = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
 
-/** What can be done with the branch of a commit. */
+/** The actions on the branch of a commit. */
 const branchActions = (commit: ContextId): readonly MenuEntry[] => [
   {
     name: 'Name this branch…',
@@ -140,7 +140,7 @@ const askSummary = (id: ContextId): void =>
     },
   });
 
-/** Runs the action that belongs to a key. Returns whether there was one. */
+/** Runs the action of a key. Returns whether the key has an action. */
 export function runByKey(actions: readonly MenuEntry[], key: string): boolean {
   const action = actions.find((item) => item !== 'line' && item.keys === key && !item.disabled);
   if (!action || action === 'line') return false;

@@ -3,15 +3,15 @@ import { api } from '../client';
 import { type Candidate, mostSimilar } from '../parts';
 import { go } from '../state';
 
-/** A commit with the text that a person wrote first in it. */
+/** A commit with the first text that a person wrote in it. */
 async function candidateOf(id: ContextId): Promise<Candidate> {
   const [{ createdAt }, { entries }] = await Promise.all([api.context.show({ id }), api.context.entries({ id, stop: id, limit: 20 })]);
   return { id, createdAt, text: entries.find(({ role, kind }) => role === 'user' && kind === 'text')?.text ?? '' };
 }
 
 /**
- * Opens a fork beside the commit that stands in its place on the original branch: of the other commits after the same parent, the one
- * that it most resembles. Without any, beside the commit that it continues.
+ * Compares a fork with its counterpart on the original branch: the most similar other child of the same parent. Without another child, compares it
+ * with the parent.
  */
 export async function compareWithOriginal(id: ContextId, parent: ContextId): Promise<void> {
   const { children } = await api.context.show({ id: parent });

@@ -12,7 +12,7 @@ const useNames = { context: 'context of', output: 'output of', profile: 'profile
 interface BoxListProps {
   readonly project: string;
   readonly chosen: string | undefined;
-  /** Told the first box, which is shown while none is selected. */
+  /** Receives the first box, which is shown while no box is selected. */
   readonly onFirst: (boxId: string | undefined) => void;
 }
 

@@ -65,7 +65,7 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
   );
 }
 
-/** What can be done with the cards of a box. An open turn forbids to append. */
+/** The actions on the cards of a box. While an open turn holds the box, appending is not possible. */
 const changesOf = (box: Box): readonly MenuEntry[] => [
   { name: 'Write a card into it…', icon: FilePlus, disabled: box.held === true, act: open(newCardForm(box)) },
   { name: 'Append cards…', icon: ListPlus, disabled: box.held === true, act: open(appendForm(box)) },
@@ -138,7 +138,7 @@ function BlockView({ block: { entry, cardId, result } }: { block: Block }) {
 
 const reasonNames = { argument: 'packed from', inherited: 'from box', parent: 'parent pointer' } as const;
 
-/** All cards in the order of the box. If a handover packed the box, each card shows why it is in it. */
+/** All cards in the order of the box. If a handover packed the box, each card shows its reason. */
 function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
   const rows = useMemo(() => {
     const known = new Map(cards.map((card) => [card.cardId, card]));

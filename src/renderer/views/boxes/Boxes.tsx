@@ -15,7 +15,7 @@ export function BoxesView({ project }: { project: string }) {
   const { box, card, commit } = useNavigation(({ route }) => route);
   const counts = useProject(({ state }) => (state.phase === 'open' ? state.info.counts : undefined));
   const [shown, setShown] = useState<'boxes' | 'cards'>(card && !box ? 'cards' : 'boxes');
-  // Not in the address: nobody selected it, so a handover does not start with it.
+  // Not in the address, because nobody selected it: a handover must not start with it.
   const [first, setFirst] = useState<string>();
   const shownBox = box ?? (card || shown === 'cards' ? undefined : first);
   if (counts && counts.cards === 0 && counts.boxes === 0) return <NothingYet />;
@@ -54,7 +54,7 @@ export function BoxesView({ project }: { project: string }) {
   );
 }
 
-/** What can be created here. */
+/** The menu of things to create. */
 function NewMenu({ commit }: { commit: ContextId | undefined }) {
   const items: readonly MenuEntry[] = [
     { name: 'Card…', icon: FilePlus, act: open(newCardForm()) },

@@ -1,7 +1,7 @@
 import type { BoxEntry, Card, ContextId, Entry } from '../../../core/contract/index.js';
 import type { Family } from '../../parts';
 
-/** The color family of a card: that of the entry it becomes. */
+/** The color family of a card: the family of the entry that it becomes. */
 export function familyOfCard({ type, metadata }: Pick<Card, 'type' | 'metadata'>): Family {
   if (type.startsWith('tool.')) return 'tool';
   if (type === 'agent.thought' || type === 'task.deliverable') return 'assistant';
@@ -19,7 +19,7 @@ export const asEntry = ({ cardId: _, ...entry }: BoxEntry, index: number): Entry
 /** An entry, or a tool call with its result (null if it has none). */
 export type Block = { readonly entry: Entry; readonly cardId: string; readonly result?: Entry | null };
 
-/** Joins tool calls with their results, in order. Hidden entries are left out. */
+/** Joins tool calls with their results, in order. Hidden entries are omitted. */
 export function blocksOf(entries: readonly BoxEntry[]): Block[] {
   const shown = entries.filter((entry) => !entry.marks?.includes('hidden'));
   const results = new Map(

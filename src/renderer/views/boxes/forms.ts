@@ -10,7 +10,7 @@ const shown = async (place: { readonly box?: string; readonly card?: string | un
   notify(notice);
 };
 
-/** Writes a new card, into a box if one is given. */
+/** Writes a new card, optionally into a box. */
 export const newCardForm = (box?: Box): FormSpec => ({
   title: 'New card',
   intro: box
@@ -27,7 +27,7 @@ export const newCardForm = (box?: Box): FormSpec => ({
   },
 });
 
-/** Changes a card in place. Turns that hold it forbid that. */
+/** Changes a card in place. The engine refuses this while a turn holds the card. */
 export const editCardForm = (card: Card): FormSpec => ({
   title: 'Edit card',
   intro: 'The earlier content stays in the audit trail. A card that a turn holds cannot be changed: copy it instead.',
@@ -41,7 +41,7 @@ export const editCardForm = (card: Card): FormSpec => ({
   },
 });
 
-/** Writes a new card that starts with the content of another one. */
+/** Writes a new card, starting with the content of another card. */
 export const copyCardForm = (card: Card): FormSpec => ({
   ...newCardForm(),
   title: 'Copy card',
@@ -96,7 +96,7 @@ export const replaceForm = ({ boxId, cardIds }: Box): FormSpec => ({
   },
 });
 
-/** Starts a second box from the cards of this one. */
+/** Creates a second box from the cards of this box. */
 export const branchForm = ({ cardIds }: Box): FormSpec => ({
   title: 'Branch box',
   intro: 'A second box starts with the cards that you keep. This box stays as it is.',
@@ -120,7 +120,7 @@ export async function removeCard(card: Card): Promise<void> {
   }
 }
 
-/** Restores a deleted card: adding it again does that. */
+/** Restores a deleted card by adding it again. */
 export async function restoreCard(card: Card): Promise<void> {
   try {
     const { deletedAt: _, ...again } = card;

@@ -16,12 +16,12 @@ import { type List, useList } from './useList';
 import { useSelection } from './useSelection';
 
 const noneOpened: ReadonlySet<number> = new Set();
-/** Rows per request for tickets, so that not every step of scrolling makes one. */
+/** The number of rows per request for tickets, so that not every scroll step sends a request. */
 const ticketBlock = 100;
-/** Rows loaded before and after the visible ones in a chain that is too long to be loaded completely. */
+/** The number of rows to load before and after the visible rows, if a chain is too long to be loaded completely. */
 const loadedAround = 200;
 
-/** The chain of a project, newest commit first. Another session is another list with its own selection, filter and scroll position. */
+/** The chain of a project, newest commit first. Each session has its own list with selection, filter and scroll position. */
 export function ChainView({ project }: { project: string }) {
   const session = useNavigation(({ route }) => route.session);
   return <Chain key={session ?? ''} project={project} session={session} />;
@@ -83,7 +83,7 @@ interface LoadedProps {
   readonly onOpen: (at: number) => void;
   /** Clears the filter. */
   readonly onClear: () => void;
-  /** The tools above the list; they get a function that moves the focus to the list. */
+  /** Draws the tools above the list. Receives a function that moves the focus to the list. */
   readonly children: (focusList: () => void) => React.ReactNode;
 }
 
@@ -126,7 +126,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
       event.preventDefault();
       return move({ against: against === selectedRow.commit.id ? undefined : selectedRow.commit.id });
     }
-    // The commit of the address may be on a page that is not loaded yet.
+    // The selected commit may be on a page that is not loaded yet.
     if (!selectedRow && selected && event.key === 'Enter') return go({ view: 'context' });
     if (selectedRow && runByKey(commitActions(selectedRow.commit, against, selectedRow), event.key)) event.preventDefault();
   };
@@ -175,14 +175,14 @@ const compactionsAmong = ({ rows, itemAt }: List, items: readonly { readonly ind
     return kind !== 'fold' && commit?.type === 'compaction' ? [commit.id] : [];
   });
 
-/** Focuses the list in the same step in which its rows appear: a key pressed on sight of them reaches the list. */
+/** Focuses the list in the same step in which its rows appear, so that a key pressed then reaches the list. */
 function useFocusAtStart(scroller: React.RefObject<HTMLDivElement | null>): void {
   useLayoutEffect(() => {
     if (!useUi.getState().sheet) scroller.current?.focus({ preventScroll: true });
   }, [scroller]);
 }
 
-/** Loads the rows around those in view. Rows that are neighbors in a folded or filtered list may be far apart in the chain. */
+/** Loads the rows around the visible rows. Neighboring rows of a folded or filtered list may be far apart in the chain. */
 function useNeededRows(list: List, first: number, last: number): void {
   useEffect(() => {
     if (list.whole) return;
@@ -190,7 +190,7 @@ function useNeededRows(list: List, first: number, last: number): void {
   }, [list, first, last]);
 }
 
-/** The ranges of rows that the list shows between two of its places. */
+/** The ranges of chain rows between two positions of the list. */
 function spansOf({ count, itemAt }: List, from: number, to: number): [number, number][] {
   const spans: [number, number][] = [];
   for (let place = Math.max(0, from); place < Math.min(count || 1, to); place++) {
@@ -202,7 +202,7 @@ function spansOf({ count, itemAt }: List, from: number, to: number): [number, nu
   return spans;
 }
 
-/** Shorter lists need no minimap. */
+/** The shortest list with a minimap. */
 const minRowsForMinimap = 30;
 
 function Overview({ list: { shown, shapes }, virtual }: { list: List; virtual: Virtualizer<HTMLDivElement, Element> }) {
@@ -221,7 +221,7 @@ function Overview({ list: { shown, shapes }, virtual }: { list: List; virtual: V
   );
 }
 
-/** The commits between two places of the list, extended to whole blocks of rows. */
+/** The commits between two positions of the list, extended to whole blocks of rows. */
 function idsAround({ count, commitAt }: List, from: number, to: number): ContextId[] {
   const ids: ContextId[] = [];
   for (let n = Math.floor(from / ticketBlock) * ticketBlock; n < Math.min(count, (Math.floor(to / ticketBlock) + 1) * ticketBlock); n++) {

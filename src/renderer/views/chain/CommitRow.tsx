@@ -7,7 +7,7 @@ import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
 
-/** The context after the commit: as the provider of its last call counted it, else as estimated. */
+/** The size of the context after the commit: the provider's count of its last call, else the estimate. */
 function ContextTokens({ row }: { row: GraphRow }) {
   const { countedTokens, contextTokens, commit } = row;
   const own = `about ${say.exact(commit.tokenCount)} of them in this commit`;
@@ -31,13 +31,13 @@ const Columns = ({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'm
   </>
 );
 
-/** What the summary of a compaction does not mention, in the columns that a compaction leaves empty. */
+/** The losses of a compaction's summary, shown in columns that are empty for compactions. */
 function NotMentioned({ losses }: { losses: Losses | undefined }) {
   const words = notMentioned(losses ?? []);
   return <span className="chain-lost ellipsis muted">{words !== '' && `Not mentioned: ${words}`}</span>;
 }
 
-/** The price of the calls whose replies the commit was the first to contain. Empty without a price. */
+/** The price of the calls whose replies appear first in the commit. Empty without a price. */
 function Cost({ facts }: { facts: RowFacts | undefined }) {
   const cost = facts?.cost;
   return (
@@ -47,13 +47,13 @@ function Cost({ facts }: { facts: RowFacts | undefined }) {
   );
 }
 
-/** What a compaction replaced and left: as counted before and after it, else as estimated. */
+/** The tokens before and after a compaction: the provider's counts, else the estimates. */
 function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
   const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈ ${say.compact(estimate)}` : say.exact(counted));
   return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)}`;
 }
 
-/** How the two numbers of a compaction are known. */
+/** How the two numbers of a compaction were determined. */
 const compactedHow = ({ compacted }: GraphRow): string => {
   const how = (counted: number | undefined): string => (counted === undefined ? basis.estimated : basis.counted);
   return `Tokens before: ${how(compacted?.before)}. After: ${how(compacted?.after)}.`;
@@ -73,7 +73,7 @@ interface CommitRowProps {
   readonly tickets: readonly TicketAtCommit[] | undefined;
   /** Undefined until it is loaded. */
   readonly facts: RowFacts | undefined;
-  /** What the summary of a compaction does not mention; undefined until it is found. */
+  /** The losses of a compaction's summary; undefined until they are loaded. */
   readonly losses: Losses | undefined;
   readonly onMenu: (row: GraphRow) => void;
 }
@@ -182,7 +182,7 @@ const TurnNumber = ({ turn }: { turn: number | undefined }) => (
   </span>
 );
 
-/** The mark of a commit's agent. Its name, the model and the principal appear on hover: the title needs the room. */
+/** The mark of a commit's agent. The name, the model and the principal are in the tooltip, because the title needs the space. */
 function Agent({ row, facts }: { row: GraphRow; facts: RowFacts | undefined }) {
   const { template, principal } = row.commit;
   const [agent = template, subagent] = template.split('/', 2);
@@ -221,7 +221,7 @@ function RowNumbers({ facts }: { facts: RowFacts | undefined }) {
   );
 }
 
-/** Minutes and seconds, such as 7:14; hours where there are any. A shorter time than it can show is no 0:00. */
+/** Minutes and seconds, such as 7:14, with hours if necessary. A time below the shortest value is not shown as 0:00. */
 function clock(ms: number): string {
   if (ms < 1_000) return '< 1 s';
   const seconds = Math.round(ms / 1_000);
@@ -242,7 +242,7 @@ function TicketsHere({ tickets }: { tickets: readonly TicketAtCommit[] }) {
   );
 }
 
-/** The tokens of the context, with those of this commit highlighted. */
+/** The tokens of the context, with the tokens of this commit highlighted. */
 function Spark({ all, own, most }: { all: number; own: number; most: number }) {
   const wide = Math.max(1, (all / most) * 54);
   const part = Math.min(wide, Math.max(1, (own / most) * 54));

@@ -5,7 +5,7 @@ import type { Link } from './rows';
 /** Height of a row in CSS pixels. */
 export const rowHeight = 28;
 const laneWidth = 13;
-/** Lanes beyond this one are drawn on top of each other, so that the graph leaves room for the titles. */
+/** Lanes from this number on are drawn on top of each other, to leave space for the titles. */
 const laneCap = 9;
 
 /** The color of a lane, as a CSS value. */
@@ -39,9 +39,9 @@ export function LinkLine({ link }: { link: Link }) {
 interface LanesProps {
   readonly row: GraphRow;
   readonly width: number;
-  /** The row is a folded run of commits, drawn as a dotted line. */
+  /** True for a folded run of commits, which is drawn as a dotted line. */
   readonly folded?: boolean;
-  /** Draws only the dot, because the neighboring rows of a filtered list are not its neighbors in the chain. */
+  /** True to draw only the dot, because neighboring rows of a filtered list are not neighbors in the chain. */
   readonly alone?: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { ChainRow, RowShape } from './rows';
 
 interface MinimapProps {
   readonly list: readonly ChainRow[];
-  /** Every row of the chain, by its place in the chain. */
+  /** Facts about every row, by its position in the chain. */
   readonly rows: readonly RowShape[];
   /** The visible part of the list, from 0 to 1. */
   readonly from: number;
@@ -62,7 +62,7 @@ function draw(element: HTMLCanvasElement, list: readonly ChainRow[], shapes: rea
   const color = (name: string) => style.getPropertyValue(name);
   const rows = list.map((item) => shapes[item.at]);
   const most = rows.reduce((max, row) => Math.max(max, row?.tokens ?? 0), 1);
-  // Several rows can share a line of pixels; a mark is then drawn fainter, by its share of the line.
+  // If several rows share a line of pixels, a mark is fainter according to its share of the line.
   const tall = Math.min(height / Math.max(1, rows.length), 4);
   const perLine = Math.max(1, Math.ceil(1 / tall));
   for (let at = 0; at < rows.length; at += perLine) {

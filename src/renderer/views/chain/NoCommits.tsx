@@ -25,7 +25,7 @@ export function NoCommits({ filtered }: { filtered: boolean }) {
   );
 }
 
-/** What the chain shows while no row contains the filter's words. */
+/** The empty state if no row contains the filter's words. */
 export const NoMatches = ({ onClear }: { onClear: () => void }) => (
   <Empty title="No matching commits" actions={<Button onClick={onClear}>Clear the filter</Button>}>
     Commits whose title, branch, id, agent, author, type or tags contain the words appear here. To search the contents, press Ctrl K.

@@ -3,7 +3,7 @@ import { go } from '../../state';
 
 const draggedCommit = 'text/x-stemma-commit';
 
-/** Drag and drop for a row: dropping a commit on another one compares them, the dragged one first. By keyboard: Space, then d. */
+/** Drag and drop for a row: dropping a commit on another commit compares them, the dragged commit first. By keyboard: Space, then d. */
 export const comparing = (id: ContextId): React.HTMLAttributes<HTMLElement> & { draggable: true } => {
   const isOver = (event: React.DragEvent): boolean => event.dataTransfer.types.includes(draggedCommit);
   const mark = (event: React.DragEvent, over: boolean): void => void event.currentTarget.classList.toggle('dropping', over);

@@ -1,12 +1,12 @@
 import type { GraphMap, GraphRow } from '../../../core/contract/index.js';
 
-/** A row of the list: one commit by its place in the graph, or a folded run of commits from `at` up to, not including, `end`. */
+/** A row of the list: one commit by its position in the graph, or a folded run of commits from `at` to `end` (exclusive). */
 export type ChainRow = { readonly kind: 'commit'; readonly at: number } | { readonly kind: 'fold'; readonly at: number; readonly end: number };
 
-/** As in the contract, whose schemas stay out of the first page. */
+/** The same as in the contract. Copied here, so that the first page does not load the contract's schemas. */
 export const graphMarks = { compaction: 1, errors: 2, end: 4, plain: 8 } as const;
 
-/** Longer runs are folded, except for some rows at each end. */
+/** Runs longer than this are folded, except for some rows at each end. */
 const longRun = 32;
 const keptAtEnds = 6;
 
@@ -23,14 +23,14 @@ function isPlain(row: GraphRow): boolean {
   );
 }
 
-/** What folding and the minimap need to know of a row. */
+/** The facts about a row that folding and the minimap need. */
 export interface RowShape {
   readonly plain: boolean;
   readonly lane: number;
   readonly tokens: number;
   readonly compaction: boolean;
   readonly errors: boolean;
-  /** The end of a branch, or a fork. */
+  /** True for the tip of a branch or a fork. */
   readonly end: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface Link {
   readonly to: { readonly row: number; readonly lane: number };
 }
 
-/** Longer lines are not drawn: they would only clutter the graph. */
+/** Lines longer than this are not drawn, because they would clutter the graph. */
 const maxLinkLength = 80;
 
 /** The lines between subagents and their calls, for the listed rows. */

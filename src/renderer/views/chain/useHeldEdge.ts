@@ -3,10 +3,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { rowHeight } from './Lanes';
 import type { List } from './useList';
 
-/**
- * New commits do not move the rows on the screen: the row at the upper edge stays there, unless the list is scrolled to
- * its top.
- */
+/** Keeps the rows on the screen in place when new commits arrive: the row at the upper edge stays there, unless the list is scrolled to its top. */
 export function useHeldEdge(scroller: React.RefObject<HTMLElement | null>, { shown, version, count, commitAt, placeOf }: List): void {
   const edge = useRef<{ readonly id: ContextId; readonly offset: number }>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a changed list can move the rows

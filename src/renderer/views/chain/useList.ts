@@ -3,34 +3,34 @@ import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { chainOf, type Ranges, readOn, useChainMap, useProject, useRanges, wholeChainLimit } from '../../state';
 import { type ChainRow, filterRows, foldRows, type Link, linksOf, type RowShape, shapesOf, shapesOfMap } from './rows';
 
-/** Which commits are listed, and how. */
+/** The filter and the folding of the list. */
 export interface Wanted {
   readonly project: string;
   readonly session: string | undefined;
   readonly words: string;
-  /** Shows long runs without branches as one row, except the opened ones. */
+  /** True to show long runs without branches as one row, except for opened runs. */
   readonly fold: boolean;
   readonly opened: ReadonlySet<number>;
 }
 
-/** The listed rows, by their place in the list. */
+/** The listed rows, by their position in the list. */
 export interface List {
   readonly rows: Ranges<GraphRow>;
   /** Changes whenever `rows` changes. */
   readonly version: number;
   readonly total: number | undefined;
-  /** The chain is short enough to be loaded completely. */
+  /** True if the chain is short enough to be loaded completely. */
   readonly whole: boolean;
-  /** The rows after filtering and folding; undefined while too little of the chain is known. */
+  /** The rows after filtering and folding; undefined until enough of the chain is loaded. */
   readonly shown: readonly ChainRow[] | undefined;
-  /** Every row of the chain in short; undefined while too little is known. */
+  /** Facts about every row of the chain; undefined until enough of it is loaded. */
   readonly shapes: readonly RowShape[] | undefined;
   readonly links: readonly Link[];
   readonly count: number;
   readonly itemAt: (place: number) => ChainRow;
-  /** The commit at a place; undefined for a folded run and for a row that is not loaded. */
+  /** The commit at a position; undefined for a folded run or a row that is not loaded. */
   readonly commitAt: (place: number) => ContextId | undefined;
-  /** The place of a commit, or -1 if it is not listed. */
+  /** The position of a commit, or -1 if it is not listed. */
   readonly placeOf: (id: ContextId | undefined) => number;
   /** Number of lanes, and tokens of the largest context, among the loaded rows. */
   readonly lanes: number;
@@ -45,7 +45,7 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
   const total = rows.total();
   const whole = total !== undefined && total <= wholeChainLimit;
 
-  // Short chains are loaded completely, page after page; long ones as they are scrolled to.
+  // Loads short chains completely, page after page, and long chains as they are scrolled to.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives requests the next one
   useEffect(() => readOn(rows), [rows, version]);
 
@@ -93,7 +93,7 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
   return { rows, version, total, whole, shown, shapes, links, count, itemAt, commitAt, placeOf, lanes, most };
 }
 
-/** Milliseconds without a key after which a long chain is filtered. */
+/** Milliseconds after the last key press before a long chain is filtered. */
 const restMs = 200;
 
 function useRested(words: string): string {
@@ -105,7 +105,7 @@ function useRested(words: string): string {
   return rested;
 }
 
-/** Every row of the chain; undefined while one is missing. */
+/** Every row of the chain; undefined while a row is missing. */
 function allOf(rows: Ranges<GraphRow>): readonly GraphRow[] | undefined {
   const all: GraphRow[] = [];
   for (let n = 0; n < (rows.total() ?? 0); n++) {

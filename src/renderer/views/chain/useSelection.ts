@@ -17,7 +17,7 @@ export function useSelection(list: List, selected: ContextId | undefined, scroll
   const { commitAt, itemAt, placeOf } = list;
   const place = useMemo(() => placeOf(selected), [placeOf, selected]);
 
-  // The commit of the address is scrolled into view once, as soon as the list contains it.
+  // Scrolls the selected commit into view once, as soon as the list contains it.
   const shown = useRef<string>(undefined);
   useEffect(() => {
     if (place < 0 || shown.current === selected) return;
@@ -25,7 +25,7 @@ export function useSelection(list: List, selected: ContextId | undefined, scroll
     scroller.scrollToIndex(place, { align: 'auto' });
   }, [place, selected, scroller]);
 
-  /** A place that was selected before its page was loaded. */
+  /** A position that was selected before its page was loaded. */
   const awaited = useRef<number>(undefined);
   const selectAt = (n: number): void => {
     const id = commitAt(n);

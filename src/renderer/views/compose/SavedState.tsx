@@ -8,14 +8,14 @@ import { layerName } from './layers';
 interface SavedStateProps {
   readonly project: string;
   readonly commit: ContextId;
-  /** The texts of the layers as they are shown. */
+  /** The texts of the displayed layers. */
   readonly blocks: Readonly<Record<string, string>>;
   readonly onClose: () => void;
-  /** Receives the saved blocks, to try them. */
+  /** Called with the saved blocks to try them. */
   readonly onUse: (contexts: Readonly<Record<string, string>>) => void;
 }
 
-/** The blocks that services answer anew at each call, and that can be saved to get them as they were. */
+/** The blocks that services compute again at each call. They can be saved so that a later call gets the same blocks. */
 const savable = ['todo__context', 'knowledge__context', 'experience__context'];
 
 /** A sheet with the shared state (the blackboard) that was saved with a commit or before it. */

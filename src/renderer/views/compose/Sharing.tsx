@@ -4,7 +4,7 @@ import { notify, refreshProject } from '../../state';
 import type { Trial } from './trial';
 
 export interface SharingProps {
-  /** The setting of the project; undefined while it is read. */
+  /** The setting of the project; undefined while it is loading. */
   readonly ofProject: boolean | undefined;
   readonly trial: Trial;
   readonly onChange: (trial: Trial) => void;

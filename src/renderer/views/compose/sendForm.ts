@@ -4,7 +4,7 @@ import { type FormSpec, givenIn, textIn } from '../../state';
 import { divided } from './send';
 import type { useSending } from './useSending';
 
-/** Asks which model gets the composition, and what it is asked. */
+/** The form that asks for the model and the question to send with the composition. */
 export function sendForm(messages: readonly ComposedMessage[], send: ReturnType<typeof useSending>['send']): FormSpec {
   const { before, question } = divided(messages);
   return {

@@ -5,14 +5,14 @@ import type { Client } from '../../client';
 export type Composition = Awaited<ReturnType<Client['compose']['rows']>>;
 export type ComposedRow = Composition['rows'][number];
 
-/** Rows of a page, and the most characters of a text in it. */
+/** The number of rows in a page, and the longest text in it in characters. */
 export const pageSize = 50;
 export const maxTextLength = 4_000;
 
 /** The changes that a person tries out. */
 export interface Trial {
   readonly process: Process;
-  /** Undefined follows the setting of the project. */
+  /** Undefined means the setting of the project. */
   readonly sharing: boolean | undefined;
   readonly query: string;
   readonly systemPrompt: string | undefined;
@@ -32,7 +32,7 @@ export const inputOf = (id: ContextId, trial: Trial) => ({
   ...(Object.keys(trial.contexts).length > 0 && { contexts: trial.contexts }),
 });
 
-/** The text that the editor of a layer starts with: the tried text, otherwise the recorded one. */
+/** The initial text of a layer's editor: the tried text, otherwise the recorded text. */
 export const textToEdit = (trial: Trial, layer: string, base: Composition, now: Composition): string =>
   layer === 'system_prompt' ? (trial.systemPrompt ?? now.texts?.now[layer] ?? '') : (trial.contexts[layer] ?? base.texts?.recorded[layer] ?? '');
 

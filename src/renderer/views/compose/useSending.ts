@@ -3,7 +3,7 @@ import type { ComposedMessage, ContextId } from '../../../core/contract/index.js
 import { api } from '../../client';
 import { refreshProject } from '../../state';
 
-/** A composition on its way to a model, and the reply so far. */
+/** A composition that is being sent to a model, and the reply so far. */
 export interface Sending {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly text: string;
@@ -18,7 +18,7 @@ interface SendInput {
   readonly model: string | undefined;
 }
 
-/** Sends a composition to a model: its messages start a new chain, and the reply is a commit of it. */
+/** Sends a composition to a model. Its messages start a new chain, and the reply is a commit of that chain. */
 export function useSending(): {
   readonly sending: Sending | undefined;
   readonly send: (input: SendInput) => Promise<void>;
@@ -39,8 +39,8 @@ export function useSending(): {
 }
 
 /**
- * Stores the messages as a chain of their own. The system messages are a version of the template `composition`: an agent of a template is
- * sent its content as the system prompt.
+ * Stores the messages as a new chain. The system messages become a version of the template `composition`, because the content of a template is sent
+ * as the system prompt.
  */
 async function beginChain(composed: readonly ComposedMessage[]): Promise<ContextId> {
   const system = composed.filter(({ role, content }) => role === 'system' && content.trim() !== '').map(({ content }) => content);

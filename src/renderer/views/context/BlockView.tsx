@@ -16,7 +16,7 @@ interface BlockViewProps {
   readonly onEdit: (entry: Entry) => void;
 }
 
-/** An entry, or a tool call with its result. An empty frame of its height until it is loaded. */
+/** An entry, or a tool call with its result. Until it is loaded, an empty frame of its estimated height. */
 export function BlockView({ block, entries, height, subagent, onFork, onEdit }: BlockViewProps) {
   const entry = entries.at(block.first);
   if (!entry) return <div className="block-frame" style={{ height: Math.min(height, 320) }} />;
@@ -46,7 +46,7 @@ export function BlockView({ block, entries, height, subagent, onFork, onEdit }: 
   );
 }
 
-/** A message that a person typed: not a command, and nothing that the agent added. */
+/** Whether an entry is a message that a person typed, and neither a command nor added by the agent. */
 const isEditable = ({ role, kind, marks = [] }: Entry): boolean =>
   role === 'user' && kind === 'text' && !marks.includes('meta') && !marks.includes('command') && !marks.includes('hidden');
 

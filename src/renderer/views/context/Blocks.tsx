@@ -10,7 +10,7 @@ interface BlocksProps {
   readonly reader: Reader;
   /** The model calls of the context, by the first entry of each reply. */
   readonly calls: ReadonlyMap<string, RequestRow>;
-  /** The text that is searched for: folded text that contains it unfolds. */
+  /** The searched text. Folded text that contains it unfolds. */
   readonly sought: string;
   readonly stop: Stop;
   readonly project: string;

@@ -4,9 +4,9 @@ import { api } from '../../client';
 import { basis, Proof, say } from '../../parts';
 import { go } from '../../state';
 
-/** The calls of this many commits are kept. */
+/** The number of commits whose calls are kept. */
 const maxCommits = 400;
-/** Commits that only pass by while the list scrolls are not asked for. */
+/** Milliseconds before calls are requested, so that commits that only scroll past are not requested. */
 const restMs = 120;
 
 /**
@@ -29,7 +29,7 @@ export function useCalls(project: string, commits: readonly ContextId[], isRead:
       for (const id of commits) {
         if (known.has(id)) continue;
         known.add(id);
-        // Without its calls, a context has no lines above replies. They are asked for again when the commit is back in view.
+        // Without its calls, a context has no lines above replies. They are requested again when the commit is back in view.
         api.request.list({ id }).then(
           (rows) => setCalls((before) => new Map([...before, ...rows.flatMap((row) => (row.replyKey ? [[row.replyKey, row] as const] : []))])),
           () => known.delete(id),

@@ -48,14 +48,14 @@ export function ContextView({ project }: { project: string }) {
   );
 }
 
-/** The outline of a context; until it has arrived, the part of it that contains what is selected. */
+/** The outline of a context; until it has arrived, the part around the selection. */
 function useOutline(project: string, commit: ContextId | undefined, stop: Stop, unsent: boolean): Query<Outline> {
   const entry = useNavigation(({ route }) => route.entry);
   const key = commit ? `${project} ${commit} ${stop} ${unsent}` : null;
   const begun = useQuery(key, () => beginningOf(project, commit as ContextId, stop, unsent));
   const whole = useQuery(key, async () => {
     const outline = await outlineOf(project, commit as ContextId, stop, unsent);
-    // Ask for the first entries now: the parts around them will ask the engine for more.
+    // Requests the first entries before the surrounding components send their own requests.
     const { from, to } = firstInView(outline.rows, commit as ContextId, entry);
     entriesOf(project, commit as ContextId, stop, unsent).need(from, to);
     return outline;
@@ -67,7 +67,7 @@ function useOutline(project: string, commit: ContextId | undefined, stop: Stop, 
 /** Entries that fill the view when a context opens. */
 const firstEntries = 8;
 
-/** The entries that a context shows first: from the linked one, else from the prompt of the commit. */
+/** The entries that a context shows first: from the linked entry on, else from the prompt of the commit on. */
 function firstInView(rows: Outline['rows'], commit: ContextId, linked: string | undefined): { readonly from: number; readonly to: number } {
   const place = linked ? rows.findIndex(({ key }) => key === linked) : rows.findLastIndex((row) => row.commit === commit && row.prompt);
   const from = place >= 0 ? place : rows.length - 1;
@@ -80,7 +80,7 @@ function IfDamaged({ project, commit }: Pick<Shown, 'project' | 'commit'>) {
   return query.status === 'done' && query.data.damaged ? <Damaged /> : null;
 }
 
-/** The words of the search hit that is open. They stay highlighted while its entry is selected. */
+/** The words of the open search hit. They stay highlighted while its entry is selected. */
 function useOpenedHit(scroller: React.RefObject<HTMLElement | null>, finding: boolean): readonly string[] {
   const { entry, words } = useHit();
   const selected = useNavigation(({ route }) => route.entry);

@@ -26,7 +26,7 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
     if (place >= 0) jumpTo(place);
   };
   const { rows, seams, from, to, selectedEntry, entries } = reader;
-  // The shares of a part would say nothing about the context.
+  // No bar for a part, because its shares say nothing about the whole context.
   const drawn = outline.isPart ? noRows : rows;
   return (
     <div className="context-top">

@@ -15,12 +15,12 @@ interface EditPromptProps {
 type Step =
   | { readonly phase: 'editing' }
   | { readonly phase: 'working'; readonly what: string }
-  /** The recorded folder does not exist here: the person names another one. */
+  /** True if the recorded folder does not exist on this machine, so that the person must name another folder. */
   | { readonly phase: 'folder'; readonly recorded: string }
   | { readonly phase: 'by hand'; readonly command: string }
   | { readonly phase: 'failed'; readonly error: unknown };
 
-/** A prompt as an editor in its place. The agent that wrote the context continues the fork. */
+/** A prompt as an inline editor. The agent that wrote the context continues the fork. */
 export function EditPrompt({ project, draft, below }: EditPromptProps) {
   const { commit, text, original } = draft;
   const shown = useCommit(project, commit);
@@ -78,7 +78,7 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
   );
 }
 
-/** Drops a draft, and offers to bring it back. */
+/** Drops a draft, and offers to restore it. */
 function discard(project: string, draft: ForkDraft): void {
   keepForkDraft(project, draft.commit, undefined);
   notify('Discarded the draft', { name: 'Undo', act: () => keepForkDraft(project, draft.commit, draft) });
@@ -106,7 +106,7 @@ const openFork = (view: 'context' | 'run') => async (fork: Commit) => {
   return undefined;
 };
 
-/** Makes the fork of a draft and acts on it. The fork is made once for each text, so that a second try adds no second branch. */
+/** Makes the fork of a draft and runs an action on it. Each text is forked only once, so that a second try adds no second branch. */
 function useFork(project: string, { commit, key, text, original, name }: ForkDraft) {
   const [step, setStep] = useState<Step>({ phase: 'editing' });
   const made = useRef<{ readonly text: string; readonly fork: Commit }>(undefined);
@@ -142,7 +142,7 @@ interface MissingProps {
   readonly onContinue: () => void;
 }
 
-/** What the last step lacks: a folder, a terminal, or success. */
+/** The problem of the last step: no folder, no terminal, or an error. */
 function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
   switch (step.phase) {
     case 'failed':
@@ -179,7 +179,7 @@ function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
   }
 }
 
-/** Hands a fork to its agent in a terminal. Returns what is missing; undefined once the terminal is open. */
+/** Opens a fork with its agent in a terminal. Returns the problem; undefined if the terminal is open. */
 async function continueFork(id: ContextId, agent: Runtime, folder: string): Promise<Step | undefined> {
   const where = { id, agent, ...(folder && { cwd: folder }) };
   const planned = await api.export.resume({ ...where, dryRun: true });

@@ -10,7 +10,7 @@ interface FindProps {
   readonly commit: ContextId;
   readonly stop: Stop;
   readonly unsent: boolean;
-  /** Whether all entries are in the list, so that each hit has its place. */
+  /** True if the list contains all entries, so that each hit has a position. */
   readonly isWhole: boolean;
   readonly scroller: React.RefObject<HTMLDivElement | null>;
   /** Receives the text to search for, which may be empty. */
@@ -50,7 +50,7 @@ export function Find(props: FindProps) {
   );
 }
 
-/** The state of the search: the typed text, the hits, and the hit that is shown. */
+/** The state of the search: the typed text, the hits, and the current hit. */
 function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: FindProps) {
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
@@ -76,7 +76,7 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
     setAt(next);
     onGo(hits[next] ?? 0);
   };
-  // The first hit is the next one after the top of the screen.
+  // The first hit is the next hit after the top of the screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new answer moves the list
   useEffect(() => {
     if (hits?.length)

@@ -4,8 +4,8 @@ import { Button, say } from '../../parts';
 import { go, move, newest, useLive, useUi } from '../../state';
 
 /**
- * Newer commits of this branch, and the way to them. With *Follow* they are shown as they arrive while the end of the list
- * is visible; a list that is scrolled back stays where it is.
+ * A notice of newer commits of this branch, with a link to them. With *Follow*, they are shown as they arrive while the end of the list is visible; a
+ * list that is scrolled back does not move.
  */
 export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) {
   const latest = useLive((live) => live.next);

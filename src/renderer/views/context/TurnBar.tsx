@@ -2,7 +2,7 @@ import { ChevronDown, ChevronUp } from 'lucide-react';
 import { IconButton, say } from '../../parts';
 import type { Reader } from './useReader';
 
-/** The turn at the top of the list, with buttons to the previous and next one. */
+/** The turn at the top of the list, with buttons to the previous and the next turn. */
 export function TurnBar({ reader }: { reader: Reader }) {
   const { turns, turnCount, turnIndex, entries, goToBlock, stepTurn } = reader;
   const turn = turns[turnIndex];

@@ -4,11 +4,11 @@ import type { Block } from '../../parts';
 /** One turn of a context. */
 export interface Turn {
   readonly commit: ContextId;
-  /** As the breadcrumb counts the turns of the branch; undefined for a compaction, and until the numbers are known. */
+  /** The number of the turn, as in the breadcrumb; undefined for a compaction, and until the numbers are loaded. */
   readonly number: number | undefined;
   readonly firstBlock: number;
   readonly firstEntry: number;
-  /** Where a reader lands: at the prompt, which may follow reminders that the agent added. */
+  /** The position at which reading starts: the prompt, which may follow reminders that the agent added. */
   readonly promptBlock: number;
   readonly promptEntry: number;
   readonly head: string;
@@ -26,7 +26,7 @@ export function turnsOf(
   names: ReadonlyMap<ContextId, string> = new Map(),
   numbers: ReadonlyMap<ContextId, number> = new Map(),
 ): readonly Turn[] {
-  // Names and numbers arrive later than the rows; two parts of the window show the turns.
+  // Names and numbers arrive later than the rows, and two parts of the window show the turns, so each result is cached.
   const turns = known.get(blocks) ?? countTurns(rows, blocks);
   known.set(blocks, turns);
   return turns.map((turn) => ({

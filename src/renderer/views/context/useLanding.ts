@@ -1,19 +1,19 @@
 import type { Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useRef } from 'react';
 
-/** The block is in place when it has not moved for this many frames. */
+/** A block counts as landed if it has not moved for this many frames. */
 const calmFrames = 12;
-/** Longest time that a landing corrects itself on every frame, in milliseconds. */
+/** The longest time in milliseconds during which a landing is corrected on every frame. */
 const longest = 15_000;
-/** Content that arrives after that may move the block by so many pixels. A larger distance is a scroll of somebody else. */
+/** Later content may move the block by this many pixels. A larger distance means that something else scrolled the list. */
 const farthest = 240;
-/** What a person does to scroll ends the landing. A control that receives the focus is scrolled into view, too. */
+/** Events after which the landing ends, because the person scrolls. A control that receives the focus also scrolls into view. */
 const ownScrolling = ['wheel', 'pointerdown', 'touchstart', 'keydown', 'focusin'] as const;
 
 const offsetOf = (target: Element | Range, element: Element): number =>
   target.getBoundingClientRect().top - element.getBoundingClientRect().top - element.clientTop;
 
-/** How much further a block scrolls so that the first highlighted words in it are in view: 0 if they are anyway. */
+/** The distance that a block must scroll further so that its first highlighted words are in view; 0 if they already are. */
 function depthOfHit(block: Element | null, element: Element): number {
   if (!block) return 0;
   for (const range of CSS.highlights?.get('found-here') ?? []) {
@@ -24,10 +24,10 @@ function depthOfHit(block: Element | null, element: Element): number {
   return 0;
 }
 
-/** How far a block is from its place; undefined while it is not drawn. */
+/** The distance of a block from its target position; undefined while it is not drawn. */
 function offOf(element: Element, block: number): number | undefined {
   const found = element.querySelector(`[data-index="${block}"]`);
-  // A prompt counts itself, not a line about the call that stands above it.
+  // For a prompt, measures the prompt itself and not the line about a call above it.
   const target = found?.querySelector('.entry-text.role-user') ?? found;
   return target ? offsetOf(target, element) + depthOfHit(found, element) : undefined;
 }
@@ -50,14 +50,14 @@ export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: 
       let calm = 0;
       let missing = 0;
       let frame = 0;
-      // Once the block was in place, a large distance is a scroll that somebody else wants.
+      // After the block has landed, a large distance means that something else scrolled the list.
       let hasLanded = false;
       const stop = (): void => {
         cancelAnimationFrame(frame);
         held.disconnect();
         for (const event of ownScrolling) element.removeEventListener(event, stopForPerson);
       };
-      // The list itself receives the focus when it opens, which scrolls nothing.
+      // The list itself receives the focus when it opens. This does not scroll.
       const stopForPerson = (event: Event): void => {
         if (event.type !== 'focusin' || event.target !== element) stop();
       };

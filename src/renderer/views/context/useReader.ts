@@ -21,12 +21,12 @@ import { seamsOf, type Turn, turnsOf } from './blocks';
 import { clearFound } from './painting';
 import { useLanding } from './useLanding';
 
-/** The context that is shown. */
+/** The displayed context. */
 export interface Shown {
   readonly project: string;
   readonly commit: ContextId;
   readonly stop: Stop;
-  /** Includes entries that were recorded but never sent to the model. */
+  /** True to include entries that were recorded but never sent to the model. */
   readonly unsent: boolean;
   readonly outline: Outline;
 }
@@ -53,7 +53,7 @@ export function useReader(shown: Shown, onFind: () => void) {
   const selected = useNavigation(({ route }) => route.entry);
   const scroller = useRef<HTMLDivElement>(null);
   const arrival = useArrival(outline);
-  // The list is drawn where reading begins, so that nothing is loaded for the top of it.
+  // Draws the list where reading begins, so that nothing is loaded for its top.
   const [initialOffset] = useState(() => heightBefore(rows, blocks, startOf(shown, selected, turns).entry));
   const [overscan, setOverscan] = useState(1);
   const list = useVirtualizer({
@@ -122,7 +122,7 @@ export function useReader(shown: Shown, onFind: () => void) {
 function cutAt(rows: Outline['rows'], blocks: readonly Block[], entry: number): OutlineRow['key'] | undefined {
   // A tool call stays together with its result, so the cut comes after the result.
   const result = entry >= 0 ? blocks[blockOfEntry(blocks, entry)]?.result : undefined;
-  // An entry that was never sent is no place to cut; the last sent entry before it is.
+  // An entry that was never sent cannot be the cut, so the cut is the last sent entry before it.
   const last = rows.slice(0, (result ?? entry) + 1).findLast((row) => !row.hidden);
   return (last ?? rows.findLast((row) => !row.hidden))?.key;
 }
@@ -130,8 +130,8 @@ function cutAt(rows: Outline['rows'], blocks: readonly Block[], entry: number): 
 type Items = ReturnType<Virtualizer<HTMLDivElement, Element>['getVirtualItems']>;
 
 /**
- * Raises the number of blocks that are drawn beyond the view. The first drawing leaves most of them out, so that what is in view can be read
- * sooner. The others follow so soon that a landing still corrects itself on every frame when their real heights become known.
+ * Raises the number of blocks that are drawn beyond the view. The first drawing omits most of them, so that the visible blocks can be read sooner.
+ * The others follow while a landing is still corrected on every frame, so that their real heights do not move the target.
  */
 function useOverscan(entries: Ranges<Entry>, blocks: readonly Block[], items: Items, setOverscan: (count: number) => void): void {
   const isReadable = items.length > 0 && items.every(({ index }) => entries.at(blocks[index]?.first ?? 0) !== undefined);
@@ -148,13 +148,13 @@ function afterFrames(count: number, act: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** The key of each block. Another function would make the list measure all blocks again. */
+/** The key of each block. Must be a stable function, because a new function makes the list measure all blocks again. */
 const useKeys = (rows: Outline['rows'], blocks: readonly Block[]): ((n: number) => string | number) =>
   useCallback((n) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
 
 /**
- * Notices when the rest of a long context arrives above what is shown. The list then keeps its place (`anchorTo`), and if the person has not
- * acted (`hasMoved`), reading begins again at its place.
+ * Detects that the rest of a long context has arrived above the visible rows. The list then keeps its position (`anchorTo`). If the person has not
+ * acted yet (`hasMoved`), it lands again where reading begins.
  */
 function useArrival({ isPart }: Outline) {
   const wasPart = useRef(isPart);
@@ -170,7 +170,7 @@ function useArrival({ isPart }: Outline) {
   return { anchorTo, hasMoved: () => moved.current, handlers };
 }
 
-/** Room below the last turn, so that its prompt can be at the top too. */
+/** Space below the last turn, so that its prompt can be scrolled to the top. */
 function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly Turn[], visible: number): number {
   const start = list.measurementsCache[turns.at(-1)?.promptBlock ?? 0]?.start ?? 0;
   return Math.max(0, visible - (list.getTotalSize() - start));
@@ -196,13 +196,13 @@ interface StartActions {
 function startOf({ commit, outline: { rows } }: Shown, linked: string | undefined, turns: readonly Turn[]) {
   const place = linked ? rows.findIndex((row) => row.key === linked) : -1;
   if (place >= 0) return { entry: place, isLinked: true };
-  // A commit without visible entries, such as one that only records an event, shows the turn before it.
+  // A commit without visible entries, such as a commit that only records an event, shows the previous turn.
   return { entry: (turns.findLast((turn) => turn.commit === commit) ?? turns.at(-1))?.promptEntry ?? 0, isLinked: false };
 }
 
 /**
- * Scrolls to the linked entry, else to the prompt of the commit, once per context, and again when the rest of a long one arrives; and wherever
- * another part jumps to.
+ * Scrolls to the linked entry, else to the prompt of the commit, once per context and again when the rest of a long context arrives. Also scrolls to
+ * entries that another part of the window jumps to.
  */
 function useStart(
   shown: Shown,

@@ -3,13 +3,13 @@ import type { Entry } from '../../../core/contract/index.js';
 import { Estimate, Fold, familyOf, kindNames, speaker } from '../../parts';
 import { comparable, isRewritten, type Layout, type Piece, piecesOf } from './parts';
 
-/** Longer texts are shown without word marks, because comparing them takes too long. */
+/** Texts longer than this are shown without word marks, because comparing them takes too long. */
 const wordLimit = 40_000;
 
-/** Limits of one comparison. Two texts that exceed them have so little in common that nearly every word would be marked. */
+/** Limits of one comparison. Texts that exceed them have so little in common that nearly every word would be marked. */
 const effort = { scanLimit: 1_000, timeout: 50 };
 
-/** Compares two texts word by word; undefined until that is done, if they are too long, or if marks would cover nearly all of them. */
+/** Compares two texts word by word. Undefined until the comparison is done, if the texts are too long, or if marks would cover nearly all of them. */
 export function usePieces(a: string, b: string): { readonly a: readonly Piece[]; readonly b: readonly Piece[] } | undefined {
   const [pieces, setPieces] = useState<{ a: readonly Piece[]; b: readonly Piece[] }>();
   useEffect(() => {

@@ -77,7 +77,7 @@ export function Comparison({ project, a, b, diff }: ComparisonProps) {
   );
 }
 
-/** The entries of both sides. Those in view are loaded. */
+/** The entries of both sides. Visible entries are loaded. */
 function useSides(
   { project, a, b }: { readonly project: string; readonly a: ContextId; readonly b: ContextId },
   rows: readonly DiffRow[],

@@ -24,7 +24,7 @@ export function DiffView({ project }: { project: string }) {
         api.context.show({ id: a }),
         api.context.show({ id: b }),
       ]);
-      // Before what the heads show, which takes the engine longer.
+      // Requested before the data of the heads, which takes the engine longer.
       needFirstRows(project, a, b, stop, diff);
       return { diff, left, right };
     },

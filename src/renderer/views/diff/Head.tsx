@@ -40,7 +40,7 @@ export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDif
   );
 }
 
-/** What the branches cost since they parted, and what they share: the fork did not pay for that again. */
+/** The cost of each branch since the fork, and of the shared part, which was paid only once. */
 function Since({ ids }: { ids: readonly [ContextId, ContextId] }) {
   const query = useQuery(`sums of ${ids.join(' ')}`, (signal) => api.usage.sides({ ids: [...ids] }, { signal }));
   if (query.status !== 'done') return null;
@@ -68,11 +68,11 @@ interface Size {
   readonly estimated: number;
 }
 
-/** The input of a turn with what came from the cache, if it was counted. */
+/** The input of a turn with its cached part, if it was counted. */
 const inputOf = ({ usage }: ComparedSide): number | null =>
   usage && usage.input !== null ? usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) : null;
 
-/** The figures of a side that are known, with the difference to the other side below each. */
+/** The known figures of a side, each with the difference to the other side below it. */
 function Figures({
   size,
   side,
@@ -135,7 +135,7 @@ function Figures({
   );
 }
 
-/** One figure, and how much more or less it is than on the other side. */
+/** One figure, and its difference to the other side. */
 function Figure(props: { name: string; value: number; from: number | null | undefined; words: (value: number) => string; how: string }) {
   const { name, value, from, words, how } = props;
   const change = from == null ? 0 : value - from;
@@ -155,7 +155,7 @@ function Figure(props: { name: string; value: number; from: number | null | unde
   );
 }
 
-/** The tokens of a context: as the provider of its last call counted them, else the estimate. */
+/** The tokens of a context: the provider's count of its last call, else the estimate. */
 export const ContextSize = ({ counted, estimated }: { counted: number | null; estimated: number }) => (
   <span className="muted" title={counted === null ? undefined : `${basis.counted}: the input of the last call`}>
     {counted === null ? <Estimate of={estimated} /> : `${say.exact(counted)} tok`}

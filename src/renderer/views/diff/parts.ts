@@ -4,7 +4,7 @@ import { textOf } from '../../parts';
 /** `split` shows both sides in two columns, `unified` in one. */
 export type Layout = 'split' | 'unified';
 
-/** A row of the comparison. Numbers are places in the context of the side. */
+/** A row of the comparison. Numbers are positions in the context of the side. */
 export type DiffRow =
   | { readonly kind: 'same'; readonly aStart: number; readonly bStart: number; readonly count: number }
   /** `to` and `from`: the place of a moved entry on the other side. */
@@ -59,9 +59,9 @@ export interface StripSegment {
   readonly weight: number;
 }
 
-/** The widest that a run of unchanged entries gets, in entries, so that differences stay visible. */
+/** The largest width of a run of unchanged entries, in entries, so that differences stay visible. */
 const maxSameWidth = 40;
-/** With more segments than this, single ones are too narrow to see or click. */
+/** With more segments than this, single segments are too narrow to see or click. */
 const maxSegments = 400;
 
 /** The overview of a comparison; empty if it would have too many segments. */
@@ -101,7 +101,7 @@ export function comparable(entry: Entry): string {
   return entry.text ?? (entry.result === undefined ? '' : textOf(entry.result));
 }
 
-/** A part of a text that is in both sides, or that differs. */
+/** A part of a text that is equal on both sides, or that differs. */
 export interface Piece {
   readonly text: string;
   readonly differs: boolean;
@@ -114,10 +114,10 @@ interface Change {
   readonly toB: number;
 }
 
-/** Characters of both texts up to which even a wholly different text is shown with its words marked. */
+/** Up to this total length in characters, even completely different texts are shown with marked words. */
 const shortText = 2_000;
 
-/** Whether so little of two long texts is equal that marked words would say nothing. They are then shown folded, like any long text. */
+/** Whether two long texts have so little in common that marked words would be useless. They are then shown folded, like any long text. */
 export function isRewritten(a: string, b: string, changes: readonly Change[]): boolean {
   const length = a.length + b.length;
   const changed = changes.reduce((sum, { fromA, toA, fromB, toB }) => sum + toA - fromA + toB - fromB, 0);

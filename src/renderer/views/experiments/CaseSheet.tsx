@@ -28,7 +28,7 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
   const save = async () => {
     setIsSaving(true);
     try {
-      // An experiment is saved as a whole, so the existing cases go with the new one.
+      // An experiment is saved as a whole, so the existing cases are sent with the new case.
       const before = chosen === newExperiment ? undefined : await api.experiment.get({ experimentId: chosen });
       const { unanswered: _, ...run } = asked(input);
       const { experimentId } = await api.experiment.save({

@@ -75,7 +75,7 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
   );
 }
 
-/** Sends the spans to a collector, whose address is remembered. */
+/** Sends the spans to a collector and remembers its address. */
 function Collector({ exporting: { blocked, send } }: { exporting: Exporting }) {
   const [address, setAddress] = useState(() => localStorage.getItem(collectorKey) ?? '');
   return (
@@ -162,7 +162,7 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
   );
 }
 
-/** The result is below a list that may be long. */
+/** Scrolls to the result, which is below a list that may be long. */
 const intoView = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
 const contentOf = ({ text, data }: Written): string | Uint8Array<ArrayBuffer> =>

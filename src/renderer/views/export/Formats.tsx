@@ -6,7 +6,7 @@ const uses: Record<ExportUse, string> = { people: 'For people', agents: 'For age
 export const lossText = (counts: ExportFormat['lossCounts']): string =>
   counts.map(({ what, count }) => `${what} (${count.toLocaleString('en-US')})`).join(', ');
 
-/** The formats that a context can be exported to, each with what it leaves out. */
+/** The formats that a context can be exported to, each with its losses. */
 export function Formats(props: { formats: readonly ExportFormat[]; chosen: string | undefined; onChoose: (format: string) => void }) {
   const { formats, chosen, onChoose } = props;
   return (Object.keys(uses) as ExportUse[]).map((use) => {

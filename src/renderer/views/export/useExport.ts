@@ -4,19 +4,19 @@ import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index
 import { api } from '../../client';
 import { type Query, useQuery } from '../../state';
 
-/** The format in which a collector takes a context. */
+/** The format in which a collector receives a context. */
 export const spanFormat = 'otlp-v1';
 
-/** What `export.context` returned, or where `export.spans` sent it. */
+/** The result of `export.context`, or the destination of `export.spans`. */
 export type Written = Awaited<ReturnType<typeof api.export.context>> & { readonly sentTo?: string };
 
-/** How far an export is. */
+/** The state of an export. */
 export type ExportState =
   | { readonly phase: 'asking' | 'writing' }
   | { readonly phase: 'done'; readonly written: Written }
   | { readonly phase: 'failed'; readonly error: unknown };
 
-/** What a person chose in the sheet. */
+/** The choices of a person in the sheet. */
 export interface Choice {
   readonly stop: 'compaction' | 'root';
   readonly format: string | undefined;
@@ -24,7 +24,7 @@ export interface Choice {
   readonly redactIps: boolean;
 }
 
-/** Everything the export sheet shows and does, for one commit. */
+/** The state and the actions of the export sheet for one commit. */
 export function useExport(commit: ContextId, given: Stop) {
   const [choice, setChoice] = useState<Choice>({
     stop: given === 'root' ? 'root' : 'compaction',
@@ -85,7 +85,7 @@ export function useExport(commit: ContextId, given: Stop) {
 /** The format that loses nothing, otherwise the first of the list. */
 const firstChoice = (formats: readonly ExportFormat[]): string | undefined => (formats.find(({ tier }) => tier === 'native') ?? formats[0])?.format;
 
-/** Why an export cannot start yet. What redaction will replace is shown before anything is written. */
+/** Why an export cannot start yet: the replacements of a redaction must be shown before anything is written. */
 function reasonToWait(formats: Query<unknown>, found: Query<unknown>, state: ExportState): string | undefined {
   if (state.phase === 'writing') return 'Writing…';
   if (formats.status === 'failed') return 'The formats could not be listed';

@@ -51,7 +51,7 @@ export function EntryDraftForm({ writing, rows, commit, stop, changes, onDone, o
 }
 
 interface DraftFormProps {
-  /** The entry to edit; without it a new one is written. */
+  /** The entry to edit; without it, the form writes a new entry. */
   readonly entry?: Entry;
   readonly draft?: EntryDraft | undefined;
   readonly onDone: (draft: EntryDraft) => void;

@@ -14,7 +14,7 @@ interface EntryEditorProps {
   readonly onChange: (changes: Changes) => void;
   /** Called when the form for an entry opens or closes. */
   readonly onWriting: (isWriting: boolean) => void;
-  /** The cut cannot be moved, and the entries after it are not shown. */
+  /** True if the cut cannot be moved and the entries after it are not shown. */
   readonly isCutFixed?: boolean;
 }
 

@@ -8,7 +8,7 @@ import type { Changes, Writing } from './plan';
 interface EntryRowsProps {
   readonly rows: readonly OutlineRow[];
   readonly changes: Changes;
-  /** Without it the cut is fixed. */
+  /** Moves the cut. Without it, the cut is fixed. */
   readonly onCut: ((index: number) => void) | undefined;
   readonly onDrop: (index: number) => void;
   readonly onRestore: (key: EntryKey) => void;

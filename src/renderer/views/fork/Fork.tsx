@@ -55,7 +55,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
   const [changes, change] = useState<Changes>(
     () => keptEdits(useDrafts.getState().drafts.get(draftKey), rows.length) ?? noChanges(start >= 0 ? start : rows.length - 1),
   );
-  /** Edits are kept until they become a fork, however the sheet is closed. */
+  /** Keeps edits until they become a fork, even if the sheet is closed. */
   const setChanges = (next: Changes) => {
     change(next);
     keepDraft(draftKey, packChanges(next));
@@ -79,7 +79,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
       });
       setState({ phase: 'created', fork });
       keepDraft(draftKey, null);
-      // The chain shows the new branch at once. Other views keep what they show.
+      // The chain shows the new branch at once. Other views do not change.
       if (route().view === 'chain') move({ commit: fork.id, against: undefined });
       await refreshProject();
     } catch (error) {
@@ -137,7 +137,7 @@ const Size = ({ before, after }: { before: number; after: number }) => (
   </span>
 );
 
-/** A kept draft counts only if it has edits: a cut alone is chosen again at once. */
+/** A stored draft counts only if it has edits, because a cut alone is quickly chosen again. */
 function keptEdits(text: string | undefined, entries: number): Changes | undefined {
   const kept = unpackChanges(text, entries);
   return kept && (kept.dropped.size || kept.replaced.size || kept.inserted.size || kept.appended.length) ? kept : undefined;

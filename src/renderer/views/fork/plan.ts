@@ -11,7 +11,7 @@ export interface Changes {
   readonly appended: readonly EntryDraft[];
 }
 
-/** What a fork keeps and removes, and its edits for the engine. */
+/** The entries that a fork keeps and removes, and its edits for the engine. */
 export interface Plan {
   readonly kept: { readonly entries: number; readonly tokens: number };
   readonly removed: { readonly entries: number; readonly tokens: number };
@@ -75,7 +75,7 @@ export function planOf(rows: readonly OutlineRow[], changes: Changes): Plan {
   };
 }
 
-/** The place of the other half of a tool pair: the result of a call, or the call of a result. */
+/** The position of the other half of a tool pair: the result of a call, or the call of a result. */
 export function partnerOf(rows: readonly OutlineRow[], index: number): number | undefined {
   const row = rows[index];
   if (!row?.toolCallId) return undefined;
@@ -84,7 +84,7 @@ export function partnerOf(rows: readonly OutlineRow[], index: number): number | 
   return found >= 0 ? found : undefined;
 }
 
-/** The entry that is being written: a changed one, a new one before an entry, or a new one at the end. */
+/** The entry that is being written: a changed entry, a new entry before another entry, or a new entry at the end. */
 export type Writing = { readonly kind: 'replace' | 'insert'; readonly index: number } | { readonly kind: 'append' };
 
 /** The changes after the written entry is applied. */

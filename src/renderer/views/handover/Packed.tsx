@@ -2,7 +2,7 @@ import type { PlannedCard } from '../../../core/contract/index.js';
 import { type Family, Fold, say, textOfContent } from '../../parts';
 import { go } from '../../state';
 
-/** A card of a packed box with the reason why it is in it. */
+/** A card of a packed box, with its reason. */
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
 
 const familyOf = ({ type, role }: PackedRow): Family =>

@@ -8,7 +8,7 @@ import { formOfSaved, savedName, savedOf, savedType } from './saved';
 
 const maxSaved = 200;
 
-/** Handover configurations by name: choose one, save the form as one, delete one. Each is a card, so that agents find it too. */
+/** Handover configurations by name, to choose, save and delete. Each is stored as a card, so that agents find it too. */
 export function SavedPacks({ project, form, onLoad }: { project: string; form: PackForm; onLoad: (form: PackForm) => void }) {
   const revision = useProject((state) => state.revision);
   const query = useKept(
@@ -43,7 +43,7 @@ export function SavedPacks({ project, form, onLoad }: { project: string; form: P
   );
 }
 
-/** Saves the form under a name. The same name replaces the earlier one. */
+/** Saves the form under a name. The same name replaces the earlier configuration. */
 const saveForm = (form: PackForm, saved: readonly Card[], onSaved: (form: PackForm) => void): FormSpec => ({
   title: 'Save this handover',
   intro: 'The profile, arguments and rules are saved. Boxes are chosen each time. The same name replaces the earlier one.',

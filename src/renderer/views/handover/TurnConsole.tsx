@@ -6,7 +6,7 @@ import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
 import { Answer, Button, Code, Fold, JobLinks, notifyProblem, say, useWorkedOn } from '../../parts';
 import { ask, useKept, useProject, useQuery } from '../../state';
 
-/** What a person can do in a turn, and what its model sees now. */
+/** The actions of a person in a turn, and the current input of its model. */
 export function TurnConsole({ project, turn }: { project: string; turn: AgentTurn }) {
   const steps = stepsOf(turn);
   const isOpen = turn.endedAt === undefined;
@@ -89,7 +89,7 @@ function BatchResults({ project, batchId }: { project: string; batchId: string }
 
 const readInput = (agentTurnId: string) => api.agent.input({ agentTurnId, preview: true });
 
-/** What the model of the turn would see if it were called now. Looking at it records no call. */
+/** The input that the model of the turn would get now. Showing it records no call. */
 function ModelInput({ project, turn }: { project: string; turn: AgentTurn }) {
   const revision = useProject((state) => state.revision);
   const [isOpen, setOpen] = useState(false);

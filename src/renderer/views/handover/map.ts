@@ -50,7 +50,7 @@ export function arrowsOf(columns: readonly Column[], turns: readonly MapTurn[]):
   });
 }
 
-/** What an agent did to hand over, as a verb. */
+/** The kind of a handover as a verb. */
 export const toolNames: Readonly<Record<string, string>> = {
   delegate_async: 'delegated',
   fork_join: 'forked',

@@ -7,7 +7,7 @@ export const savedType = 'handover.config';
 
 interface Saved {
   readonly name: string;
-  /** As `handover.pack` takes it. */
+  /** The rules in the form of `handover.pack`. */
   readonly handover: Record<string, unknown>;
   readonly form: Omit<PackForm, 'boxes'>;
 }
@@ -27,5 +27,5 @@ const dataOf = (card: Card): Partial<Saved> =>
 /** The name of a saved handover. */
 export const savedName = (card: Card): string => dataOf(card).name ?? card.cardId;
 
-/** The form of a saved handover, with the boxes that are chosen now. */
+/** The form of a saved handover, with the currently chosen boxes. */
 export const formOfSaved = (card: Card, now: PackForm): PackForm => ({ ...now, ...dataOf(card).form, boxes: now.boxes, name: savedName(card) });

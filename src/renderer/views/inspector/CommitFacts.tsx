@@ -100,7 +100,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   );
 }
 
-/** What a commit is, in words: its turn on its branch, or a compaction or snapshot. */
+/** The kind of a commit in words: its turn on its branch, or a compaction or snapshot. */
 function Place({ project, commit }: { project: string; commit: ShownCommit }) {
   const { numbers, of } = useTurnNumbers(project, commit.id);
   if (commit.type === 'compaction') return <>Compaction</>;
@@ -114,7 +114,7 @@ function compareFork({ id, parent }: ShownCommit): void {
   if (parent) void compareWithOriginal(id, parent).catch(notifyProblem);
 }
 
-/** What the agent did in this commit, and what it cost. */
+/** The work of the agent in this commit, and its cost. */
 function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: ShownCommit }) {
   if (!facts) return <div className="work-facts placeholder" aria-hidden />;
   const { model, ms, cost, tools } = facts;
@@ -167,7 +167,7 @@ const kindWords: Readonly<Record<ShownCommit['type'], string>> = {
 
 const folded = 'stemma.provenance';
 
-/** Ids, formats and places in the chain: folded until a person opens them. */
+/** Ids, formats and positions in the chain, folded until a person opens them. */
 function Provenance({ commit }: { commit: ShownCommit }) {
   const { children } = commit;
   return (

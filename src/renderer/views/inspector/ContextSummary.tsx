@@ -5,9 +5,9 @@ import { go, outlineOf, type ShownCommit, shownUsage, useQuery, useUsageOf } fro
 import { seamsOf } from '../context';
 import { toolCounts } from './tools';
 
-/** The tokens of the context at this commit, and what the commit added: tool calls and the last reply. */
+/** The tokens of the context at this commit, and the tool calls and the last reply that the commit added. */
 export function ContextSummary({ project, commit }: { project: string; commit: ShownCommit }) {
-  // Moving through a list by arrow key loads only the commit that stays selected for a moment.
+  // Waits a moment, so that moving through a list by arrow key loads only the commit that stays selected.
   const [settled, setSettled] = useState<ContextId>();
   useEffect(() => {
     const timer = setTimeout(() => setSettled(commit.id), 140);

@@ -4,7 +4,7 @@ import { Estimate, estimatedTokens, Gauge, say, TokenLegend } from '../../parts'
 import { type ForkDraft, outlineOf, shownUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
 import type { Shown } from './shown';
 
-/** What a fork at the prompt that is being edited keeps, what leaves it, and the tokens before and after. */
+/** The entries that a fork at the edited prompt keeps and drops, and the tokens before and after. */
 export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { readonly draft: ForkDraft }) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
@@ -48,7 +48,7 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
   );
 }
 
-/** The entries of a context above and below an edited prompt. The prompt itself stays; `edit` is what the edit adds to its tokens. */
+/** The entries of a context above and below an edited prompt. The prompt itself stays; `edit` is the change of its tokens. */
 function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {
   const place = rows.findIndex((row) => row.key === key);
   const prompt = rows[place];

@@ -2,7 +2,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 import { type ChainFacts, go, type ShownCommit } from '../../state';
 
-/** The forks that stand in the place of a commit or continue it, each with a comparison. */
+/** The forks that replace or continue a commit, each with a link to the comparison. */
 export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: ChainFacts }) {
   const after = (id: ContextId | null): readonly ContextId[] => (id === null ? [] : (facts.forksAfter.get(id) ?? []));
   const forks = [...after(commit.id), ...after(commit.parent)].filter((id) => id !== commit.id);

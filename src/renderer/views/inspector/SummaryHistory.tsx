@@ -5,7 +5,7 @@ import { type ShownCommit, useProject, useQuery } from '../../state';
 
 type Version = Awaited<ReturnType<typeof api.context.versions>>[number];
 
-/** Who changed the summary and the tags of a commit, and which agents were started from it. It is loaded when a person unfolds it. */
+/** The changes of a commit's summary and tags, and the agents that were started from it. Loaded when a person unfolds it. */
 export function SummaryHistory({ project, commit }: { project: string; commit: ShownCommit }) {
   const [open, setOpen] = useState(false);
   return (
@@ -44,7 +44,7 @@ function History({ project, commit: { id } }: { project: string; commit: ShownCo
   );
 }
 
-/** What a change did to the summary and the tags, as rows of a list. */
+/** The changes of the summary and the tags, as rows of a list. */
 function changesOf({ at, author, summary, tags }: Version, n: number): [string, React.ReactNode][] {
   const rows: [string, React.ReactNode][] = [];
   const by = `${say.when(at)}${author === null ? '' : ` · ${author}`}`;

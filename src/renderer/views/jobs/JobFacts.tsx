@@ -16,7 +16,7 @@ const link = (name: string, act: () => void): ReactNode => (
 const permissionsOf = ({ permissions = 'default' }: AgentPerformer): string =>
   permissionOptions.find(({ value }) => value === permissions)?.name ?? permissions;
 
-/** Who works on a job, what it has used of its limits, and what it belongs to. */
+/** The performer of a job, its usage of the limits, and the links to its work. */
 export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
   const isRunning = job.status === 'running';
   return (

@@ -10,10 +10,10 @@ import { argumentsLine, argumentsText, jobTitle, performerName } from './words';
 /** The last lines are drawn first; earlier ones on request. */
 const drawn = 300;
 
-/** A person so near to the end, in pixels, follows new lines. */
+/** Within this many pixels of the end, the list follows new lines. */
 const nearEnd = 40;
 
-/** What happens in a job, as it happens, and its questions. */
+/** The events of a job as they happen, and its questions. */
 export function JobStream({ job, onChange }: { job: Job; onChange: () => void }) {
   const { events, loaded, error } = useJobLog(job.jobId);
   const all = useMemo(() => linesOfJob(events), [events]);
@@ -128,7 +128,7 @@ function Question({ job, question: { requestId, toolName, arguments: given, aske
   const [busy, setBusy] = useState(false);
   const allow = useRef<HTMLButtonElement>(null);
   const isAgent = 'agent' in job.performer;
-  // Nobody who is typing loses the focus.
+  // Does not take the focus from a person who is typing.
   useEffect(() => {
     if (document.activeElement === null || document.activeElement === document.body) allow.current?.focus();
   }, []);

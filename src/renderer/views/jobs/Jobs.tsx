@@ -9,7 +9,7 @@ import { Policies } from './Policies';
 import { useJobs } from './useJobs';
 import { groupsOf } from './words';
 
-/** The jobs of the project as a live list, or what may start by itself. */
+/** The jobs of the project as a live list, or the rules for work that may start by itself. */
 export function JobsView({ project }: { project: string }) {
   const shown = useNavigation(({ route }) => route.kinds) === 'rules' ? 'rules' : 'jobs';
   return (

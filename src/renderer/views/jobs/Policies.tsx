@@ -7,7 +7,7 @@ import { Answer, Button, Empty, IconButton, notifyProblem, say } from '../../par
 import { ask, notify, useKept, useProject, useQuery } from '../../state';
 import { performerName } from './words';
 
-/** What may start by itself on this machine. */
+/** The rules for work that may start by itself on this machine. */
 export function Policies({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const [round, setRound] = useState(0);

@@ -20,7 +20,7 @@ export async function answerJob({ jobId }: Job, requestId: string, allow: boolea
   await api.runner.answer({ jobId, requestId, allow, ...(note.trim() !== '' && { note }) });
 }
 
-/** Stops a job and lets the person go on where it stopped: in a terminal, in the turn, or in the space. */
+/** Stops a job and opens the place where the person can continue it: a terminal, the turn, or the space. */
 export async function takeOver(job: Job, onDone: () => void): Promise<void> {
   if (job.status === 'running') await stopJob(job, onDone);
   const tip = job.commits.at(-1);
@@ -31,7 +31,7 @@ export async function takeOver(job: Job, onDone: () => void): Promise<void> {
   goToWork(job);
 }
 
-/** Opens what a job works on. */
+/** Opens the turn, run, ticket or context that a job works on. */
 export function goToWork({ what, space, ticketId, commits }: Job): void {
   if ('turnId' in what) go({ view: 'handover', handovers: undefined, turn: what.turnId });
   else if ('caseId' in what) go({ view: 'experiments', experiment: what.experimentId });

@@ -1,6 +1,5 @@
-// views/jobs: what models and agents carry out here, as a live list: the stream of a job, its limits, its questions and what it belongs to.
-// A second page lists what may start by itself.
-// `words.ts` is pure.
+// views/jobs: the work of models and agents as a live list: the events of a job, its limits, its questions and its links. A second page lists the
+// work that may start by itself. `words.ts` is pure.
 import './jobs.css';
 
 export { JobsView as View } from './Jobs';

@@ -3,7 +3,7 @@ import type { Job, JobEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { type Query, useKept, useProject, useQuery } from '../../state';
 
-/** How often the list is read again, in milliseconds: while a job runs, and otherwise. */
+/** Milliseconds between two loads of the list: while a job runs, and otherwise. */
 const every = { running: 1_000, idle: 5_000 };
 
 /** The newest jobs, read again while the view is open. */
@@ -23,10 +23,10 @@ export function useJobs(project: string): { readonly query: Query<readonly Job[]
 }
 
 const page = 1_000;
-/** How often a log without its last event is read again after the job has ended. */
+/** The number of further reads of a log without its last event after the job has ended. */
 const maxAsked = 3;
 
-/** What happened in a job so far. It grows while the job runs. */
+/** The events of a job so far. The list grows while the job runs. */
 export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]; readonly loaded: boolean; readonly error: unknown } {
   const [state, setState] = useState<{ events: readonly JobEvent[]; loaded: boolean; error: unknown }>({
     events: [],
@@ -43,7 +43,7 @@ export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]
         const { job, events } = await api.runner.log({ jobId, from, limit: page });
         if (isOver) return;
         const last = events.at(-1);
-        // A text at the end may still grow: it is read again.
+        // A text at the end may still grow, so it is read again.
         const grows = last?.kind === 'text' || last?.kind === 'thinking';
         from = last === undefined ? from : grows ? last.number : last.number + 1;
         const first = events[0]?.number;

@@ -1,10 +1,10 @@
 import type { Job, Performer, RunLimits } from '../../../core/contract/index.js';
 import { agents, say } from '../../parts';
 
-/** How many minutes and calls a job has if it names no limit. */
+/** The default limits of a job: minutes and calls. */
 const defaultLimits = { calls: 50, minutes: 30 };
 
-/** Who carries a job out. */
+/** The performer of a job in words. */
 export const performerName = (performer: Performer): string =>
   'agent' in performer
     ? agents[performer.agent].name
@@ -21,7 +21,7 @@ const taskWords: Readonly<Record<string, string>> = {
   'verify resolution': 'Verify the resolution',
 };
 
-/** What a job does and for whom, in words. The engine names work without a text by its id, which is not shown. */
+/** The work of a job and the agent or person it is for, in words. The engine names work without a text by its id, which is not shown. */
 export function jobTitle({ what, title, whoName }: Pick<Job, 'what' | 'title' | 'whoName'>): string {
   const [, attempt = '', named = ''] = /^(Try \d+: )?(.*)$/s.exec(title) ?? [];
   const text = Object.values(what).includes(named) ? '' : say.firstLine(named, 140);
@@ -51,7 +51,7 @@ export const runTime = ({ startedAt, endedAt }: Pick<Job, 'startedAt' | 'endedAt
 
 const dollars = (amount: number): string => say.money({ amount, currency: 'USD' });
 
-/** What a job has used, in one line. */
+/** The usage of a job in one line. */
 export const usedText = ({ used }: Pick<Job, 'used'>): string =>
   [
     say.plural(used.calls, 'call'),
@@ -69,7 +69,7 @@ export interface LimitRow {
   readonly share: number | undefined;
 }
 
-/** What a job has used of each limit. */
+/** The used share of each limit of a job. */
 export function limitRows(job: Pick<Job, 'used' | 'limits' | 'startedAt' | 'endedAt'>, now: number): readonly LimitRow[] {
   const { used } = job;
   const limits: RunLimits = { ...defaultLimits, ...job.limits };
@@ -87,7 +87,7 @@ export function limitRows(job: Pick<Job, 'used' | 'limits' | 'startedAt' | 'ende
   ];
 }
 
-/** Arguments of a tool call as a person reads them: a command alone, else the JSON. */
+/** The arguments of a tool call for a person: the command if there is one, else the JSON. */
 export function argumentsText(text: string): string {
   try {
     const given = JSON.parse(text) as unknown;

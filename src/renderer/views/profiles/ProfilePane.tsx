@@ -37,7 +37,7 @@ async function readProfile(name: string): Promise<Versions> {
   return { versions, rules: rules.filter(isFor).length };
 }
 
-/** A profile: what it says, what it may start, and its versions. */
+/** A profile: its content, the work that it may start, and its versions. */
 export function ProfilePane({ project, name }: { project: string; name: string }) {
   const revision = useProject((state) => state.revision);
   const query = useKept(
@@ -129,7 +129,7 @@ function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { 
   );
 }
 
-/** Deletes a profile, with a way back. Agents that have started keep it. */
+/** Deletes a profile, and offers Undo. Agents that have started keep it. */
 async function deleteProfile(name: string): Promise<void> {
   await api.profile.delete({ name });
   go({ profile: undefined });

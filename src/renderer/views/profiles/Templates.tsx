@@ -99,7 +99,7 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
   );
 }
 
-/** What an agent starts from, to be handed to it. */
+/** The context that an agent starts from, with a button to save it. */
 function Made({ made }: { made: Instance }) {
   const save = async (): Promise<void> => {
     const { data } = await api.artifact.get({ ref: made.artifactRef });

@@ -22,9 +22,9 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
   const shown = useMemo(() => blocksUpTo(blocks, place), [blocks, place]);
   const reset = useMemo(() => steps.findLastIndex((step, at) => at <= place && step.dropped), [steps, place]);
 
-  // Another function would make the list measure all blocks again.
+  // Must be a stable function, because a new function makes the list measure all blocks again.
   const getItemKey = useCallback((n: number) => steps[blocks[n]?.first ?? 0]?.key ?? n, [steps, blocks]);
-  // The list is drawn at the current step, so that nothing is loaded for the top of it.
+  // Draws the list at the current step, so that nothing is loaded for its top.
   const [initialOffset] = useState(() => heightBefore(steps, blocks, place));
   const list = useVirtualizer({
     count: shown,

@@ -61,7 +61,7 @@ export function TurnProof({ project, turn }: { project: string; turn: TurnRow })
   );
 }
 
-/** What the comparison found, in a sentence. */
+/** The result of the comparison in a sentence. */
 function Finding({ proof }: { proof: Reproduced }) {
   const { calls, identical, differences } = proof;
   if (calls === 0)

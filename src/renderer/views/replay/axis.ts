@@ -8,7 +8,7 @@ export interface Axis {
   readonly gaps: readonly { readonly step: number; readonly ms: number }[];
 }
 
-/** Longer pauses are shortened to this, in milliseconds. */
+/** Pauses longer than this, in milliseconds, are shortened to it. */
 export const maxPauseMs = 10_000;
 /** The pause between steps without a time, or with the same time, in milliseconds. */
 const minPauseMs = 400;

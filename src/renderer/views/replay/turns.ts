@@ -18,7 +18,7 @@ export function placeOfTurn(turns: readonly TurnPlace[], stepCount: number, plac
   return turns[Math.max(0, target)]?.first ?? place;
 }
 
-/** How many blocks have begun at a step. A late result belongs to its call's block, so later blocks may come before it. */
+/** The number of blocks that have begun at a step. A late result belongs to its call's block, so later blocks may come before it. */
 export function blocksUpTo(blocks: readonly Pick<Block, 'first'>[], place: number): number {
   let [low, high] = [0, blocks.length];
   while (low < high) {

@@ -80,7 +80,7 @@ export function CallBody({ request, model }: { request: Request; model: string |
   );
 }
 
-/** Where the system prompt is if the provider has no separate place for it. */
+/** The position of the system prompt, if the provider has no separate field for it. */
 const leadingText = ({ leading }: ShownBody): string | undefined =>
   leading === 0 ? undefined : `in the first ${leading === 1 ? 'message' : `${leading} messages`}`;
 

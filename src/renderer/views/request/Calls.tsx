@@ -7,7 +7,7 @@ import { isMiss, missTitle, readShare } from './calls';
 import { besideWords, costText, costWords, priceText, sentWords } from './words';
 
 const rowHeight = 28;
-/** The height of the list, less its selected row, until it is measured. */
+/** The assumed height of the list without its selected row, until it is measured. */
 const firstHeight = 400;
 
 interface Props {
@@ -28,7 +28,7 @@ interface Props {
 export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const at = places.indexOf(place);
-  // The list is drawn at the selected row, so that the top of it is not drawn first.
+  // Draws the list at the selected row, so that its top is not drawn first.
   const [initialOffset] = useState(() => Math.max(0, at * rowHeight - firstHeight));
   const virtual = useVirtualizer({
     count: places.length,
@@ -95,7 +95,7 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
   );
 }
 
-/** How far a row is outside of the list in pixels: above it (negative) or below it. */
+/** The distance of a row outside of the visible list in pixels: above it (negative) or below it. */
 function outside(list: HTMLElement, at: number): number {
   const top = at * rowHeight - list.scrollTop;
   return top < 0 ? top : Math.max(0, top + rowHeight - list.getBoundingClientRect().height);
@@ -214,7 +214,7 @@ function CallRow({
   );
 }
 
-/** What caused a call: a prompt, or a tool with what it was given. */
+/** The cause of a call: a prompt, or a tool with its arguments. */
 function Trigger({ text, isTool, subagent }: { text: string | null; isTool: boolean; subagent: string | undefined }) {
   const [, tool, given] = (isTool && /^(\S+) (.+)$/s.exec(text ?? '')) || [];
   return (
@@ -230,7 +230,7 @@ const missWords = (call: UsageCall): string => {
   return `${missTitle(call)}${lostTokens === undefined ? '' : `: ${say.exact(lostTokens)} tokens paid again${lostCost ? `, ${priceText(lostCost)} more than a cache read` : ''}`}`;
 };
 
-/** The share of the input that came from the cache, or that the call missed it. */
+/** The share of the input that came from the cache, or a mark that the call missed the cache. */
 function Cache({ call }: { call: UsageCall }) {
   const share = readShare(call);
   if (isMiss(call))

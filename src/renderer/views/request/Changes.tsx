@@ -5,7 +5,7 @@ import { Answer, Estimate, say } from '../../parts';
 import { useQuery } from '../../state';
 import { isMissing } from './body';
 
-/** What changed from another call to this one. The other call is the previous one unless the person chooses another. */
+/** The differences between this call and another call. The default is the previous call. */
 export function Changes({
   project,
   row,

@@ -17,7 +17,7 @@ const narrowColumn = 8;
 /** The context window by call, stacked by kind of content up to the counted total. Pointing shows the figures of a call; a click opens it. */
 export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen: string; onChoose: (requestId: string) => void }) {
   const stack = useMemo(() => stackOf(series), [series]);
-  // A kind that no call contains is left out.
+  // A kind that no call contains is omitted.
   const filled = useMemo(
     () => layers.flatMap((layer, at) => (stack.tokens.some((tokens) => (tokens[at] ?? 0) > 0) ? [{ ...layer, at }] : [])),
     [stack],
@@ -75,7 +75,7 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
     const made = new UPlot(optionsFor(element, now), dataOf(stack), element);
     plot.current = made;
     const observer = new ResizeObserver(() => {
-      // The observer also calls at its start, when the chart has its size.
+      // The observer also fires at its start, when the chart has its size.
       if (element.clientWidth !== made.width) made.setSize({ width: element.clientWidth, height });
     });
     observer.observe(element);
@@ -107,11 +107,11 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
   );
 }
 
-/** Highest layer first, so that each lower one is drawn over it. Calls are numbered from 1. */
+/** Highest layer first, so that each lower layer is drawn over it. Calls are numbered from 1. */
 const dataOf = ({ ids, heights, counted }: Stack): UPlot.AlignedData =>
   [ids.map((_, at) => at + 1), ...heights.toReversed().map((layer) => [...layer]), [...counted]] as UPlot.AlignedData;
 
-/** Stripes for what is not recorded. */
+/** Stripes for unrecorded tokens. */
 function hatch(ground: string, stripe: string): CanvasPattern | string {
   const tile = document.createElement('canvas');
   tile.width = 6;
@@ -258,7 +258,7 @@ function limitLine(plot: UPlot, limit: number, color: string, font: string): voi
   ctx.fillText(
     isAbove ? `Window: ${say.exact(limit)}, above this chart` : `Window: ${say.exact(limit)}`,
     bbox.left + 6 * devicePixelRatio,
-    // Above the chart, no line of its grid crosses the words.
+    // Placed above the chart, so that no grid line crosses the text.
     y + (isAbove ? -3 : 14) * devicePixelRatio,
   );
   ctx.restore();

@@ -61,7 +61,7 @@ const callLists = new Memory<Awaited<ReturnType<typeof api.usage.calls>>>(4);
 const charts = new Memory<UsageSeries>(4);
 
 function CallsOfCommit({ project, commit }: { project: string; commit: ContextId }) {
-  // Two threads of the engine answer these at the same time.
+  // Requested together, because two threads of the engine answer them in parallel.
   const series = useQuery(`${project} ${commit}`, (signal) => api.usage.series({ id: commit }, { signal }), charts);
   const calls = useQuery(`${project} ${commit}`, (signal) => api.usage.calls({ id: commit }, { signal }), callLists);
   return (
@@ -105,7 +105,7 @@ function CallList({ project, commit, calls, series }: CallListProps) {
   const turns = useTurnNumbers(project, commit);
   const where = usePlace(project, commit);
   const folder = where.status === 'done' ? where.data.repository : null;
-  // A link to a call asks for its request.
+  // A link to a call opens its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
   const [shown, setShown] = useState<Shown>('all');
   const [filter, setFilter] = useState('');
@@ -188,7 +188,7 @@ interface CallsBarProps {
   readonly onCostliest: () => void;
 }
 
-/** Which calls the list shows, and the ways to the next one worth a look. */
+/** The filter of the list, and buttons to the next notable call. */
 function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest }: CallsBarProps) {
   const counts = useMemo(() => ({ misses: calls.filter(isMiss).length, jumps: calls.filter(isJump).length }), [calls]);
   return (
@@ -232,7 +232,7 @@ interface ChosenProps {
   readonly number: number | undefined;
   readonly turn: number | undefined;
   readonly before: UsageCall | undefined;
-  /** The request is shown in full. */
+  /** True if the request is shown in full. */
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
@@ -280,7 +280,7 @@ function WholeRequest({ project, commit, call }: { project: string; commit: Cont
   );
 }
 
-/** The place of the commit's own last call, or of the last call of all. Calls beside the conversation come last. */
+/** The position of the commit's own last call, else of the last call of all. Calls outside the conversation come last. */
 function placeOfLast(calls: readonly UsageCall[], commit: ContextId): number {
   const own = calls.findLastIndex((call) => call.commit === commit && call.beside === undefined);
   return own >= 0

@@ -4,7 +4,7 @@ import { basis, say } from '../../parts';
 import { totalsOf } from './calls';
 import { priceText } from './words';
 
-/** What the listed calls cost together, and what their cache misses lost. */
+/** The total cost of the listed calls, and the loss by their cache misses. */
 export function Sum({ calls }: { calls: readonly UsageCall[] }) {
   const { cost, unpriced, unknownOutputs, lostTokens, lostCost } = useMemo(() => totalsOf(calls), [calls]);
   const unknown = [

@@ -7,7 +7,7 @@ import { go, Memory, usePlace, useQuery } from '../../state';
 import { culpritsOf, isMiss, missTitle } from './calls';
 import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
-/** What one call cost, how it used the cache, and what filled its window. */
+/** The cost of one call, its use of the cache, and the content of its window. */
 export function Summary({
   project,
   call,
@@ -129,7 +129,7 @@ const shownFillers = 8;
 
 const fillers = new Memory<Awaited<ReturnType<typeof api.usage.fillers>>>(4);
 
-/** The files, results and messages that took most of the window, with a way to each. */
+/** The files, results and messages that filled most of the window, each with a link. */
 function Fillers({ project, commit }: { project: string; commit: ContextId }) {
   const place = usePlace(project, commit);
   const folder = place.status === 'done' ? place.data.repository : null;

@@ -6,7 +6,7 @@ export interface Part {
   readonly kind: 'text' | 'thinking' | 'call' | 'result' | 'image' | 'reminder' | 'other';
   readonly title: string;
   readonly text: string;
-  /** The request asks the provider to cache everything up to here. */
+  /** True if the request asks the provider to cache everything up to this block. */
   readonly cached: boolean;
   /** Estimated. */
   readonly tokens: number;

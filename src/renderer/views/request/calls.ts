@@ -7,13 +7,13 @@ export type Shown = 'all' | 'misses' | 'jumps';
 /** A growth from this many tokens on is a large jump. */
 export const largeJump = 5_000;
 
-/** Whether the call could not read what the call before left in the cache. Where nothing was left, or reads were not counted, it has no cause. */
+/** Whether the call missed the cache of the previous call. A call has no miss if the cache was empty or its reads were not counted. */
 export const isMiss = ({ cache, tokens }: UsageCall): boolean =>
   !cache.hit && cache.cause !== undefined && cache.cause !== 'first' && tokens.cacheRead !== null;
-/** Whether the input grew by much since the call before. */
+/** Whether the input is much larger than the input of the previous call. */
 export const isJump = ({ added, cache }: UsageCall): boolean => added !== null && added >= largeJump && cache.cause !== 'first';
 
-/** The miss that cost most: by its price, and by its tokens where it has none. */
+/** The most expensive miss, by price; misses without a price are compared by tokens. */
 export function costliestMiss(calls: readonly UsageCall[]): UsageCall | undefined {
   const weight = ({ cache }: UsageCall): readonly [number, number] => [cache.lostCost?.amount ?? 0, cache.lostTokens ?? 0];
   return calls.filter(isMiss).toSorted((a, b) => weight(b)[0] - weight(a)[0] || weight(b)[1] - weight(a)[1])[0];
@@ -31,13 +31,13 @@ export function placesOf(calls: readonly UsageCall[], shown: Shown, filter: stri
   });
 }
 
-/** The numbers of calls, as the chart counts them. A call beside the conversation has none. */
+/** The numbers of calls, as in the chart. A call outside the conversation has no number. */
 export function numbersOf(calls: readonly UsageCall[]): readonly (number | undefined)[] {
   let number = 0;
   return calls.map(({ beside }) => (beside === undefined ? ++number : undefined));
 }
 
-/** The nearest place after one (`by` 1) or before it (-1) at which a call matches. After an end, the search continues at the other. */
+/** The nearest position after (`by` 1) or before (-1) a position at which a call matches. The search wraps around at both ends. */
 export function nextPlace(calls: readonly UsageCall[], from: number, matches: (call: UsageCall) => boolean, by: 1 | -1 = 1): number | undefined {
   for (let step = 1; step <= calls.length; step++) {
     const at = (from + by * step + calls.length) % calls.length;
@@ -51,18 +51,18 @@ export function nextPlace(calls: readonly UsageCall[], from: number, matches: (c
 export const readShare = ({ tokens, window }: UsageCall): number | null =>
   window === null || window === 0 || tokens.cacheRead === null ? null : tokens.cacheRead / window;
 
-/** What filled a window, one row for each file; everything else by itself. */
+/** The content of a window: one row for each file, and one row for any other filler. */
 export interface Culprit {
   readonly name: string;
-  /** Whether it is what a tool was given, or what it returned. */
+  /** Whether the filler is the input or the output of a tool. */
   readonly side: string | undefined;
   readonly kind: UsageFiller['kind'];
-  /** Where it stands. Tools and the system prompt stand in no entry. */
+  /** The entry of the filler. Tools and the system prompt are in no entry. */
   readonly key: UsageFiller['key'];
   readonly tokens: number;
   readonly calls: number;
   readonly tokenCalls: number;
-  /** How often the file was read, and how many of the reads repeat an earlier one. Of a group, its members. */
+  /** The number of reads of the file, and the number of repeated reads. For a group, the number of its members. */
   readonly times: number;
   readonly duplicates: number;
   /** The number of tools that were offered and never used. */
@@ -91,7 +91,7 @@ export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culpr
       unused: (before?.unused ?? 0) + (unused ? 1 : 0),
     });
   }
-  // What came after the last call filled no window yet.
+  // Entries after the last call are not part of any window yet.
   return [...found.values()]
     .filter(({ tokenCalls }) => tokenCalls > 0)
     .sort((a, b) => b.tokenCalls - a.tokenCalls)
@@ -102,7 +102,7 @@ const sideWords: Partial<Record<UsageFiller['kind'], string>> = { tool_call: 'ca
 /** Names of fillers that have no text of their own. */
 const kindWords: Partial<Record<UsageFiller['kind'], string>> = { system: 'System prompt', tools: 'Tools', image: 'Image' };
 
-/** What the calls of a list cost together, and what their misses lost. */
+/** The total cost of the calls of a list, and the loss by their misses. */
 export interface Totals {
   readonly cost: UsageCall['cost'];
   readonly unpriced: number;

@@ -47,7 +47,7 @@ export function stackOf({ kinds, calls, basis }: UsageSeries): Stack {
   };
 }
 
-/** From this share of the window on, the chart shows the whole window. Fewer tokens would be a line at its bottom. */
+/** From this share of the window on, the chart shows the whole window. Below it, the tokens would be only a line at the bottom. */
 const minShareOfWindow = 0.4;
 
 /** The top of the chart for calls of at most `most` tokens. */

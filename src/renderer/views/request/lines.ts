@@ -1,6 +1,6 @@
 import type { DiffLine } from '../../../core/contract/index.js';
 
-/** Lines that are shown together. A stretch is folded if it contains no change and is not next to one. */
+/** Lines that are shown together. A stretch is folded if it contains no change and is not next to a change. */
 export interface Stretch {
   readonly folded: boolean;
   readonly lines: readonly DiffLine[];

@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Answer, agentOf, Button, Estimate, Id, say, TokenBar } from '../../parts';
 import { go, move, outlineOf, show, useQuery } from '../../state';
 
-/** The author's context when the ticket was written: the commit, its size, and the ways to open it. */
+/** The author's context when the ticket was written: the commit, its size, and buttons to open it. */
 export function Behind({
   project,
   contextId,

@@ -136,10 +136,10 @@ function Arriving({ who, parts, running }: { who: string; parts: readonly ReplyP
 interface AskingProps extends Question {
   readonly who: string;
   readonly answers: string | null;
-  /** Their context is in this project. */
+  /** True if this project contains the author's context. */
   readonly remembers: boolean;
   readonly ticketId: string;
-  /** The last message is a question without an answer. */
+  /** True if the last message is a question without an answer. */
   readonly isAsked: boolean;
   readonly reply: Reply;
 }

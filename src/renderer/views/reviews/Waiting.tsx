@@ -11,7 +11,7 @@ import { Problem, useWriting } from './writing';
 
 const pageSize = 100;
 
-/** The inbox of starts: who should start what, from which context. */
+/** The inbox of requested starts: who should start on which ticket, and from which context. */
 export function Waiting({ revision }: { revision: string }) {
   const [all, setAll] = useState(false);
   const [limit, setLimit] = useState(pageSize);
@@ -92,7 +92,7 @@ interface StartProps {
   readonly children?: ReactNode;
 }
 
-/** One start: who should start what, and the actions for it. */
+/** One requested start: who should start on which ticket, and the actions for it. */
 export function Start({ event, here = false, children }: StartProps) {
   const actor = useTickets((state) => state.actor);
   const { busy, problem, write } = useWriting();

@@ -117,7 +117,7 @@ export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
 /** The labels for people: `from:` labels record where a ticket was imported from. */
 export const shownLabels = (labels: readonly string[]): readonly string[] => labels.filter((label) => !label.startsWith('from:'));
 
-/** How many findings of a ticket are open; nothing if it has none. */
+/** The number of open findings of a ticket; nothing if it has no findings. */
 export function Findings({ findings }: { findings: TicketRow['findings'] }) {
   if (findings.total === 0) return null;
   const words =

@@ -9,7 +9,7 @@ export const verdictNames: Readonly<Record<Verdict, string>> = {
   commented: 'commented',
 };
 
-/** What somebody should start, as the start of a sentence that ends with the ticket. */
+/** The task of a requested start, as the beginning of a sentence that ends with the ticket. */
 export const taskNames: Readonly<Record<TicketTask, string>> = {
   work: 'work on',
   review: 'review',

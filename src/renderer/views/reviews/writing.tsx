@@ -29,7 +29,7 @@ export function useOccasion(): { occasion: Occasion; field: React.ReactNode } {
   };
 }
 
-/** The name under which the person writes: their own, or that of an agent they write for. */
+/** The name under which the person writes: their own name, or the name of an agent that they write for. */
 export function Actor({ people }: { people: readonly string[] }) {
   const actor = useTickets((state) => state.actor);
   const list = useId();
@@ -53,7 +53,7 @@ export function Actor({ people }: { people: readonly string[] }) {
   );
 }
 
-/** Runs a write; tells whether it is running and the error of the last one. `write` resolves to whether it succeeded. */
+/** Runs a write, and holds its running state and the error of the last write. `write` resolves to whether it succeeded. */
 export function useWriting(): { busy: boolean; problem: string | undefined; write: (work: () => Promise<unknown>) => Promise<boolean> } {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -80,7 +80,7 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
 /** The error of the last write, if any. */
 export const Problem = ({ children }: { children: string | undefined }) => (children === undefined ? null : <ProblemLine>{children}</ProblemLine>);
 
-/** Names typed with commas between them. */
+/** Splits names that are separated by commas. */
 export const namesIn = (text: string): string[] =>
   text
     .split(',')

@@ -5,7 +5,7 @@ export interface Draft {
   readonly system: readonly string[];
   /** Each tool's definition as JSON. */
   readonly tools: readonly { readonly json: string; readonly isUsed: boolean }[];
-  /** As JSON; null while they are unchanged, so that they follow the wire format of the chosen provider. */
+  /** The settings as JSON; null while they are unchanged, so that they follow the wire format of the chosen provider. */
   readonly settings: string | null;
 }
 

@@ -13,7 +13,7 @@ function useRequestFor(turnId: string, wire: Wire | undefined): TurnRequest | un
   return query.status === 'done' ? query.data : undefined;
 }
 
-/** Why the request cannot run as it is; undefined if it can. */
+/** Why the request cannot run; undefined if it can. */
 export function problemOfRequest(edited: Edited, provider: Provider | undefined, changeCount: number): string | undefined {
   if ('problem' in edited) return edited.problem;
   if (provider?.id === 'recorded' && changeCount > 0)

@@ -7,7 +7,7 @@ const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 const shownNotices = 3;
 const spending = new Memory<Awaited<ReturnType<typeof api.usage.sessions>>>(2, 'never');
 
-/** Says which days and sessions cost more than the budgets of this machine. Nothing where there is no budget, or none was exceeded. */
+/** A notice of the days and sessions that cost more than the budgets of this machine. Hidden if no budget was exceeded. */
 export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Listed[] }) {
   const query = useQuery(dir, (signal) => api.usage.sessions({ groupBy: null, timeZone }, { signal }), spending);
   const over = query.status === 'done' ? query.data.overBudget : [];

@@ -7,7 +7,7 @@ import { groupSkips } from './skips';
 
 const phaseNames = { finding: 'Looking for sessions', reading: 'Reading', storing: 'Storing', done: 'Done' } as const;
 
-/** The share of an import that is done, from 0 to 1. */
+/** The progress of an import, from 0 to 1. */
 export const shareOf = (job: ImportJob): number => (job.progress && job.progress.total > 0 ? job.progress.done / job.progress.total : 0);
 
 /** The imports since this window opened: progress, result, and skipped lines with the reason. */

@@ -5,7 +5,7 @@ import type { Listed } from './rows';
 
 const nearlyFull = 0.8;
 
-/** The sessions on which agents work now, each with how full its window is. */
+/** The sessions on which agents work now, each with the used share of its window. */
 export function LiveSessions({ live }: { live: readonly Listed[] }) {
   return (
     <section className="live" aria-label="Live sessions">

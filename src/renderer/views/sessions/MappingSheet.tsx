@@ -6,7 +6,7 @@ import { Button, ProblemLine, problemOf, Sheet, say } from '../../parts';
 import { dismiss } from '../../state';
 import { importPaths } from './act';
 
-/** A mapping to begin with: one text of each record, by its role. */
+/** The initial mapping: one text of each record, by its role. */
 const first: Mapping = {
   stemmaMapping: 1,
   name: 'my-tool',
@@ -17,7 +17,7 @@ const first: Mapping = {
   ],
 };
 
-/** Imports a file of a tool that Stemma does not know, by a mapping, after showing what it makes of the file. */
+/** Imports a file of an unknown tool by a mapping, after a preview of the resulting entries. */
 export function MappingSheet() {
   const [path, setPath] = useState('');
   const [text, setText] = useState(() => JSON.stringify(first, null, 2));
@@ -32,7 +32,7 @@ export function MappingSheet() {
       setProblem(error instanceof SyntaxError ? `The mapping is not JSON: ${error.message}` : problemOf(error).message);
     }
   };
-  /** What is shown must be what is imported. */
+  /** The preview must match the import, so a change of the mapping discards it. */
   const change = (act: () => void): void => {
     act();
     setPreview(undefined);
@@ -93,7 +93,7 @@ export function MappingSheet() {
   );
 }
 
-/** The mappings that Stemma brings along, as patterns. */
+/** The built-in mappings, as patterns. */
 function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
   const [patterns, setPatterns] = useState<readonly Mapping[]>([]);
   useEffect(() => void api.import.mappings({}).then(setPatterns, () => setPatterns([])), []);
@@ -121,7 +121,7 @@ function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
 const contentOf = ({ text, arguments: input }: MappingPreview['entries'][number]): string =>
   (text ?? (input === undefined ? '' : JSON.stringify(input))).slice(0, 200);
 
-/** Entries that the sheet shows. */
+/** The number of entries that the sheet shows. */
 const maxShown = 50;
 
 function Preview({ sessions, entries, unread, problem }: MappingPreview) {

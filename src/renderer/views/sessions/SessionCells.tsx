@@ -12,9 +12,9 @@ interface SessionCellsProps {
   readonly row: ListRow & { kind: 'session' };
   readonly place: CSSProperties;
   readonly selected: boolean;
-  /** Where the filter's text occurs in the session's content. */
+  /** The passage of the session's content that contains the filter's text. */
   readonly snippet: string | undefined;
-  /** The words at which the session opens. */
+  /** The words to which the session scrolls when it opens. */
   readonly sought: string | undefined;
   readonly onToggle: () => void;
   readonly onMenu: () => void;

@@ -24,7 +24,7 @@ const columns: readonly (readonly [id: SessionSort, name: string, className: str
   ['cost', 'Cost', 'c-cost num'],
   ['errors', 'Errors', 'c-errors num'],
 ];
-/** Columns of words begin with A, columns of numbers and times with the largest. */
+/** The initial sort direction: text columns ascending, columns of numbers and times descending. */
 const startAscending: readonly SessionSort[] = ['title', 'agent', 'repository'];
 
 interface SessionTableProps {
@@ -37,11 +37,11 @@ interface SessionTableProps {
   readonly onToggle: (key: string) => void;
 }
 
-/** The words at which a session opens: those that its content has and its title has not. */
+/** The words to which a session scrolls when it opens: words in its content but not in its title. */
 const soughtIn = ({ key, listed }: ListRow & { kind: 'session' }, { hits, sought }: SessionTableProps): string | undefined =>
   hits.has(key) && !listed.title.toLowerCase().includes(sought.toLowerCase()) ? sought : undefined;
 
-/** The active row of the list, and what keys do with it. */
+/** The active row of the list, and the key handler. */
 function useActiveRow(props: SessionTableProps) {
   const { rows, onToggle } = props;
   const [active, setActive] = useState<string>();
@@ -136,7 +136,7 @@ export function SessionTable(props: SessionTableProps) {
   );
 }
 
-/** The names of the columns; a click sorts by one. */
+/** The column headings. A click sorts by the column. */
 function Head({ order, onOrder }: Pick<SessionTableProps, 'order' | 'onOrder'>) {
   return (
     <div role="row" className="sessions-head">

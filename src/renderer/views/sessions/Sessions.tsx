@@ -15,7 +15,7 @@ import { useSessions } from './useSessions';
 
 const nothingChosen: Narrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
 
-/** All sessions of all agents: those of the project, and those on this machine that can be imported. */
+/** All sessions of all agents: the sessions of the project, and sessions on this machine that can be imported. */
 export function SessionsView() {
   const { found, own, listed, loading } = useSessions();
   const { state } = useProject();
@@ -67,7 +67,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
   const found = useContentSearch(text);
   const { hits, searching } = found;
   const shown = useMemo(() => narrow(listed, { text, chosen, days, archived, hits }), [listed, text, chosen, days, archived, hits]);
-  // The costs of all sessions would fetch all contents from the hub, which a list must not do.
+  // The costs are not loaded, because they would fetch all contents from the hub.
   const isAllHere = listed.some(({ session }) => session) && !listed.some(({ session }) => session?.isOnHub);
   const live = useMemo(() => listed.filter(({ session }) => session?.live), [listed]);
   const rows = useMemo(() => rowsOf(shown, order, opened), [shown, order, opened]);
@@ -112,7 +112,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
   );
 }
 
-/** What the search of contents has not read. */
+/** The histories and commits that the search of contents has not read. */
 function SearchFoot({ found: { searching, unread, pending, isCut } }: { found: ContentHits }) {
   const words = searching
     ? ['Searching the contents…']

@@ -21,7 +21,7 @@ const chips: readonly (readonly [facet: Facet, label: string, nameOf: (value: st
   ['model', 'Models', (model) => model],
 ];
 
-/** Title, filter, chips and the one import of all agents. */
+/** Title, filter, chips and the import button for all agents. */
 export function SessionsBar({ listed, shown, text, chosen, days, archived, onText, onChoose, onDays, onArchived }: SessionsBarProps) {
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
   const shelved = listed.filter(({ session }) => session?.archived).length;
@@ -80,7 +80,7 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, onTex
   );
 }
 
-/** One button for all agents: it imports what is new and updates what has grown. */
+/** One button for all agents: it imports new histories and updates histories that have grown. */
 function ImportButton({ listed }: { listed: readonly Listed[] }) {
   const running = useImports(({ jobs }) => jobs.find(({ state }) => state === 'running'));
   const fresh = listed.flatMap(({ found, session }) => (found && !session ? [found] : []));

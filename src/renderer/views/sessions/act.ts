@@ -7,7 +7,7 @@ import { followAddress, go, move, notify, openHit, route, runImport, show, usePr
 export const showProject = (dir: string): void =>
   go({ view: 'chain', project: dir, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
 
-/** Opens the project that receives imports: the one in the address, otherwise the home project, which is created on first use. */
+/** Opens the project that receives imports: the project in the address, otherwise the home project, which is created on first use. */
 async function ensureProject(): Promise<void> {
   const { state: now } = useProject.getState();
   if (now.phase === 'open' && now.dir === route().project) return;
@@ -18,8 +18,8 @@ async function ensureProject(): Promise<void> {
 }
 
 /**
- * Imports in the background. The status bar shows the result. With `thenShow` the chain opens when the import is done, or the entry that
- * contains the `sought` words.
+ * Imports in the background. The status bar shows the result. With `thenShow`, the chain opens after the import, or the entry that contains the
+ * `sought` words.
  */
 export async function importPaths(paths: readonly string[], thenShow: boolean, mapping?: Mapping, sought?: string): Promise<void> {
   if (paths.length === 0) return;
@@ -37,21 +37,21 @@ export async function importPaths(paths: readonly string[], thenShow: boolean, m
   }
 }
 
-/** What to import for a session: its file, and where Claude Code and Cline keep the files of its subagents. */
+/** The paths to import for a session: its file, and the folders in which Claude Code and Cline store the files of its subagents. */
 export function pathsOf({ path, subagents }: Pick<FoundSession, 'path' | 'subagents'>): string[] {
   if (subagents === 0) return [path];
   if (path.endsWith('.messages.json')) return [path, path.slice(0, path.search(/[^/\\]+$/))];
   return path.endsWith('.jsonl') ? [path, `${path.slice(0, -'.jsonl'.length)}/subagents`] : [path];
 }
 
-/** Shows what was imported: the end of a single session, otherwise the whole chain. */
+/** Shows the result of an import: the end of a single session, otherwise the whole chain. */
 async function showImported(paths: readonly string[], sought: string | undefined): Promise<void> {
   const [path] = paths;
   const source = paths.length <= 2 ? (await api.source.list({})).find((one) => one.path === path) : undefined;
   if (!source?.sessionId || sought === undefined || !(await showHit(source.sessionId, sought))) showSession(source);
 }
 
-/** Shows where a session contains the words. Returns false if the search finds them nowhere. */
+/** Shows the entry of a session that contains the words. Returns false if the search does not find them. */
 export async function showHit(sessionId: string, sought: string, session = sessionId): Promise<boolean> {
   const [hit] = (await api.search.query({ text: sought, filter: { sessionId }, limit: 1 })).hits;
   if (hit) openHit(hit, session);
@@ -62,7 +62,7 @@ export async function showHit(sessionId: string, sought: string, session = sessi
 export const showSession = (source: Pick<Source, 'sessionId' | 'tips'> | undefined): void =>
   go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
 
-/** The end of the trunk of the longest session: its calls say more than those of a fork. */
+/** The tip of the main branch of the longest session, because its calls are more informative than the calls of a fork. */
 async function endOfLongest(): Promise<ContextId | undefined> {
   const { sessions } = await api.session.list({});
   const longest = sessions.toSorted((a, b) => b.turns - a.turns)[0];
@@ -78,7 +78,7 @@ export async function openSample(): Promise<void> {
     showProject(dir);
     await followAddress();
     const commit = await endOfLongest();
-    // A person may have chosen something else in the meantime.
+    // The person may have opened something else in the meantime.
     const now = route();
     if (commit && now.project === dir && now.view === 'chain' && now.commit === undefined) move({ commit });
   } catch (error) {

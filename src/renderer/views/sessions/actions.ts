@@ -25,7 +25,7 @@ export function openSession(listed: Listed, view: 'chain' | 'context' = 'chain',
 
 const change = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
 
-/** Archives a session or brings it back. */
+/** Archives or restores a session. */
 function archive(sessionId: string, title: string, archived: boolean): void {
   change(
     api.session
@@ -34,7 +34,7 @@ function archive(sessionId: string, title: string, archived: boolean): void {
   );
 }
 
-/** Deletes a session from the project, and offers to bring it back. */
+/** Deletes a session from the project, and offers to restore it. */
 function remove(sessionId: string): void {
   change(
     api.session.delete({ sessionId }).then(({ title }) =>
@@ -46,7 +46,7 @@ function remove(sessionId: string): void {
   );
 }
 
-/** What can be done with a session of the list. */
+/** The actions on a session of the list. */
 export function sessionActions(listed: Listed): readonly MenuEntry[] {
   const { session, found } = listed;
   if (!session) return [{ name: 'Import and open', icon: Import, keys: 'Enter', act: () => openSession(listed) }];

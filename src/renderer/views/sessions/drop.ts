@@ -1,8 +1,8 @@
 import { api } from '../../client';
 
 /**
- * Finds the paths of dropped files. The desktop app knows them. A browser does not tell, so a file is matched by name and
- * size with the sessions found on this machine. `unknown` lists the names of files without a match.
+ * Finds the paths of dropped files. The desktop app knows them. A browser hides them, so a file is matched by name and size with the sessions found
+ * on this machine. `unknown` lists the names of files without a match.
  */
 export async function pathsOfDrop(data: DataTransfer): Promise<{ paths: string[]; unknown: string[] }> {
   const files = [...data.files];

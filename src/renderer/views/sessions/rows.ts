@@ -1,12 +1,12 @@
 import type { FoundSession, SessionRow, SessionSort, SourceAgent } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
-/** A history on this machine that the project does not contain, or only an earlier state of it. */
+/** A history on this machine of which the project contains nothing or only an earlier state. */
 export interface Found extends FoundSession {
   readonly agent: SourceAgent;
 }
 
-/** What the list shows of a session, whether the project contains it or not. */
+/** A row of the list: a session in the project, on this machine, or both. */
 export interface Listed {
   readonly key: string;
   readonly title: string;
@@ -15,7 +15,7 @@ export interface Listed {
   readonly lastAt: string;
   /** The session in the project; undefined if it is not imported. */
   readonly session?: SessionRow;
-  /** The file on this machine, if the project does not contain all of it. */
+  /** The file on this machine, if the project does not contain it completely. */
   readonly found?: Found;
   readonly subagents: readonly Listed[];
 }
@@ -24,7 +24,7 @@ export interface Listed {
 export const facets = ['agent', 'repository', 'model'] as const;
 export type Facet = (typeof facets)[number];
 
-/** Spans of time, by name, in days. */
+/** Periods by name, in days. */
 export const spans = [
   ['Today', 1],
   ['Last 7 days', 7],
@@ -116,7 +116,7 @@ function valuesIn({ agent, repository, session }: Listed, facet: Facet): readonl
 
 const dayMs = 86_400_000;
 
-/** A snippet from shortly before the words on: its column shows only a beginning. */
+/** Shortens a snippet to start shortly before the words, because its column shows only the beginning. */
 export function fromWords(snippet: string, words: string): string {
   const text = snippet.toLowerCase();
   const [word = ''] = words.toLowerCase().trim().split(/\s+/);
@@ -142,7 +142,7 @@ export function narrow(listed: readonly Listed[], { text, chosen, days, archived
   );
 }
 
-/** The value of a column, to sort by. What is not known is undefined and comes last. */
+/** The value of a column to sort by. Unknown values are undefined and come last. */
 function columnOf({ title, agent, repository, lastAt, session }: Listed, sort: SessionSort): string | number | undefined {
   switch (sort) {
     case 'title':
@@ -181,7 +181,7 @@ export function sorted(listed: readonly Listed[], { by, ascending }: Order): rea
   return [...listed].sort(order);
 }
 
-/** The rows of the list: by day where it is sorted by time, with the subagents of open sessions. */
+/** The rows of the list: grouped by day if it is sorted by time, with the subagents of open sessions. */
 export function rowsOf(listed: readonly Listed[], order: Order, opened: ReadonlySet<string>, now = new Date()): readonly ListRow[] {
   const ordered = sorted(listed, order);
   const rows: ListRow[] = [];

@@ -3,20 +3,20 @@ import { api } from '../../client';
 import { useOpenDir, useProject } from '../../state';
 import { fromWords } from './rows';
 
-/** Text shorter than this is only looked for in titles. */
+/** Text shorter than this is searched only in titles. */
 const minLetters = 3;
 const restMs = 250;
 const maxHits = 300;
 
-/** Where the text occurs in contents: a piece of text by session id, or by path for a history that is not imported. */
+/** The passages that contain the text, by session id, or by path for a history that is not imported. */
 export interface ContentHits {
   readonly hits: ReadonlyMap<string, string>;
   readonly searching: boolean;
-  /** Histories that are not imported and were not read, because they are too many. */
+  /** The number of histories that are not imported and were not read, because there are too many. */
   readonly unread: number;
-  /** Commits of the project that are not indexed yet, so that the search does not find them. */
+  /** The number of commits of the project that are not indexed yet, so the search does not find them. */
   readonly pending: number;
-  /** More entries match than were asked for, so some sessions are missing. */
+  /** True if more entries match than were requested, so some sessions are missing. */
   readonly isCut: boolean;
 }
 

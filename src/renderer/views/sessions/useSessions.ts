@@ -9,7 +9,7 @@ const histories = new Memory<{ readonly places: readonly FoundSource[]; readonly
   'never',
 );
 
-/** The histories on this machine that the open project does not contain, or only in part. */
+/** The histories on this machine that the open project contains not at all or only in part. */
 export function useFound() {
   const dir = useOpenDir();
   return useQuery(
@@ -30,12 +30,12 @@ export function useFound() {
 /** The sessions of the open project. */
 export function useProjectSessions() {
   const dir = useOpenDir();
-  // A session becomes live, or rests, without a new commit.
+  // A session can start or stop being live without a new commit, so the list reloads then too.
   const liveFiles = useLive(({ capture }) => (capture?.watching ? capture.files.map(({ path, open }) => `${path} ${open}`).join('\n') : ''));
   return useKept(useSessionList(dir, liveFiles), dir);
 }
 
-/** Everything that the list can show: both of the above, joined. */
+/** All rows that the list can show: both of the above, joined. */
 export function useSessions() {
   const dir = useOpenDir();
   const phase = useProject(({ state }) => state.phase);
@@ -50,6 +50,6 @@ export function useSessions() {
   return { found, own, listed, loading };
 }
 
-/** Archived sessions are few; the list shows them on request. */
+/** Archived sessions are loaded only on request. */
 const useArchived = (dir: string | undefined) => useQuery(dir ?? null, () => api.session.list({ filter: { archived: true } }), shelves);
 const shelves = new Memory<SessionList>(2, 'never');

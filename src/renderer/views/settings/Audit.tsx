@@ -5,7 +5,7 @@ import { useQuery } from '../../state';
 
 const perPage = 25;
 
-/** The words for actions of the hub; others say what they do. */
+/** Names of actions of the hub. Other actions have self-explanatory names. */
 const actions: Readonly<Record<string, (count: number) => string>> = {
   pull: (count) => `read ${say.plural(count, 'record')}`,
   push: (count) => `wrote ${say.plural(count, 'record or content', 'records and contents')}`,
@@ -15,7 +15,7 @@ const actions: Readonly<Record<string, (count: number) => string>> = {
   retention: (count) => `removed ${say.plural(count, 'expired content')}`,
 };
 
-/** Who read and wrote what on the hub, newest first. For admins. */
+/** The audit log of the hub, newest first. For admins. */
 export function Audit() {
   const [before, setBefore] = useState<number>();
   const query = useQuery(`audit ${before ?? 'newest'}`, (signal) => api.team.audit({ before, limit: perPage }, { signal }));

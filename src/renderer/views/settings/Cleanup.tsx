@@ -86,12 +86,12 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
 
 interface PlanProps {
   plan: Collected;
-  /** Deleted sessions and branches are included. */
+  /** True if deleted sessions and branches are included. */
   deleted: boolean;
   onRemove: () => void;
 }
 
-/** What a collection would remove, and the button that removes it. */
+/** A preview of the objects to remove, and the button that removes them. */
 function Plan({ plan, deleted, onRemove }: PlanProps) {
   if (plan.removed === 0)
     return (

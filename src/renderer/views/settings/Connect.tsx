@@ -17,7 +17,7 @@ interface ConnectProps {
   place?: { hub: string; project: string };
   isRunning: boolean;
   onConnect: (place: { hub: string; project: string; token?: string | undefined }) => void;
-  /** A sign-in begins: why connecting failed is no longer of interest. */
+  /** Called when a sign-in begins, to clear the error of a failed connection. */
   onSignIn: () => void;
 }
 
@@ -77,7 +77,7 @@ export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps)
   );
 }
 
-/** What a person does in a browser to sign in. */
+/** The instructions for signing in with a browser. */
 function Code({ address, code, onCancel }: Asked & { onCancel: () => void }) {
   return (
     <>

@@ -15,7 +15,7 @@ const roles = {
 } as const;
 type Role = keyof typeof roles;
 
-/** The members of the project on the hub, for admins. */
+/** The members of the project on the hub. For admins. */
 export function Members() {
   const [round, setRound] = useState(0);
   const [invited, invite] = useTask<{ name: string; token: string | null }>();

@@ -11,7 +11,7 @@ const origins: Record<ProviderAccount['from'], string> = {
   machine: 'default address',
 };
 
-/** The wire formats, by the names that people know. */
+/** The wire formats by their common names. */
 const wireNames: Record<Wire, string> = {
   openai: 'Chat Completions (OpenAI-compatible)',
   responses: 'Responses API (OpenAI)',
@@ -29,7 +29,7 @@ export function Providers() {
   );
 }
 
-/** The same in a sheet, for a form that needs a provider. */
+/** The list of providers as a sheet, for a form that needs a provider. */
 export const ProvidersSheet = () => (
   <Sheet title="Providers and keys" onClose={dismiss}>
     <Providers />
@@ -97,7 +97,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
         const given = new FormData(form);
         const text = (name: string): string => String(given.get(name) ?? '').trim();
         const key = text('key');
-        // The page keeps a key no longer than it takes to send it.
+        // Clears the key from the page as soon as it is sent.
         if (keyField.current) keyField.current.value = '';
         void onAdd({ title: text('title'), url: text('url'), wire, ...(key && { key }) }).then((added) => added && form.reset());
       }}

@@ -9,7 +9,7 @@ import { TaskProblem, useTask } from './task';
 
 type Replicated = Awaited<ReturnType<typeof api.replica.replicate>>;
 
-/** Lists the replicas of the project, with what each holds and what waits to be copied, and changes them. */
+/** Lists and changes the replicas of the project, each with the numbers of its objects and of objects that wait to be copied. */
 export function Replicas({ onChanged }: { onChanged: () => void }) {
   const [round, setRound] = useState(0);
   const [adding, setAdding] = useState<{ readonly name?: string }>();

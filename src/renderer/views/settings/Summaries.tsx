@@ -8,10 +8,10 @@ type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
 type Plan = Parameters<typeof api.context.setSummarizer>[0];
 
 const shownCommits = 50;
-/** Milliseconds between two looks at the progress of work that is going on. */
+/** Milliseconds between two loads of the progress while work is running. */
 const lookMs = 1_500;
 
-/** The service that fills missing summaries while the project is idle: permission, provider, budget, progress, and what is missing. */
+/** The service that fills missing summaries while the project is idle: its permission, provider, budget and progress, and the missing summaries. */
 export function Summaries({ project }: { project: string }) {
   const revision = useProject(({ revision: now }) => now);
   const status = useKept(

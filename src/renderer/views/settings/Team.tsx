@@ -10,13 +10,13 @@ import { Members } from './Members';
 import { Retention } from './Retention';
 import { type Task, TaskProblem, useTask } from './task';
 
-/** What an exchange with the hub came to, in words. */
+/** The result of a push or pull in words. */
 interface Exchanged {
   readonly words: string;
   readonly refused: readonly { readonly kind: string; readonly key: string; readonly reason: string }[];
 }
 
-/** The hub of the project: connects, shows what would be exchanged, and exchanges it. */
+/** The hub of the project: connects it, shows the items that would be exchanged, and pushes and pulls. */
 export function Team({ onPulled }: { onPulled: () => void }) {
   const [round, setRound] = useState(0);
   const [redact, setRedact] = useState(false);
@@ -24,7 +24,7 @@ export function Team({ onPulled }: { onPulled: () => void }) {
   const [exchanged, exchange] = useTask<Exchanged>();
   const query = useQuery(`team ${round}`, (signal) => api.team.status({}, { signal }));
   const reload = (): void => setRound((n) => n + 1);
-  // A form keeps what a person typed unless it worked.
+  // A form keeps its typed text unless the action succeeded.
   const changeBy = (work: () => Promise<TeamStatus>): void =>
     void change(async () => {
       const status = await work();
@@ -124,7 +124,7 @@ function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: Actio
 interface OutcomeProps {
   changed: Task<TeamStatus>;
   exchanged: Task<Exchanged>;
-  /** What is shown above already. */
+  /** The facts that are already shown above. */
   problem?: string | undefined;
 }
 
@@ -146,7 +146,7 @@ function Outcome({ changed, exchanged, problem }: OutcomeProps) {
   );
 }
 
-/** The words for kinds of items; other kinds are named as they are. */
+/** Names of kinds of items. Other kinds keep their own names. */
 const kinds: Readonly<Record<string, string>> = {
   context: 'commit',
   box: 'box',
@@ -167,7 +167,7 @@ function inWords(items: Readonly<Record<string, number>>): string {
 const moved = (what: string, items: Readonly<Record<string, number>>, objects: number, more: string, nothing: string): string =>
   Object.keys(items).length === 0 && objects === 0 ? nothing : `${what} ${inWords(items)} and ${say.plural(objects, 'object')}${more}.`;
 
-/** A reader only pulls. */
+/** A reader can only pull. */
 const maySend = ({ role }: TeamStatus): boolean => role !== 'reader';
 
 function Result({ words, refused }: Exchanged) {

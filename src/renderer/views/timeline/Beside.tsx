@@ -21,7 +21,7 @@ interface BesideProps {
   readonly space: Space;
   readonly known: readonly Entity[];
   readonly data: SpaceData | undefined;
-  /** Changes when the space was loaded again. */
+  /** A value that changes when the space was reloaded. */
   readonly queryKey: string;
   readonly pointed: string | undefined;
   readonly onPoint: (messageId: string | undefined) => void;
@@ -29,7 +29,7 @@ interface BesideProps {
   readonly onChange: () => void;
 }
 
-/** Beside the chat: what an agent reads, what it knows and plans, or the members. */
+/** The pane beside the chat: the timeline that an agent reads, its goals, memories and plans, or the members. */
 export function Beside({ project, space, known, data, queryKey, pointed, onPoint, nameOf, onChange }: BesideProps) {
   const agents = space.members.filter(({ type }) => type === 'agent');
   const [side, setSide] = useState<Side>('reads');

@@ -18,7 +18,7 @@ interface ChatProps {
   readonly pointed: string | undefined;
   readonly onPoint: (messageId: string | undefined) => void;
   readonly onOpen?: (messageId: string) => void;
-  /** Replies and waits by message, and what makes a reply. */
+  /** Replies and waits by message, and the function that starts a reply. */
   readonly notes?: ReadonlyMap<string, MessageNote> | undefined;
   readonly nameOf?: (entity: string) => string;
   readonly onReply?: (message: TimelineMessage) => void;

@@ -45,7 +45,7 @@ interface TranscriptProps extends TranscriptData {
 function Transcript({ project, commit, input, rendered, total, pointed, onPoint }: TranscriptProps) {
   const ranges = useRanges(timelineOf(project, commit));
   const version = ranges.version();
-  // Only messages of the window can be pointed at from the text, and these have their position.
+  // Only messages in the context window can be pointed at from the text, and these messages have a position.
   const places = useMemo(() => new Map((input.history?.messages ?? []).map(({ id, seq = 0 }) => [id, seq - 1])), [input]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other messages
   const list = useMemo(
@@ -81,5 +81,5 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
   );
 }
 
-/** What the chat shows of a row. */
+/** A row as a message of the chat. */
 const itemOf = (row: TimelineRow | undefined): ChatItem | undefined => row && { message: row, gap: shownSilence(row.silence), length: row.length };

@@ -6,7 +6,7 @@ import { ask } from '../../state';
 
 const kindNames: Readonly<Record<Entity['type'], string>> = { human: 'person', agent: 'agent', service: 'service' };
 
-/** Who is in the space: add a member, or let one leave. */
+/** The members of the space, with buttons to add and remove members. */
 export function Members({ space, known, onChange }: { space: Space; known: readonly Entity[]; onChange: () => void }) {
   return (
     <section className="mind" aria-label="Members">

@@ -11,13 +11,13 @@ interface Draft {
 }
 
 interface NewSpaceProps {
-  /** The entities of the project. They are the members to start with. */
+  /** The entities of the project, which are the initial members. */
   readonly known: readonly Entity[];
   readonly onClose: () => void;
   readonly onCreated: (space: Space) => void;
 }
 
-/** Creates a space. Members without an entity get one. */
+/** Creates a space, and an entity for each new member. */
 export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
   const [name, setName] = useState('');
   const [members, setMembers] = useState<readonly Draft[]>(

@@ -13,10 +13,10 @@ import { Writer } from './Writer';
 interface SpacePageProps {
   readonly project: string;
   readonly space: Space;
-  /** Changes when the space must be loaded again. */
+  /** A value that changes when the space must be reloaded. */
   readonly round: number;
   readonly onChange: () => void;
-  /** Everyone of the project. */
+  /** All entities of the project. */
   readonly known: readonly Entity[];
 }
 
@@ -76,7 +76,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   );
 }
 
-/** Marks shown messages as read by the person. Returns the mark from before the space was opened: later messages are new. */
+/** Marks shown messages as read by the person. Returns the last read message from before the space was opened; later messages are new. */
 function useReadMark(spaceId: string, person: string | undefined, data: SpaceData | undefined): string | null | undefined {
   const newest = data?.messages.at(-1)?.id;
   const mark = data?.memberships.find(({ entityId }) => entityId === person)?.lastSeenMessageId;

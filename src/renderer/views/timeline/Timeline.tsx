@@ -19,7 +19,7 @@ export function TimelineView({ project }: { project: string }) {
   const [round, setRound] = useState(0);
   const [isCreating, setIsCreating] = useState(false);
   const reload = useCallback(() => setRound((n) => n + 1), []);
-  // What is open stays open while the list loads again.
+  // The open space stays open while the list reloads.
   const loaded = useQuery(
     `${project} spaces ${round}`,
     async () => {

@@ -39,7 +39,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
 
   const choose = (id: string): void => {
     setChosen(id);
-    // To write as an agent once does not change the sender of the next message.
+    // Writing as an agent once does not change the sender of the next message.
     if (space.members.some(({ entityId, type }) => entityId === id && type === 'human')) localStorage.setItem(writesAs(space), id);
   };
   const send = (): Promise<void> =>
@@ -113,7 +113,7 @@ function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: s
   );
 }
 
-/** Performs one action at a time and reports how it ended. */
+/** Performs one action at a time and reports its result or its error. */
 function usePosting(onPosted: () => void) {
   const [busy, setBusy] = useState(false);
   const perform = async (work: () => Promise<string>): Promise<void> => {
@@ -150,7 +150,7 @@ interface WaitChoiceProps {
   readonly onMinutes: (minutes: number) => void;
 }
 
-/** Whose answer ends the wait, and after how many minutes it ends without one. */
+/** The fields of a wait: the member whose answer ends it, and its limit in minutes. */
 function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitChoiceProps) {
   return (
     <>

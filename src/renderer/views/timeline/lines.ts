@@ -30,14 +30,14 @@ const longSilence = 30 * 60_000;
 /** A silence between two messages in milliseconds if it is long enough to be shown; else 0. */
 export const shownSilence = (silence: number): number => (silence >= longSilence ? silence : 0);
 
-/** The messages of a chat. Those of a long context load while it scrolls. */
+/** The messages of a chat. Messages of a long context load while it scrolls. */
 export interface MessageList {
   readonly count: number;
   /** Undefined while the message is not loaded. */
   at(place: number): ChatItem | undefined;
-  /** The place of a message; -1 if it is unknown. */
+  /** The position of a message; -1 if it is unknown. */
   placeOf(id: string): number;
-  /** Loads the messages from `from` up to `to`. */
+  /** Loads the messages from `from` to `to`. */
   need?(from: number, to: number): void;
 }
 
@@ -45,7 +45,7 @@ export interface MessageList {
 export interface ChatItem {
   readonly message: TimelineMessage;
   readonly gap: number;
-  /** The characters of the whole text, if the text of the message may be cut. */
+  /** The length of the whole text in characters, if the text of the message may be cut. */
   readonly length?: number;
 }
 

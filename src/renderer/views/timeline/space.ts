@@ -1,18 +1,18 @@
 import type { MessageWait, Run, Space, SpaceMessage, TimelineMessage } from '../../../core/contract/index.js';
 import { api } from '../../client';
 
-/** The chat shows at most this many messages. The timeline of an agent has a limit of its own. */
+/** The chat shows at most this many messages. The timeline of an agent has its own limit. */
 const chatLimit = 2_000;
-/** Waits that have ended are looked up for the newest messages that expected a reply. */
+/** The number of newest messages that expected a reply for which ended waits are loaded. */
 const endedWaits = 20;
 
-/** What the chat shows beside the text of a message. */
+/** Additional facts that the chat shows about a message. */
 export interface MessageNote {
-  /** The message that it replies to. */
+  /** The message to which this message replies. */
   readonly replyTo: { readonly id: string; readonly name: string; readonly text: string } | undefined;
-  /** Its author waits for an answer, or waited for it. */
+  /** The wait of the author for an answer, open or ended. */
   readonly wait: MessageWait | undefined;
-  /** Who continued because of it. */
+  /** The agents whose runs continued because of this message. */
   readonly resumed: string | undefined;
 }
 
@@ -82,8 +82,8 @@ export function waitText(wait: MessageWait, nameOf: (id: string) => string, cloc
 }
 
 /**
- * The sender that a person starts with: the one last chosen on this machine, else the one with the person's name on the hub, else the first
- * person. In a clone, the first person is the one who made the space.
+ * The initial sender: the sender last chosen on this machine, else the person with this person's name on the hub, else the first person. In a clone,
+ * the first person is the creator of the space.
  */
 export function defaultSender({ members }: Pick<Space, 'members'>, remembered: string | null, me: string | null): string | undefined {
   const people = members.filter(({ type }) => type === 'human');

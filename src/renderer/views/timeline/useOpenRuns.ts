@@ -3,13 +3,13 @@ import type { Run, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import type { SpaceData } from './space';
 
-/** How often the open runs of a space are looked at, in milliseconds. */
+/** Milliseconds between two checks of the open runs of a space. */
 const every = 2_000;
 
 const stateOf = (lastMessage: string | undefined, runs: readonly Run[]): string =>
   JSON.stringify([lastMessage, runs.map(({ runId, status }) => `${runId} ${status}`).sort()]);
 
-/** Loads a space again when an open run has changed something. Jobs work in an engine, which tells the window nothing about them. */
+/** Reloads a space when an open run has changed something. Polls, because the engine does not report the changes of jobs to the window. */
 export function useOpenRuns({ spaceId, members }: Space, data: SpaceData | undefined, onChange: () => void): void {
   const open = data?.runs.filter(({ endedAt }) => endedAt === null) ?? [];
   const shown = stateOf(data?.messages.at(-1)?.id, open);
