@@ -9,7 +9,7 @@ export type { FileBytes, Lines, Scan } from './lines.js';
 export type { Elision, Mutable, ParsedDelta, ParsedEntry, Problem, TokenUsage } from './parsed.js';
 export type { CallCount, Counts as CallCounts } from './shared/calls.js';
 
-/** An entry to write into a delta. The writer keeps `key` where the format has a place for it. */
+/** An entry to write into a delta. The writer keeps `key` if the format has a field for it. */
 export type WritableEntry = EntryDraft & {
   readonly key?: EntryKey;
   readonly at?: Timestamp;
@@ -21,7 +21,7 @@ export type WritableEntry = EntryDraft & {
 };
 
 /**
- * The facts that an entry can hold beside text, call and result. A format without a place for a fact loses it, and each loss is reported
+ * The facts that an entry can hold in addition to text, call and result. A format without a field for a fact loses it, and each loss is reported
  * (losses.ts). The most important facts come first, and reports keep that order.
  */
 export const facts = [
@@ -50,7 +50,7 @@ export type Fact = (typeof facts)[number];
 /** An older version of a format. Stored deltas keep their bytes and are mapped field by field when they are read or materialized. */
 export interface OlderVersion {
   readonly id: string;
-  /** The delta in the newer version. A delta that is in the newer version already is returned unchanged. */
+  /** Converts the delta to the newer version. A delta that already has the newer version is returned unchanged. */
   upgrade(delta: Uint8Array): Uint8Array;
   concat(deltas: readonly Uint8Array[]): Uint8Array;
 }
@@ -61,7 +61,7 @@ export type Seals = Readonly<Record<string, { readonly of: readonly string[]; re
 /** What each tool of an agent does, by the tool's name. */
 export type ToolClasses = Readonly<Record<string, ToolClass>>;
 
-/** What people read about a format when they choose one. */
+/** The description of a format for people who choose one. */
 export interface AboutFormat {
   readonly name: string;
   /** A sentence that says what the format is good for. */
@@ -75,13 +75,13 @@ export interface Format {
   readonly id: string;
   readonly contentType: string;
   readonly about: AboutFormat;
-  /** What a conversation of another format becomes when written in this one: turns, or an account of the turns. */
+  /** The form of a conversation from another format when it is written in this format: turns, or an account of the turns. */
   readonly tier: 'translated' | 'rendered';
   /**
    * The facts that the format can hold. Every format holds texts, calls and results. test/core/formats/roundtrip.test.ts proves the list.
    */
   readonly holds: readonly Fact[];
-  /** The tools of the format's agent. A format that carries the calls of any agent has no tools of its own. */
+  /** The tools of the format's agent. Absent for a format that can contain the calls of any agent. */
   readonly tools?: ToolClasses;
   /** Older versions of the format and how to upgrade from them. */
   readonly older?: readonly OlderVersion[];
@@ -90,27 +90,27 @@ export interface Format {
   /** The entries of one delta. Never throws for the content of the bytes; `problems` names what it cannot read. */
   parse(delta: Uint8Array): ParsedDelta;
   /**
-   * The model calls whose replies the delta contains, with the counts that the agent recorded. Never throws for the content of the bytes.
-   * Left out by formats whose calls `requests/runtimes` reads, and by those that record no counts.
+   * The model calls whose replies the delta contains, with the counts that the agent recorded. Never throws for the content of the bytes. Absent for
+   * formats whose calls `requests/runtimes` reads, and for formats that record no counts.
    */
   calls?(delta: Uint8Array): readonly CallCount[];
   /** Writes a delta with these entries. */
   write(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array;
   /** Fields that a provider computed from other fields, such as a signature that fits only one thinking. */
   readonly seals?: Seals;
-  /** Writes the same text in parts, for documents, so that a long conversation is never in memory as a whole. */
+  /** Writes the same text in parts, for documents, so that a long conversation is never completely in memory. */
   writeParts?(entries: Iterable<WritableEntry>): Iterable<string>;
   /** Joins deltas, in order. */
   concat(deltas: readonly Uint8Array[]): Uint8Array;
   /** Joins deltas a part at a time, for formats in which deltas are simply appended. Each delta comes as its parts. */
   concatParts?(deltas: Iterable<Iterable<Uint8Array>>): Iterable<Uint8Array>;
-  /** The part of a delta up to and including the entry, as a delta, for a fork inside of the delta. */
+  /** The part of a delta up to and including the entry, as a delta, for a fork inside the delta. */
   cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
-  /** A file that the format's agent can resume, from the joined deltas of one context. Absent where no agent exists. */
+  /** A file that the format's agent can resume, from the joined deltas of one context. Absent if no agent can resume it. */
   session?(delta: Uint8Array, options: SessionOptions): Uint8Array;
   /** The file of another program, from the joined deltas of one context, for programs whose files are archives or documents. */
   pack?(delta: Uint8Array, options: SessionOptions): Uint8Array;
-  /** The session names the calls to the model: `system`, `tools` and `calls` of its options are wanted. */
+  /** True if the session contains the model calls, so that the options `system`, `tools` and `calls` are needed. */
   readonly namesCalls?: true;
   /** The same for an agent whose sessions are databases: the content of a new database. */
   sessionTables?(delta: Uint8Array, options: SessionOptions): DatabaseContent;
@@ -130,14 +130,14 @@ export interface SessionOptions {
   readonly now: Timestamp;
   /** The folder in which the session will be resumed. */
   readonly cwd?: string;
-  /** A title for the session, where the records have none. */
+  /** A title for the session, if the records have no title. */
   readonly title?: string;
-  /** The deltas are an imported file, byte for byte. A format whose agent accepts that file leaves it unchanged. */
+  /** True if the deltas are an imported file, byte for byte. A format whose agent accepts this file leaves it unchanged. */
   readonly isUnchanged?: boolean;
-  /** The system prompt and the tools that the last call was sent, where they are known, for formats that name them. */
+  /** The system prompt and the tools of the last call, if known, for formats that contain them. */
   readonly system?: string;
   readonly tools?: readonly Json[];
-  /** The usage of calls by the first entry of their replies, for formats that name it. */
+  /** The usage of calls by the first entry of their replies, for formats that contain it. */
   readonly calls?: ReadonlyMap<string, TokenUsage>;
 }
 
@@ -150,7 +150,7 @@ export interface Peek {
   readonly startedAt?: Timestamp;
 }
 
-/** Facts that a writer cannot take from the entries. */
+/** Facts for a writer that the entries do not contain. */
 export interface WriteOptions {
   /** Returns new unique UUIDs. */
   readonly newId: () => string;
@@ -164,12 +164,12 @@ export interface WriteOptions {
   readonly maxTokens?: number;
 }
 
-/** A record of the agent that is stored already. */
+/** A stored record of the agent. */
 export interface StoredRecord {
   readonly record: string;
   /**
-   * Where the record has no entries: the last record before it that has some, or null for none. A record without entries may lead to a prompt
-   * in the same commit that was taken back since.
+   * For a record without entries: the last record before it with entries, or null if none exists. A record without entries may follow a prompt in the
+   * same commit that was taken back later.
    */
   readonly last?: string | null;
 }
@@ -193,22 +193,22 @@ export interface PlannedCommit {
   readonly createdAt?: Timestamp;
   /** The records (uuids) in the delta, in order. Later imports find the commit by them. */
   readonly records: readonly string[];
-  /** For the first commit of a subagent: the tool call that started it, or its own session, by which the call is found later. */
+  /** For the first commit of a subagent: the tool call that started it, or the subagent's session, by which the call is found later. */
   readonly startedBy?: { readonly toolCallId: string } | { readonly sessionId: string };
   /** The entries of the delta. A planner can use a getter that reads them from the file on demand. */
   readonly entries: readonly ParsedEntry[];
   readonly elisions: readonly Elision[];
-  /** The outline of the delta, where the planner made it while reading the file. */
+  /** The outline of the delta, if the planner made it while reading the file. */
   readonly outline?: Outlined;
 }
 
-/** How one file becomes commits and side data. Every byte of the file is in exactly one of them. */
+/** The plan by which a file becomes commits and side data. Every byte of the file is in exactly one of them. */
 export interface ImportPlan {
   readonly format: string;
   readonly sessionId?: string;
   readonly title?: string;
   readonly cwd?: string;
-  /** The host on which the agent ran, where the file names it. */
+  /** The machine on which the agent ran, if the file names it. */
   readonly machine?: string;
   /** Parents come before children. */
   readonly commits: readonly PlannedCommit[];
@@ -216,19 +216,19 @@ export interface ImportPlan {
   readonly side: readonly ByteRange[];
   /** Records that could not be read, with the reason. */
   readonly skipped: readonly Problem[];
-  /** Records that were read with an assumption that a person should know. */
+  /** Records that were read with an assumption that a person should know about. */
   readonly notes: readonly Problem[];
   /** The commits at the ends of branches, by number in the plan. The agent would resume the last one. */
   readonly tips: readonly ({ readonly plan: number } | StoredRecord)[];
   /** Where the next import of the grown file starts. Bytes from here on (half a last line) are side data until then. */
   readonly end: number;
-  /** A part of the name of the file that this file continues, where the project does not have that file yet. */
+  /** A part of the name of the file that this file continues, if the project does not contain that file yet. */
   readonly awaits?: string;
 }
 
-/** What a planner may ask the store. Keeps the planner pure. */
+/** The questions that a planner may ask the store. Keeps the planner pure. */
 export interface KnownRecords {
-  /** Whether a commit of the project holds the record, from this file or another. */
+  /** Whether a commit of the project contains the record, from this or another file. */
   has(record: string): boolean;
 }
 
@@ -237,13 +237,13 @@ export type ColumnValue = string | number | bigint | Uint8Array | null;
 /** Another program's database: whole tables and named columns, in no promised order (store/foreign.ts). */
 export interface DatabaseRows {
   readonly tables: ReadonlyMap<string, readonly string[]>;
-  /** The rows in which each column of `where` has that value. */
+  /** The rows in which each column of `where` has the given value. */
   each(table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Iterable<Readonly<Record<string, ColumnValue>>>;
 }
 
 /**
- * One conversation of a container (a database or a document). It is imported as a source of its own, named `FILE#id`, as lines in the
- * format. So a grown conversation adds only new commits, and each source comes back byte for byte.
+ * One conversation of a container (a database or a document). It is imported as a separate source, named `FILE#id`, as lines in the format. So a
+ * grown conversation adds only new commits, and each source can be exported byte for byte.
  */
 export interface Member {
   readonly id: string;
@@ -251,7 +251,7 @@ export interface Member {
   readonly lines: () => Lines;
   /** For a conversation that can grow while it is read: a cheap value that changes with every addition. */
   readonly stamp?: string;
-  /** How many turns are complete, where the lines do not tell it. Undefined where they do. */
+  /** The number of complete turns, if the lines do not contain it; otherwise undefined. */
   readonly over?: (granularity: PlanContext['granularity']) => Over | undefined;
   readonly title?: string;
   readonly cwd?: string;
@@ -261,15 +261,15 @@ export interface Member {
 
 /** A conversation up to its last complete turn. */
 export interface Over {
-  /** The record that ends the last complete turn; undefined where no turn is complete. */
+  /** The record that ends the last complete turn; undefined if no turn is complete. */
   readonly last: string | undefined;
-  /** A turn is in progress after it. */
+  /** True if a turn is in progress after this record. */
   readonly open: boolean;
   readonly lines: () => Lines;
 }
 
 export interface ContainerReader {
-  /** True where the container itself is stored as a source too; otherwise the reason why its bytes are not kept. */
+  /** True if the container itself is also stored as a source; otherwise the reason why its bytes are not stored. */
   readonly keeps: true | { readonly not: string };
 }
 
@@ -291,11 +291,11 @@ export interface DocumentReader extends ContainerReader {
   /** Whether a file that begins with these bytes can be such a document. Most documents need no path. */
   recognize(head: Uint8Array, path?: string): boolean;
   /**
-   * The documents that are read as one: the main one and those beside it, of which some may be missing. Undefined where a document of this
-   * path is read by itself.
+   * The documents that are read together: the main document and the documents next to it, some of which may be missing. Undefined if a document at
+   * this path is read alone.
    */
   together?(path: string): { readonly main: string; readonly others: readonly string[] } | undefined;
-  /** The conversations in a document; undefined where the document has another format. `beside` has the documents read with it by path. */
+  /** The conversations in a document; undefined if the document has another format. `beside` has the documents that are read with it, by path. */
   members(document: Uint8Array, path?: string, beside?: ReadonlyMap<string, Uint8Array>): readonly Member[] | undefined;
   /**
    * The same for a document that does not fit into memory: its records are read from the file when they are needed, while the file is open.
@@ -323,7 +323,7 @@ export interface ImportableFormat extends Format {
   /** Reads conversations from a document that the agent exports. */
   readonly exports?: DocumentReader;
   /**
-   * How far a file has come that an agent is still writing, from the bytes after the last import. Without it, everything is imported as
+   * The progress of a file that an agent is still writing, from the bytes after the last import. Without this function, everything is imported as
    * soon as the file has been idle for a moment.
    */
   progress?(fresh: FileBytes, granularity: PlanContext['granularity']): Progress;
@@ -333,20 +333,17 @@ export interface ImportableFormat extends Format {
 export interface Progress {
   /** The end of the last complete turn. */
   readonly settled: number;
-  /**
-   * The end of a turn that is probably complete, although the agent does not say so. It counts as complete where nothing follows for a
-   * moment.
-   */
+  /** The end of a turn that is probably complete, although the agent does not mark it. It counts as complete if nothing follows for a moment. */
   readonly resting: number;
-  /** A turn is in progress after `settled`, or is probably complete. Otherwise only bookkeeping follows. */
+  /** True if a turn is in progress or probably complete after `settled`. Otherwise, only bookkeeping follows. */
   readonly open: boolean;
-  /** The agent has left the session. */
+  /** True if the agent has left the session. */
   readonly ended: boolean;
 }
 
 export interface PlanContext {
   readonly path: string;
-  /** The scan of the file, where the writer of its lines knows it. */
+  /** The scan of the file, if the writer of its lines knows it. */
   readonly scan?: Scan;
   readonly known: KnownRecords;
   /** The end of the part that an earlier import stored. */
@@ -354,7 +351,7 @@ export interface PlanContext {
   readonly granularity: 'turn_boundary' | 'tool_call';
   /** Facts from an earlier import: the working folder and the number of branches. */
   readonly before?: { readonly cwd?: string; readonly tips: number };
-  /** The parsed metadata file beside a subagent's file, where one exists. */
+  /** The parsed metadata file next to a subagent's file, if it exists. */
   readonly meta?: unknown;
 }
 

@@ -1,6 +1,6 @@
 // anthropic-messages: a conversation as the JSON of the Messages API, { system?, messages }.
 // write-messages.ts assembles entries as Claude Code sends them. parse.ts reads, writes and cuts the JSON.
-// A delta is a document of its own. Documents are joined by joining their lists.
+// Each delta is a document. Joining documents joins their lists.
 import type { Format } from '../format.js';
 import { concatDocuments, cutDocument, parseDocument, recognizeDocument, writeDocument } from './parse.js';
 

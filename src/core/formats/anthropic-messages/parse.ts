@@ -40,7 +40,7 @@ export function cutDocument(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   return writeDocument(entriesOf(document).slice(0, at + 1));
 }
 
-/** 1 where the bytes begin like such a document, else 0. */
+/** 1 if the bytes begin like such a document, else 0. */
 export function recognizeDocument(head: Uint8Array): number {
   const text = textOf(head);
   if (!/^\s*\{[\s\S]*"messages"\s*:/.test(text)) return 0;

@@ -1,7 +1,7 @@
 import type { WritableEntry } from '../format.js';
 import { textParts } from '../shared/result-parts.js';
 
-/** A block of a message on the wire. Only the fields that are read here are named. */
+/** A block of a message on the wire, with only the fields that this file reads. */
 export type WireBlock = {
   type: string;
   text?: string;
@@ -15,31 +15,31 @@ export interface WireMessage {
   content: string | WireBlock[];
 }
 
-/** The runtime's answer for a call that never got a result. */
+/** The agent's placeholder for a call that never got a result. */
 export const interrupted =
   "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
 
 interface Draft {
   readonly role: 'user' | 'assistant';
   readonly id: string | undefined;
-  /** Added by the runtime beside the conversation. It moves up to the last answer or tool result before it. */
+  /** True for text that the agent added outside of the conversation. It moves up to the last answer or tool result before it. */
   readonly attachment: boolean;
   readonly blocks: WireBlock[];
 }
 
 /** Whether the entry was never sent to the model. */
 export const isHidden = (entry: WritableEntry): boolean => entry.marks?.includes('hidden') === true;
-/** Whether the entry is a system prompt. Reminders have the role system too, where the provider accepts it inside a conversation. */
+/** Whether the entry is a system prompt. Reminders also have the role system if the provider accepts it inside a conversation. */
 export const isSystemPrompt = (entry: WritableEntry): boolean =>
   entry.role === 'system' && (!entry.marks?.includes('attachment') || entry.toolName === systemPromptType);
-/** The type of a system prompt in formats that record it as a text of the runtime. */
+/** The type of a system prompt in formats that record it as a text of the agent. */
 export const systemPromptType = 'system_prompt';
 
 /**
- * The messages that Claude Code sends for these entries, established by running it (2.1.329). Entries of one answer are one message even
- * where results stand between them. Reminders go before the text that a person typed after the same answer or result. A reminder after a
- * tool result becomes part of that result. Consecutive messages of one role become one, with a newline between two texts. A call without a
- * result is dropped, or closed where the conversation ends with it.
+ * The messages that Claude Code sends for these entries, established by running it (2.1.329). Entries of one answer become one message even if
+ * results are between them. Reminders go before the text that a person typed after the same answer or result. A reminder after a tool result becomes
+ * part of that result. Consecutive messages of one role become one, with a newline between two texts. A call without a result is dropped, or gets a
+ * placeholder result if the conversation ends with it.
  */
 export function wireMessages(entries: readonly WritableEntry[]): WireMessage[] {
   const drafts = paired(draft(entries.filter((entry) => !isHidden(entry) && !isSystemPrompt(entry))));
@@ -80,7 +80,7 @@ function draft(entries: readonly WritableEntry[]): Draft[] {
   return drafts;
 }
 
-/** The last message, if a block of this message goes into it. */
+/** The last message, if a block of this message must be merged into it. */
 function joinable(last: Draft | undefined, role: Draft['role'], id: string | undefined, attachment: boolean): Draft | undefined {
   if (last?.role !== role || last.id !== id) return undefined;
   if (role === 'assistant') return id === undefined ? last : undefined;
@@ -132,7 +132,7 @@ const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
 const noContent = '(no content)';
 const nothing = (): WireBlock => ({ type: 'text', text: noContent });
 
-/** The provider refuses answers with only white space or thinking. They are dropped, and an empty one is replaced. */
+/** The provider refuses answers with only white space or thinking, so they are dropped, and an empty answer is replaced. */
 function sendable(one: Draft): readonly Draft[] {
   if (one.role === 'user') return [one];
   const blocks = one.blocks.filter((block) => block.type !== 'text' || (block.text ?? '').trim() !== '');
@@ -177,7 +177,7 @@ const isBlock = (value: unknown): value is WireBlock => typeof value === 'object
 
 const endsRun = (one: Draft): boolean => one.role === 'assistant' || one.blocks.some((block) => block.type === 'tool_result');
 
-/** Within consecutive user messages, the texts of the runtime come first. */
+/** Within consecutive user messages, the texts of the agent come first. */
 function reorder(drafts: readonly Draft[]): Draft[] {
   const ordered: Draft[] = [];
   let run: Draft[] = [];
@@ -200,7 +200,7 @@ function merge(drafts: readonly Draft[]): readonly Draft[] {
   let openAttachment: string | undefined;
   for (const one of drafts) {
     const last = merged.at(-1);
-    // The parts of an attachment directly after an answer stay separate: the runtime merges them into a user message, not into each other.
+    // The parts of an attachment directly after an answer stay separate, because the agent merges them into a user message but not into each other.
     const apart = one.attachment && openAttachment !== undefined && one.id === openAttachment;
     if (!last || last.role !== one.role || apart) {
       openAttachment = one.attachment ? one.id : undefined;
@@ -220,7 +220,7 @@ function merge(drafts: readonly Draft[]): readonly Draft[] {
 }
 
 interface Merged extends Draft {
-  /** The number of first blocks that are results. */
+  /** The number of leading blocks that are results. */
   results: number;
 }
 
@@ -233,7 +233,7 @@ function add(message: Merged, blocks: readonly WireBlock[]): void {
   }
 }
 
-/** The runtime ends a text with a newline where a separately written text follows. */
+/** The agent ends a text with a newline if a separately written text follows. */
 function endText(block: WireBlock | undefined): void {
   if (block?.type === 'text') block.text = `${block.text}\n`;
 }

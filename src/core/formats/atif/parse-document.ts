@@ -6,10 +6,10 @@ import { isDeep, writeLines } from '../shared/jsonl.js';
 import { linesOnDemand } from '../shared/lazy-lines.js';
 import { trajectoryId, versionIn } from './schema.js';
 
-/** Trajectories nest: a subagent's can have subagents of its own. */
+/** The deepest nesting of trajectories, because a subagent can have subagents. */
 const deepest = 16;
 
-/** A trajectory document. Each embedded subagent is a conversation of its own. */
+/** A trajectory document. Each embedded subagent becomes a separate conversation. */
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head) => {
@@ -28,7 +28,7 @@ export const document: DocumentReader = {
 
 /** A trajectory, whose steps may be in a file. */
 interface Trajectory {
-  /** It without its steps and subagents. */
+  /** The trajectory without its steps and subagents. */
   readonly root: JsonObject;
   readonly id: string;
   readonly lines: (header: JsonObject, lineOf: (step: unknown) => JsonObject) => Lines;

@@ -32,7 +32,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   return withResiduals(counted, residualsOf(step));
 }
 
-/** The agent's tools stand in the root. */
+/** The root contains the agent's tools. */
 function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
   const tools = isObject(root?.agent) ? root.agent.tool_definitions : undefined;
   return Array.isArray(tools) ? [[0, noted('tools', tools)]] : [];
@@ -41,7 +41,7 @@ function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
 /** A continuation repeats steps of the trajectory before it, whose calls are counted there. Steps of a program call no model. */
 const noCall: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
 
-/** Prompt tokens include what the cache held (since 1.2). Tokens that were written to the cache stand in `extra`. */
+/** Prompt tokens include the tokens read from the cache (since 1.2). `extra` contains the tokens that were written to the cache. */
 function usageOf(step: JsonObject): TokenUsage | undefined {
   const { metrics, llm_call_count: calls } = step;
   if (isCopied(step) || calls === 0) return step.source === 'agent' && (step.message !== '' || isCopied(step)) ? noCall : undefined;
@@ -103,7 +103,7 @@ function agentDrafts(step: JsonObject): readonly Draft[] {
   ].map(own);
 }
 
-/** Arguments that are no object stand in a text. */
+/** Arguments that are not an object are stored as a text. */
 function argumentsIn({ arguments: input, extra }: JsonObject): Json | undefined {
   const text = memberOf(extra, 'raw_arguments') === true ? memberOf(input, 'input') : undefined;
   if (typeof text !== 'string') return input;
@@ -131,8 +131,8 @@ function resultDrafts(result: JsonObject): readonly Draft[] {
 }
 
 /**
- * Puts the facts that Stemma wrote beside a step back into its entries: keys, times, signatures. They name the entries in their order. A
- * step that was edited by hand keeps its own words.
+ * Restores facts that Stemma wrote into a step's `extra` to its entries: keys, times, signatures. The facts are in the order of the entries. A step
+ * that was edited by hand keeps its edited text.
  */
 function withResiduals(drafts: readonly Numbered[], residuals: readonly JsonObject[]): readonly Numbered[] {
   if (residuals.length === 0) return drafts;

@@ -6,7 +6,7 @@ import { startedWith } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
 import { dialect, formatId, isReplacing, partsOf, rootOf, stepName, stepOf, stepTime } from './schema.js';
 
-/** How lines become commits: one chain in the order of the steps. ATIF has no branches. */
+/** Plans commits from lines: one chain in the order of the steps, because ATIF has no branches. */
 export const rules: RecordRules = {
   formatId,
   template: 'atif',
@@ -34,7 +34,7 @@ function about(records: readonly JsonObject[]): About {
   const own = stringAt(line, 'atif');
   const kept = isObject(root?.extra) && isObject(root.extra.stemma) ? root.extra.stemma : undefined;
   return {
-    // Subagents share the session's id, which says nothing about their identity.
+    // Subagents share the session's id, which therefore does not identify them.
     sessionId: isChild ? own : (stringAt(root, 'session_id') ?? own),
     cwd: stringAt(kept, 'cwd'),
     title: stringAt(kept, 'title'),
@@ -53,7 +53,7 @@ function place(record: JsonObject): Place | undefined {
   return { name: stepName(step, id), part: partOf(step), ...(starts.length > 0 && { others: starts }) };
 }
 
-/** The names by which the subagents that the results of a step name find it. */
+/** The names by which the subagents in the results of a step find this step. */
 const startedBy = (step: JsonObject): readonly string[] =>
   objectsIn(isObject(step.observation) ? step.observation.results : undefined).flatMap((result) =>
     objectsIn(result.subagent_trajectory_ref).flatMap((ref) => {

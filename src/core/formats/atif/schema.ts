@@ -4,7 +4,7 @@ import { objectsIn } from '../shared/drafts.js';
 import type { Dialect } from '../shared/jsonl.js';
 
 export const formatId = 'atif-v1';
-/** The version that is written, unless the document was of a newer one: most readers know it. */
+/** The version to write, unless the document has a newer version. Most readers know this version. */
 export const writtenVersion = 'ATIF-v1.7';
 
 /**
@@ -16,7 +16,7 @@ export const dialect: Dialect = {
   isWhole: (record) => isObject(record.step) || isObject(record.root),
 };
 
-/** Marks what a program said in the agent's name, without a call to a model. */
+/** Marks text that a program wrote in the agent's name, without a call to a model. */
 export const byProgram = 'no-call';
 
 /** The step of a line. */
@@ -40,9 +40,8 @@ export function stepTime(step: JsonObject | undefined): Timestamp | undefined {
 export const isCopied = (step: JsonObject): boolean => step.is_copied_context === true;
 
 /**
- * The name of a trajectory. Without an id of its own it is named by its session, and a continuation, which has the session of the
- * trajectory before it, also by the steps that it repeats. Without a session it is named by its first step. A longer state of the
- * trajectory has the same name.
+ * The name of a trajectory. Without an id, it is named by its session. A continuation has the session of the previous trajectory, so its name also
+ * contains the steps that it repeats. Without a session, a trajectory is named by its first step. When a trajectory grows, its name stays the same.
  */
 export function trajectoryId(document: JsonObject, stepsOf = (): Iterable<unknown> => objectsIn(document.steps)): string {
   const own = stringAt(document, 'trajectory_id') ?? '';
@@ -73,7 +72,7 @@ export const stepName = (step: JsonObject, trajectory: string): string => nameIn
 export const partsOf = (content: Json | undefined): readonly JsonObject[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : objectsIn(content);
 
-/** What a step says about the management of the context. */
+/** The facts of a step about the management of the context. */
 export function managementOf(step: JsonObject): { readonly type: string; readonly boundary: string } | undefined {
   const managed = isObject(step.extra) ? step.extra.context_management : undefined;
   if (!isObject(managed)) return undefined;
@@ -83,6 +82,6 @@ export function managementOf(step: JsonObject): { readonly type: string; readonl
 /** Whether the step replaces the context before it. */
 export const isReplacing = (step: JsonObject): boolean => step.source === 'system' && managementOf(step)?.boundary === 'replace';
 
-/** Facts of entries for which a step has no place, under `extra.stemma.entries`, in the order of the entries. */
+/** Facts of entries that ATIF has no field for, under `extra.stemma.entries`, in the order of the entries. */
 export const residualsOf = (step: JsonObject): readonly JsonObject[] =>
   isObject(step.extra) && isObject(step.extra.stemma) ? objectsIn(step.extra.stemma.entries) : [];

@@ -9,11 +9,11 @@ import { byProgram, dialect, formatId, nameIn, residualsOf, rootOf, stepName, st
 type Keyed = WritableEntry & { readonly key: EntryKey };
 interface Draft {
   readonly entries: Keyed[];
-  /** The results of the step's calls, wherever they come in the conversation. */
+  /** The results of the step's calls, regardless of their position in the conversation. */
   readonly results: Keyed[];
 }
 
-/** Writes entries as lines of steps. `extra.stemma` of a step holds facts that ATIF has no place for; images are left out. */
+/** Writes entries as lines of steps. `extra.stemma` of a step holds facts that ATIF has no field for; images are omitted. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const id = options.sessionId ?? 'stemma';
   const lines = stepsOf(entries, options).map((step) => `${JSON.stringify({ atif: id, step })}\n`);
@@ -49,7 +49,7 @@ function stepsOf(entries: readonly WritableEntry[], options: WriteOptions): read
     drafts.push(draft);
     for (const { kind, toolCallId } of group) if (kind === 'tool_call' && toolCallId !== undefined) byCall.set(toolCallId, draft);
   }
-  // A summary with nothing but the system prompt before it replaces nothing.
+  // A summary that follows only the system prompt replaces nothing.
   const spoken = drafts.findIndex(({ entries: [first] }) => first?.kind !== 'summary' && first?.role !== 'system');
   return drafts.map((draft, at) => stepOfDraft(draft, at + 1, { ...options, boundary: at < spoken || spoken < 0 ? 'append' : 'replace' }));
 }
@@ -91,7 +91,7 @@ function agentFields(entries: readonly WritableEntry[], results: readonly Writab
   );
   const model = entries.find(({ author }) => author !== undefined)?.author;
   const usage = entries.find((entry) => entry.usage)?.usage;
-  // A result whose call is elsewhere has a step without a call to a model.
+  // A result whose call is elsewhere gets a step without a model call.
   const isCalled = entries.length > 0 && !entries[0]?.marks?.includes(byProgram);
   return {
     ...(model !== undefined && { model_name: model }),
@@ -136,13 +136,13 @@ function metricsOf({ input, output, cacheRead, cacheWrite }: TokenUsage): object
 }
 
 /**
- * What a reader of the step cannot tell of an entry: its key, and facts without a place. An entry that the step does not show at all is
- * written whole.
+ * The facts about an entry that the step itself cannot express: its key, and facts without a field. An entry that the step cannot contain at all is
+ * written completely.
  */
 function residualOf(entry: Keyed, entries: readonly Keyed[]): JsonObject {
   const { text, arguments: input, media: _, usage: __, ...facts } = entry;
   const isSealed = entry.kind === 'thinking' && (text === undefined || text === '');
-  // The step joins its thinking and cannot tell a result without its call, or arguments that are no object.
+  // A step joins its thinking entries and cannot express a result without its call, or arguments that are not an object.
   const isJoined = entry.kind === 'thinking' && entries.filter(({ kind }) => kind === 'thinking').length > 1;
   const isHidden =
     isSealed ||
@@ -154,7 +154,7 @@ function residualOf(entry: Keyed, entries: readonly Keyed[]): JsonObject {
   return json(isHidden ? { ...line, whole: true } : line);
 }
 
-/** A document of ATIF: the steps of one context, numbered through, with the agent of the conversation. */
+/** An ATIF document: the steps of one context with consecutive numbers, and the agent of the conversation. */
 export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8Array {
   const records = inRecords(recordsOf({ dialect }, delta), (entries) => recordsOf({ dialect }, writeEntries(entries, options)));
   const root: JsonObject | undefined = records.map(rootOf).find((one) => one !== undefined);
@@ -194,7 +194,7 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
   return bytesOf(`${JSON.stringify(document, null, 1)}\n`);
 }
 
-/** The step with the counts of its call, where another agent's records hold them. */
+/** The step with the token counts of its call, if another agent recorded them. */
 function withCall(step: JsonObject, calls: SessionOptions['calls']): JsonObject {
   if (!calls || step.source !== 'agent' || step.metrics !== undefined) return step;
   const usage = residualsOf(step)
@@ -203,7 +203,7 @@ function withCall(step: JsonObject, calls: SessionOptions['calls']): JsonObject 
   return usage ? { ...step, metrics: json(metricsOf(usage)) } : step;
 }
 
-/** A step that another program wrote keeps its name, so that its entries have the same keys in every document. */
+/** Keeps the name of a step that another program wrote, so that its entries have the same keys in every document. */
 function withName(step: JsonObject, trajectory: string): JsonObject {
   if (residualsOf(step).length > 0 || nameIn(step) !== undefined) return step;
   const extra = isObject(step.extra) ? step.extra : {};
@@ -229,7 +229,7 @@ const argumentsOf = (input: unknown): JsonObject => ({
   extra: { raw_arguments: true },
 });
 
-/** Since 1.7, a reference that names a subagent only by its session is not valid: it is kept beside the result. */
+/** Since 1.7, a reference that names a subagent only by its session is invalid, so it is kept in a separate field of the result. */
 function withValidRefs(step: JsonObject): JsonObject {
   const { observation } = step;
   const results = isObject(observation) ? objectsIn(observation.results) : [];
@@ -257,7 +257,7 @@ const withSystem = (steps: readonly JsonObject[], message: string): readonly Jso
   ...steps.map((step, at): JsonObject => ({ ...step, step_id: at + 2 })),
 ];
 
-/** Sums of the steps. A count that no step has is left out. */
+/** Sums over the steps. A count that no step has is omitted. */
 function finalMetrics(steps: readonly JsonObject[]): JsonObject {
   const sum = (name: string): number | undefined => {
     const counts = steps.flatMap(({ metrics, is_copied_context: copied }) => {

@@ -7,7 +7,7 @@ import { countTokens } from '../shared/tokens.js';
 
 type Fields = Readonly<Record<string, Cbor | undefined>>;
 
-/** The fields of a struct by their names without case and underscores: `ToolUseID` and `tool_use_id` are the same. */
+/** The fields of a struct by their names, ignoring case and underscores: `ToolUseID` equals `tool_use_id`. */
 function fieldsOf(value: Cbor | undefined): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) return undefined;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.replaceAll('_', '').toLowerCase(), member]));

@@ -1,5 +1,5 @@
 // cardbox-v1: cards as a CBOR array, in the order of their box. The output cards of a turn are a delta of this format.
-// Deltas are joined without decoding. The first builds wrote one card a line of JSON, which is read as well.
+// Deltas are joined without decoding. The first builds wrote one card per line of JSON, which can still be read.
 // Cards become entries in the way in which a worker turns them into messages. Entries of other formats become cards.
 import type { EntryKey } from '../../base/index.js';
 import { type Format, facts } from '../format.js';
@@ -21,7 +21,7 @@ export const cardbox: Format = {
   holds: facts,
   recognize: (head) => {
     const { cards, problems } = readCards(head);
-    // The first bytes of a file can end inside of a card.
+    // The given first bytes of a file can end inside a card.
     return cards.length > 0 && problems.length <= 1 ? 0.9 : 0;
   },
   parse: (delta) => {
@@ -33,7 +33,7 @@ export const cardbox: Format = {
   cut: (delta, lastKept) => encodeCards(keptCards(readCards(delta).cards, lastKept)),
 };
 
-/** The cards up to the card of the entry. Where the cut falls among the calls of one card, that card keeps the calls before it. */
+/** The cards up to the card of the entry. If the cut is among the calls of one card, the card keeps the calls before the cut. */
 function keptCards(cards: readonly CardLine[], lastKept: EntryKey): CardLine[] {
   const kept: CardLine[] = [];
   for (const card of cards) {

@@ -5,7 +5,7 @@ import { countTokens, imageTokens } from '../shared/tokens.js';
 import type { CardLine } from './schema.js';
 import { spacedJson, textOfContent } from './schema-texts.js';
 
-/** Types that make no message: tools and parameters are sent beside the messages. */
+/** Types that make no message, because tools and parameters are sent in separate fields. */
 const besideMessages = ['sys.tools', 'sys.parameters'];
 
 /** The entries of cards, in order. A `tool.call` card is skipped where a thought already carries its call. */
@@ -128,7 +128,7 @@ function resultOf(card: CardLine): Draft {
   };
 }
 
-/** An error that was a single text stays one. */
+/** An error that was a single text stays a text. */
 function errorText(data: unknown): string {
   const error = isObject(data) ? data.error : undefined;
   const message = stringAt(error, 'message');

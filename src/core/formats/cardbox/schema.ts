@@ -15,16 +15,14 @@ export interface CardLine {
   readonly metadata: JsonObject;
   readonly authorId: string;
   readonly createdAt?: string;
-  /** The keys of its entries, where they were named elsewhere; otherwise they are `<cardId>.<number>`. */
+  /** The keys of the card's entries, if another format assigned them. The default is `<cardId>.<number>`. */
   readonly entryKeys?: readonly string[];
 }
 
 /** Writes cards as a delta: an array in the core deterministic encoding. */
 export const encodeCards = (cards: readonly CardLine[]): Uint8Array => encodeCbor(cards as unknown as readonly Cbor[]);
 
-/**
- * The cards of a delta in order, and the items that are not cards. A delta that begins with an object has the older form, one card a line.
- */
+/** The cards of a delta in order, and the items that are not cards. A delta that begins with an object has the older form with one card per line. */
 export function readCards(delta: Uint8Array): { cards: CardLine[]; problems: Problem[] } {
   const read = isLines(delta) ? readLines(delta) : readItems(delta);
   const cards: CardLine[] = [];
@@ -63,7 +61,7 @@ function readLines(delta: Uint8Array): Values {
   return { values, problems: [] };
 }
 
-/** The card, or the reason why the value is not one. */
+/** The card, or the reason why the value is not a card. */
 function cardOf(value: Json | undefined): CardLine | string {
   if (!isObject(value)) return 'is not a JSON object';
   const { cardId, content, metadata, authorId } = value;

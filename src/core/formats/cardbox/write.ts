@@ -10,8 +10,8 @@ const splitKey = (key: string | undefined): { record: string; index: number } | 
 };
 
 /**
- * Writes entries as cards. Entries from one card become one card again: a text and the calls after it. Keys are kept in the card's id where
- * they fit, else beside it.
+ * Writes entries as cards. Entries from one card become one card again: a text and the calls after it. Keys are stored in the card's id if they fit,
+ * else in a separate field.
  */
 export function cardsOfEntries(entries: readonly WritableEntry[], options: WriteOptions): CardLine[] {
   const used = new Set<string>();
@@ -50,7 +50,7 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
   const author = 'author' in first && typeof first.author === 'string' ? first.author : authorOf[first.role];
   const marks: JsonObject = {
     ...(first.marks?.length ? { marks: [...first.marks] } : {}),
-    // A card is a message of its own unless another record says otherwise.
+    // A card is a separate message unless another record says otherwise.
     ...(first.messageId !== undefined && splitKey(first.key)?.record !== first.messageId ? { message_id: first.messageId } : {}),
   };
   if (calls.length > 0 && (group.length > 1 || calls.length > 1 || first.kind !== 'tool_call'))
@@ -78,11 +78,11 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
 
 const authorOf: Record<Role, string> = { system: 'system', user: 'user', assistant: 'assistant', tool: 'tool' };
 
-/** The kind is stored where the card's type does not imply it. */
+/** The kind is stored if the card's type does not imply it. */
 const keptKind = (kind: Kind): JsonObject => (['thinking', 'summary', 'image', 'event'].includes(kind) ? { entry_kind: kind } : {});
 
 /**
- * The data that a runtime stores beside a text: the signature of thinking, the data of a result. A result without text is the card's
+ * The data that an agent stores in addition to a text: the signature of thinking, the data of a result. A result without text becomes the card's
  * content.
  */
 const keptResult = ({ kind, text, result }: WritableEntry): JsonObject =>

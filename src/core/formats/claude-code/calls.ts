@@ -6,7 +6,7 @@ import { entriesOf } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
 import { messageIdOf, syntheticModel } from './schema.js';
 
-/** The counts in a message's `usage`. The provider's `input_tokens` leave cached tokens out. */
+/** The counts in a message's `usage`. The provider's `input_tokens` exclude cached tokens. */
 export function countsOfUsage(usage: Json | undefined): Counts & { readonly flaw?: string } {
   const given = isObject(usage) ? usage : {};
   const written = isObject(given.cache_creation) ? given.cache_creation : {};
@@ -24,17 +24,17 @@ export function countsOfUsage(usage: Json | undefined): Counts & { readonly flaw
     return { ...counts, cacheWrite1h: null, flaw: `one-hour cache writes (${cacheWrite1h}) exceed all cache writes (${cacheWrite})` };
   if (cacheWrite !== null && cacheWrite1h !== null && typeof short === 'number' && short + cacheWrite1h !== cacheWrite)
     return { ...counts, flaw: `cache writes for five minutes (${short}) and an hour (${cacheWrite1h}) are not all cache writes (${cacheWrite})` };
-  // Without the split, all writes are five-minute writes: the longer cache needs a parameter that also reports the split.
+  // Without the split, all writes are five-minute writes, because the parameter for the longer cache also makes the provider report the split.
   return cacheWrite === null && typeof short === 'number' && cacheWrite1h !== null ? { ...counts, cacheWrite: short + cacheWrite1h } : counts;
 }
 
 /**
- * Whether the line was written after the reply had ended. Claude Code writes a line for each block while the reply still streams. Such a
- * line repeats the output count of the first event, which is a few tokens, and its stop reason is null.
+ * Whether the line was written after the reply had ended. Claude Code writes a line for each block while the reply still streams. Such a line has
+ * only the output count of the first event, which is a few tokens, and its stop reason is null.
  */
 export const isFinalMessage = (message: Json | undefined): boolean => isObject(message) && message.stop_reason !== null;
 
-/** What one record says about calls. `entries` are its entries. */
+/** The facts of one record about calls. `entries` are the entries of the record. */
 export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]): CallPart | undefined {
   if (record.type !== 'assistant') return partOfEntries(entries);
   const first = entries.find((entry) => !isHidden(entry));

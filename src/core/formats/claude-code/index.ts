@@ -44,7 +44,7 @@ function parse(delta: Uint8Array): ParsedDelta {
   return { ...readPieces(pieces), problems: skipped };
 }
 
-/** Certain where a record of this kind opens the file; the name alone proves little. */
+/** Certain if the file begins with a record of this format; the name alone proves little. */
 function recognize(head: Uint8Array, path: string): number {
   const { pieces } = scanLines(head);
   const records = pieces.flatMap(({ record }) => (record ? [record] : []));
@@ -60,6 +60,6 @@ function recognize(head: Uint8Array, path: string): number {
   return path.endsWith('.jsonl') && own.length === records.length && /"parentUuid":/.test(Buffer.from(head).toString('latin1')) ? 0.5 : 0;
 }
 
-/** Qwen Code has the same envelope around messages of parts. */
+/** Qwen Code uses the same envelope, but its messages have `parts`. */
 const isOfQwen = ({ message, systemPayload }: JsonObject): boolean =>
   systemPayload !== undefined || (isObject(message) && Array.isArray(message.parts));

@@ -2,7 +2,7 @@ import { type JsonObject, stringAt } from '../../base/index.js';
 import { bufferOf, scanLines } from './parse-lines.js';
 import { agentCallsOf, resultIdsOf } from './schema.js';
 
-/** The file that newer versions write beside a subagent's file. */
+/** The metadata file that newer versions write next to a subagent's file. */
 export interface AgentMeta {
   readonly toolUseId: string;
   readonly agentType?: string;

@@ -35,9 +35,9 @@ interface Common {
   readonly raw: ByteRange;
 }
 
-/** Parts of a block (an image in a tool result) are numbered after all blocks, because a key is always a record and one number. */
+/** Parts of a block (such as an image in a tool result) are numbered after all blocks, because a key consists of a record and a single number. */
 const partsFrom = 100_000;
-/** The number of a part of a block, as entry keys hold it. */
+/** The number of a part of a block, as used in entry keys. */
 export const partNumber = (block: number, part: number): number => (part + 1) * partsFrom + block;
 /** The block to which the number of a block or a part belongs. */
 export const blockOfNumber = (number: number): number => number % partsFrom;
@@ -48,7 +48,7 @@ const make = ({ uuid, at, raw }: Common, index: number, role: Role, rest: Omit<P
   return entry;
 };
 
-/** An empty text among other blocks. The agent drops it; write.ts puts one where a block was removed. */
+/** An empty text among other blocks. The agent drops it; write.ts writes it in place of a removed block. */
 const isGap = (block: JsonObject, among: readonly unknown[]): boolean => block.type === 'text' && block.text === '' && among.length > 1;
 
 function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
@@ -201,7 +201,7 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
 
 function systemEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
   const subtype = stringAt(record, 'subtype') ?? 'system';
-  // The model gets a command that the agent ran by itself with the next prompt, in both forms in which it is recorded.
+  // A command that the agent ran itself is sent to the model with the next prompt, in both recorded forms.
   if (subtype === 'local_command') return [textEntry(record, common, 0, stringAt(record, 'content') ?? '', ['command'], common.uuid)];
   const error = subtype.includes('error') || subtype.includes('refusal');
   const text = stringAt(record, 'content') ?? stringAt(record.error, 'formatted') ?? stringAt(record.error, 'message') ?? subtype;

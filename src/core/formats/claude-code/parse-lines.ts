@@ -18,7 +18,7 @@ export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJ
 /** Reads one record after the other, so that a large file need not be held in memory. */
 export const eachRecord = (file: FileBytes, options: ScanOptions, tell: (piece: Piece) => void): Seen => eachPiece(file, dialect, options, tell);
 
-/** The record at a range that an earlier scan of the same file found. @throws Error where the file has changed since. */
+/** The record at a range that an earlier scan of the same file found. @throws Error if the file has changed since. */
 export const recordAt = (file: FileBytes, range: ByteRange): JsonObject => recordOf(file, range, dialect);
 
 /** The id and parent of a torn line, as far as they are readable. */

@@ -1,14 +1,14 @@
 import { type Line, resultsOf } from './plan-lines.js';
 import type { Branch, Node } from './plan-nodes.js';
 
-/** The last positions in a branch of records of one sort; -1 where the branch has none. Kept so that no record scans its successors. */
+/** The last position of each sort of record in a branch; -1 if the branch has no such record. Kept so that no record must scan its successors. */
 interface BranchEnd {
   /** Neither a result nor bookkeeping. */
   other: number;
   /** A prompt, a summary or a boundary: not an answer and not an attachment. */
   turn: number;
   answer: number;
-  /** An answer that belongs to another message than the last answer. */
+  /** An answer that belongs to a different message than the last answer. */
   otherAnswer: number;
   message: string | undefined;
   /** The position of each call's last result, among the first `searched` records. */
@@ -20,7 +20,7 @@ interface BranchEnd {
 export interface GrowingBranches {
   readonly list: Branch[];
   readonly ends: Map<Branch, BranchEnd>;
-  /** How far the round of an answer or a result has been followed. */
+  /** The progress of following the round of an answer or a result. */
   readonly rounds: Map<Node, { last: Node; next: number }>;
 }
 
@@ -57,8 +57,8 @@ function endOf({ ends }: GrowingBranches, branch: Branch): BranchEnd {
 }
 
 /**
- * The branch in which a child of `parent` stands: the parent's own, or a new one. A parent has several children for three reasons:
- * parallel tool calls, bookkeeping, and a rewind. Only a rewind makes a branch.
+ * The branch of a child of `parent`: the parent's own branch, or a new one. A parent has several children for three reasons: parallel tool calls,
+ * bookkeeping, and a rewind. Only a rewind makes a branch.
  */
 export function branchFor(branches: GrowingBranches, line: Line, parent: Node): Branch {
   return continues(branches, line, parent) ? parent.branch : branchFrom(branches, lastOfRound(branches, parent));
@@ -81,7 +81,7 @@ function continues(branches: GrowingBranches, line: Line, { branch, index }: Nod
   return part === 'result' && !resultsOf(line).some((id) => lastResult(branches, branch, id) > index);
 }
 
-/** The position of the call's last result in the branch, or -1. Few records ask, so the branch is searched on demand. */
+/** The position of the call's last result in the branch, or -1. Few records need this, so the branch is searched on demand. */
 function lastResult(branches: GrowingBranches, branch: Branch, id: string): number {
   const end = endOf(branches, branch);
   for (; end.searched < branch.nodes.length; end.searched++) {
@@ -91,7 +91,10 @@ function lastResult(branches: GrowingBranches, branch: Branch, id: string): numb
   return end.results.get(id) ?? -1;
 }
 
-/** The last record of the answer and its tool results. A branch from any part of them follows all: the agent gathers them again. */
+/**
+ * The last record of the answer and its tool results. A branch that starts at any of these records follows all of them, because the agent gathers
+ * them again.
+ */
 function lastOfRound({ rounds }: GrowingBranches, parent: Node): Node {
   const { part } = parent.line;
   if (part !== 'assistant' && part !== 'result') return parent;

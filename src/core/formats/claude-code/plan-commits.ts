@@ -28,7 +28,7 @@ interface Commits {
   readonly numbers: ReadonlyMap<Segment, number>;
 }
 
-/** What the commits of one file are made of, and the commits made so far. */
+/** The inputs for the commits of one file, and the commits made so far. */
 interface Committing {
   readonly segments: Segments;
   readonly tree: Tree;
@@ -73,7 +73,7 @@ function referTo(made: Committing, node: Node | undefined): PlannedCommit['paren
   return plan === undefined ? null : { plan };
 }
 
-/** The nearest record that the project knows: bookkeeping that led nowhere was stored without a record of its own. */
+/** The nearest record that the project knows, because bookkeeping without successors was stored without its own record. */
 function storedParent({ isKnown }: Committing, node: Node): PlannedCommit['parent'] {
   for (let at: Node | undefined = node; at; ) {
     if (at.stored !== undefined && isKnown(at.stored)) return { record: at.stored };
@@ -92,7 +92,7 @@ function parentOf(made: Committing, { branch: { from, keeps } }: Segment, before
   return keeps === undefined ? referTo(made, from) : { plan: addShorterCompaction(made, from, keeps) };
 }
 
-/** A rewind to a kept message other than the last repeats the compaction with the messages kept up to there. */
+/** A rewind to an earlier kept message repeats the compaction with the messages kept up to that message. */
 function addShorterCompaction(made: Committing, summary: Node, keeps: number): number {
   const { segments, tree, commits, reader } = made;
   const segment = segments.of.get(summary) as Segment;
@@ -184,7 +184,7 @@ function copiesIn(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
   const copies = new Map<Node, readonly Node[]>();
   for (const nodes of answers.values()) {
     if (nodes.at(-1)?.branch === nodes[0]?.branch || nodes.length > maxCopies) continue;
-    // Only copies that existed when the record was written count, so that the time of the import makes no difference.
+    // Only copies that existed when the record was written count, so that the time of the import does not matter.
     nodes.forEach((last, at) => {
       if (nodes.slice(at + 1).some((node) => comesBefore(last, node))) return;
       const elsewhere = nodes.slice(0, at).filter((node) => node.branch !== last.branch && !node.line.calls && !comesBefore(node, last));
@@ -194,7 +194,7 @@ function copiesIn(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
   return copies;
 }
 
-/** The first node is on the path from the root to the second. */
+/** Whether the first node is on the path from the root to the second node. */
 function comesBefore(first: Node, second: Node): boolean {
   for (let at: Branch['from'] = second; isNode(at); at = at.branch.from) if (at.branch === first.branch) return first.index <= at.index;
   return false;

@@ -22,13 +22,13 @@ import {
 import { type Title, titleOf } from './schema-title.js';
 
 /**
- * What tree and plan need of one line of a session: its place, its parent and a few facts. The record itself is released once it is
- * read, and every line has the same small shape, so that a file of any length is planned in little memory.
+ * The facts about one line of a session that the tree and the plan need: its range, its parent and a few others. The record itself is released after
+ * it is read, and every line has the same small shape, so that a file of any length can be planned in little memory.
  */
 export interface Line extends ByteRange {
   readonly line: number;
   readonly sort: Piece['sort'];
-  /** The record's id, where it has a place in the tree. */
+  /** The record's id, if it has a place in the tree. */
   readonly uuid: string | undefined;
   /** The id of the record that it names as its parent. */
   readonly parent: string | undefined;
@@ -36,21 +36,21 @@ export interface Line extends ByteRange {
   readonly sidechain: boolean;
   /** A message of a person or the model, not bookkeeping. */
   readonly isMessage: boolean;
-  /** As the record spells it. */
+  /** The time in the spelling of the record. */
   readonly timestamp: string | undefined;
-  /** The runtime's id of the message to which the record belongs. */
+  /** The agent's id of the message to which the record belongs. */
   readonly message: string | undefined;
   /** The ids of the calls whose results the record holds, usually one or none. */
   readonly results: string | readonly string[];
-  /** An answer that stops to wait for a tool. */
+  /** True for an answer that stops to wait for a tool. */
   readonly stops: boolean;
-  /** An answer that calls a tool. */
+  /** True for an answer that calls a tool. */
   readonly calls: boolean;
   /** A one-line summary of what a person wrote. */
   readonly headline: string | undefined;
   /** Facts that few lines have. */
   readonly more: More | undefined;
-  /** The entries without their content; undefined where the line has no entries or they were not requested. */
+  /** The entries without their content; undefined if the line has no entries or they were not requested. */
   readonly outline: OutlinePart | undefined;
 }
 
@@ -64,12 +64,12 @@ export interface More {
   readonly sessionId?: string;
   readonly cwd?: string;
   readonly logicalParent?: string;
-  /** Of a compaction's boundary. */
+  /** Set for the boundary of a compaction. */
   readonly metadata?: JsonObject;
   readonly forkedFrom?: string;
   /** Calls that may start subagents. */
   readonly agents?: readonly AgentCall[];
-  /** The placeholder that the agent writes where an answer was abandoned. */
+  /** True for the placeholder that the agent writes if an answer was abandoned. */
   readonly isClosingWord?: true;
 }
 
@@ -89,7 +89,7 @@ export interface Reading {
   readonly from: number;
 }
 
-/** Outlines are kept for this many bytes; later lines are read again on demand, because all outlines would fill memory. */
+/** Outlines are kept for this many bytes of the file. Later lines are read again on demand, because all outlines would fill the memory. */
 const outlinedAtOnce = 24 * 1024 * 1024;
 const isOutlined = ({ start, end }: ByteRange, from: number): boolean => start >= from && end <= from + outlinedAtOnce;
 
@@ -104,7 +104,7 @@ export function readLines(file: FileBytes, { part, begin, from }: Reading): Line
 /** The place of a line without its content. */
 export const placeOnly = ({ line, start, end }: Line, sort: Piece['sort']): Line => ({ ...bare, line, start, end, sort });
 
-/** The outline of a line, read from the file where it was not kept. */
+/** The outline of a line, read from the file if it was not kept. */
 export const outlineOf = (line: Line, file: FileBytes, from: number): OutlinePart | undefined =>
   line.sort !== 'record' || isOutlined(line, from) ? line.outline : outlineOfRecord(recordAt(file, line));
 
@@ -135,7 +135,7 @@ function outlineOfRecord(record: JsonObject): OutlinePart | undefined {
   return part && { ...part, call: callPartOf(record, entries) };
 }
 
-/** Reads the lines of one file in order. Ids shared with the line before are held once; facts of the whole file stand on one line. */
+/** Reads the lines of one file in order. Ids shared with the previous line are held once; one line holds the facts of the whole file. */
 function lineReader(from: number): (piece: Piece) => Line {
   let last: Line = bare;
   let isFirst = true;

@@ -12,7 +12,7 @@ export interface Node {
   readonly branch: Branch;
   /** The position in the branch. */
   readonly index: number;
-  /** The record under which the project holds the commit; undefined where the project does not hold it. */
+  /** The record by which the project finds the commit; undefined if the project does not contain it. */
   readonly stored: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Node {
 export interface Branch {
   /** The parent of the first record: a node of another branch, a record that only the store has, or null for a root. */
   readonly from: Node | { readonly record: string } | null;
-  /** Where `from` is the summary of a compaction: the number of kept messages that come before this branch. */
+  /** If `from` is the summary of a compaction: the number of kept messages before this branch. */
   readonly keeps?: number;
   readonly nodes: Node[];
   readonly sidechain: boolean;
@@ -33,9 +33,9 @@ export interface Tree {
   readonly nodes: readonly Node[];
   /** The node of each line that has a place. */
   readonly placements: ReadonlyMap<Line, Node>;
-  /** Records whose id occurs twice: these copies are not read. */
+  /** Copies of records whose id occurs twice. They are not read. */
   readonly repeated: ReadonlySet<Line>;
-  /** For each compaction boundary the records that it keeps beside its summary, in order. */
+  /** For each compaction boundary: the records that it keeps in addition to its summary, in order. */
   readonly kept: ReadonlyMap<Node, readonly Node[]>;
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];

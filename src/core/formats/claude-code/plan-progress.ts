@@ -6,8 +6,8 @@ import { eachRecord, type Piece } from './parse-lines.js';
 import { blocksOf, contentOf, firstTextOf, isChained, type Part, partOf, resultIdsOf } from './schema.js';
 
 /**
- * How far a session has come that Claude Code is still writing. A turn ends with an answer whose stop reason says so, an interruption, the
- * next prompt, or the summary of a compaction. Older versions write no stop reason; there an answer without calls probably ends the turn.
+ * The progress of a session that Claude Code is still writing. A turn ends with an answer whose stop reason says so, an interruption, the next
+ * prompt, or the summary of a compaction. Older versions write no stop reason; there an answer without calls probably ends the turn.
  */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
   const marks: Mark[] = [];
@@ -55,7 +55,7 @@ function markOf(piece: Piece): Mark {
 
 const stopOf = (record: JsonObject): string | undefined => stringAt(record.message, 'stop_reason');
 
-/** The record ends an answer and only the person can speak next. The thinking of an answer is a record of its own before it. */
+/** Whether the record ends an answer, so that only the person can speak next. The thinking of an answer is a separate record before it. */
 function isLastWord(record: JsonObject): boolean {
   const stop = stopOf(record);
   return stop !== undefined && stop !== 'tool_use' && stop !== 'pause_turn' && saysSomething(record);

@@ -12,7 +12,7 @@ export interface Segment {
   readonly type: 'delta' | 'compaction';
   readonly checkpoint: Checkpoint;
   readonly lines: Line[];
-  /** Where the segment has no records: the node that it follows. */
+  /** For a segment without records: the node that it follows. */
   readonly after?: Node;
 }
 
@@ -22,7 +22,7 @@ export interface Segments {
   readonly of: ReadonlyMap<Node, Segment>;
 }
 
-/** Cuts branches into segments: at turns, at branch points, around compactions, and where the stored part ends. */
+/** Cuts branches into segments: at turns, at branch points, around compactions, and at the end of the stored part. */
 export function cutBranches(tree: Tree, granularity: PlanContext['granularity']): Segments {
   const branchedAt = new Set<Node>();
   for (const { from } of tree.branches) if (isNode(from)) branchedAt.add(from);
@@ -36,7 +36,7 @@ export function cutBranches(tree: Tree, granularity: PlanContext['granularity'])
 function cutBranch(branch: Branch, branchedAt: ReadonlySet<Node>, granularity: PlanContext['granularity'], segments: Segment[]): void {
   let begin = 0;
   let inCompaction = false;
-  /** The turn has a prompt or an answer, so that the next prompt begins another turn. */
+  /** True if the turn has a prompt or an answer, so that the next prompt begins another turn. */
   let filled = false;
   let commanded = false;
   const close = (end: number, checkpoint: Checkpoint): void => {
@@ -81,7 +81,9 @@ const isStoredNode = ({ stored }: Node): boolean => stored !== undefined;
 const beginsTurn = (before: Node | undefined, node: Node): boolean =>
   (node.line.part === 'prompt' || node.line.part === 'command') && !isSamePrompt(before, node);
 
-/** Text of the runtime fills a turn only after a slash command, where it is the expanded prompt. Otherwise it belongs to the next prompt. */
+/**
+ * Text of the agent belongs to a turn only after a slash command, because it is then the expanded prompt. Otherwise, it belongs to the next prompt.
+ */
 const fillsTurn = ({ part, more }: Line, commanded: boolean): boolean =>
   part === 'prompt' ||
   (part === 'assistant' && more?.isClosingWord !== true) ||
@@ -89,7 +91,7 @@ const fillsTurn = ({ part, more }: Line, commanded: boolean): boolean =>
   part === 'summary' ||
   (part === 'meta' && commanded);
 
-/** A command directly before a branch point ends the turn before it and is no turn of its own, unless that turn is a branch point too. */
+/** A command directly before a branch point ends the previous turn and does not form a turn, unless the previous turn is also a branch point. */
 const canAbsorb = (before: Segment, [first]: readonly Node[], branchedAt: ReadonlySet<Node>): boolean =>
   before.branch === first?.branch &&
   before.type === 'delta' &&
@@ -104,10 +106,10 @@ const isSamePrompt = (before: Node | undefined, { line }: Node): boolean =>
 const isStub = (branch: Branch, branchedAt: ReadonlySet<Node>, tree: Tree): boolean =>
   tree.branches.length > 1 && branch.nodes.every((node) => node.line.part === 'quiet' && !branchedAt.has(node));
 
-/** The turn is not complete: a call waits for its result, or a result for an answer. */
+/** Whether the turn is incomplete: a call waits for its result, or a result for an answer. */
 const isOpen = ({ part, stops }: Line): boolean => part === 'result' || part === 'attachment' || stops;
 
-/** Results stand between the answer at `index` and the answer before it: a round of tool calls is complete. */
+/** Whether results are between the answer at `index` and the previous answer, so that a round of tool calls is complete. */
 function answersCalls({ nodes }: Branch, index: number): boolean {
   const message = nodes[index]?.line.message;
   for (let at = index - 1; at >= 0; at--) {
@@ -168,7 +170,7 @@ export function placeLines(lines: readonly Line[], tree: Tree, segments: Segment
 /** Lines of these kinds belong to no turn. */
 const notInTurn: ReadonlySet<Line['sort']> = new Set(['request', 'torn', 'half']);
 
-/** Where a file has grown by bookkeeping only, the bookkeeping is a delta without entries. */
+/** If a file has grown only by bookkeeping, the bookkeeping becomes a delta without entries. */
 function addBookkeeping(segments: Segment[], after: Node): Segment {
   const { branch } = after;
   const segment: Segment = { branch, nodes: [], type: 'delta', checkpoint: 'session_end', lines: [], after };

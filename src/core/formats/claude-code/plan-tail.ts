@@ -11,8 +11,8 @@ const lookBack = 256 * 1024;
 const newline = 0x0a;
 
 /**
- * Whether the addition to a session can be planned without the lines before it. It can where it continues the last imported record of a
- * file that is one conversation, and nothing in it refers further back: no compaction, fork, title or unreadable record.
+ * Whether the addition to a session can be planned without the lines before it. This requires that the addition continues the last imported record,
+ * that the file is a single conversation, and that nothing in the addition refers further back: no compaction, fork, title or unreadable record.
  */
 export function isPlainContinuation(file: FileBytes, { path, known, resumeAt, before }: PlanContext): boolean {
   if (before?.tips !== 1 || resumeAt === 0 || file.length - resumeAt > maxTailBytes) return false;

@@ -5,9 +5,9 @@ import type { Line } from './plan-lines.js';
 import { type Branch, boundaryBefore, type Chained, isChainedLine, isNode, type Node, type Tree } from './plan-nodes.js';
 import { contentOf, firstTextOf } from './schema.js';
 
-/** What the tree needs to know from outside the file. */
+/** The facts that the tree needs from outside the file. */
 export interface Surroundings {
-  /** The id under which the project holds the record; `isParentStored` says that it also holds the parent. */
+  /** The id by which the project knows the record. `isParentStored`: true if the project also contains the parent. */
   readonly storedAs: (line: Chained, isParentStored: boolean) => string | undefined;
   /** Whether an earlier import of this file stored the record. */
   readonly isImported: (line: Line) => boolean;
@@ -31,7 +31,7 @@ interface Growth {
   readonly ghosts: Map<string, string | null>;
   readonly repeated: Set<Line>;
   readonly kept: Map<Node, Node[]>;
-  /** For a kept message: its compaction. What hangs on the message follows the compaction's summary. */
+  /** The compaction of each kept message. Records that follow the message continue the compaction's summary. */
   readonly keptBy: Map<string, { readonly boundary: Node; readonly keeps: number }>;
   /** The summary of each boundary. */
   readonly summaries: Map<Node, Node>;
@@ -51,9 +51,9 @@ interface Place {
 }
 
 /**
- * Places records in their tree, in file order. A record whose parent comes later in the file waits for it. What the links leave open is
- * settled as the agent does it (2.1.329, run on made-up files): a record without a known parent follows the record before it, and of two
- * records with one id the last is read.
+ * Places records in their tree, in file order. A record whose parent comes later in the file waits for it. Gaps in the links are resolved as the
+ * agent does it (2.1.329, run on made-up files): a record without a known parent follows the previous record, and of two records with the same id,
+ * the last is read.
  */
 export function growTree(lines: readonly Line[], around: Surroundings): Tree {
   const { chosen, repeated, skipped } = chooseRecords(lines, around.isImported);
@@ -84,7 +84,7 @@ export function growTree(lines: readonly Line[], around: Surroundings): Tree {
   return { branches: branches.list, nodes, placements, repeated, kept, skipped, notes };
 }
 
-/** Of several records with one id, reads the last or the one that is stored. */
+/** Of several records with the same id, reads the last record or the stored record. */
 function chooseRecords(lines: readonly Line[], isImported: Surroundings['isImported']) {
   const chosen = new Map<string, Chained>();
   const repeated = new Set<Line>();
@@ -138,7 +138,7 @@ function settle(growth: Growth, first: Chained, byPosition: boolean): void {
   }
 }
 
-/** Records that wait for each other follow the record before them, one after the other. */
+/** Records that wait for each other follow the previous record, one after the other. */
 function settleCycles(growth: Growth, lines: readonly Line[]): void {
   growth.previous = undefined;
   for (const line of lines) {
@@ -178,13 +178,13 @@ function followPrevious({ previous, notes }: Growth, line: Chained, sidechain: b
   return { parent: before ?? null };
 }
 
-/** The record with that id. For a torn line, the record that it hangs on. */
+/** The record with this id. For a torn line, the record that it follows. */
 function nodeThroughGhosts(growth: Growth, uuid: string): Node | undefined {
   const { ghosts } = growth;
   return nodeOf(growth, uuid) ?? (ghosts.size > 0 ? nodeOf(growth, ghosts.get(uuid) ?? undefined) : undefined);
 }
 
-/** A torn line whose parent is torn hangs on the parent's parent. */
+/** A torn line whose parent is torn follows the parent's parent. */
 function parentThroughGhosts(growth: Growth, uuid: string | null): string | null {
   return uuid !== null && !nodeOf(growth, uuid) ? (growth.ghosts.get(uuid) ?? uuid) : uuid;
 }

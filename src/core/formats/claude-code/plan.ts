@@ -12,7 +12,7 @@ import { bestTitle } from './schema-title.js';
 
 export const formatId = 'claude-code-v1';
 
-/** The number of bytes to read at a time from a file that is not in memory. A longer line is read whole. */
+/** The number of bytes to read at a time from a file that is not in memory. A longer line is read completely. */
 const defaultPartSize = 4 * 1024 * 1024;
 
 /** Plans the import of a file from its bytes, its name and what the project knows. The plan does not depend on `part`. */

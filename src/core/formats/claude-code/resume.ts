@@ -6,7 +6,7 @@ import { blocksOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf, uuidOf }
 
 /** Records outside of the tree that belong to the session itself. All others are bookkeeping of one process. */
 const sessionRecords = new Set(['custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'content-replacement']);
-/** Facts of the original only: which request was sent, and where a copy came from. */
+/** Facts that are valid only for the original: the sent request, and the source of a copy. */
 const originalOnly = ['requestRef', 'requestSessionId', 'forkedFrom', 'agentId'];
 
 /**
@@ -38,9 +38,8 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
 }
 
 /**
- * A compaction is a boundary, a summary and kept messages. Where the file holds the kept messages already, the boundary names them. Where
- * it does not, they follow the summary, as in the agent's own forks. A summary without a boundary gets one, because the agent starts at the
- * last boundary.
+ * A compaction is a boundary, a summary and kept messages. If the file already contains the kept messages, the boundary names them; otherwise, they
+ * follow the summary, as in the agent's own forks. A summary without a boundary gets one, because the agent starts at the last boundary.
  */
 function compacted(records: readonly JsonObject[], newId: () => string): JsonObject[] {
   const seen = new Set<string>();
@@ -53,7 +52,7 @@ function compacted(records: readonly JsonObject[], newId: () => string): JsonObj
   for (const record of records) {
     const uuid = uuidOf(record) as string;
     const part = partOf(record);
-    // A compaction that the file holds already is not repeated.
+    // A compaction that the file already contains is not repeated.
     if ((part === 'boundary' || part === 'summary') && seen.has(uuid)) continue;
     if (part === 'boundary' || (part === 'summary' && !open)) {
       settle();
@@ -150,7 +149,7 @@ const callIn = (block: unknown): string | undefined => (isObject(block) && block
 const resultIn = (block: unknown): string | undefined =>
   isObject(block) && block.type === 'tool_result' ? stringAt(block, 'tool_use_id') : undefined;
 
-/** The record with these of its blocks, or nothing where it had blocks and all are gone. */
+/** The record with only these blocks, or nothing if it had blocks and none is left. */
 function withBlocks(record: JsonObject, blocks: readonly unknown[]): JsonObject[] {
   const before = blocksOf(record);
   if (before.length === blocks.length && blocks.every((block, at) => block === before[at])) return [record];

@@ -1,9 +1,8 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 
 /**
- * The texts that the model got for a record of the runtime. Versions since 2.1.282 record them. For older versions this returns what
- * 2.1.329 sends when it resumes their files (run on one record of each kind). Undefined where the model gets nothing or the texts are not
- * known.
+ * The texts that the model got for a record of the agent. Versions since 2.1.282 record them. For older versions this returns what 2.1.329 sends when
+ * it resumes their files (run on one record of each kind). Undefined if the model gets nothing or the texts are not known.
  */
 export function renderedOf(record: JsonObject): readonly string[] | undefined {
   const { attachment, rendered } = record;

@@ -6,7 +6,7 @@ export interface Title {
   readonly worth: number;
 }
 
-/** The session's title. A person's title outranks the agent's, and a later one an earlier. */
+/** The session's title. A person's title takes precedence over the agent's title, and a later title over an earlier one. */
 export const titleIn = (records: readonly JsonObject[]): string | undefined => bestTitle(records.flatMap((record) => titleOf(record) ?? []));
 
 /** The last of the titles with the highest rank. */

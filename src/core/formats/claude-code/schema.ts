@@ -6,20 +6,19 @@ import { renderedOf } from './schema-attachments.js';
 export { clip, timeOf };
 
 /**
- * The role of a chained record in the tree. `prompt` begins a turn. `command` is a slash command or shell line that the agent ran by
- * itself; `aside` is its output or another user text that begins no turn. `result` answers tool calls. `quiet` is bookkeeping (progress,
- * hooks, durations).
+ * The role of a chained record in the tree. `prompt` begins a turn. `command` is a slash command or shell line that the agent ran itself; `aside` is
+ * its output or another user text that begins no turn. `result` answers tool calls. `quiet` is bookkeeping (progress, hooks, durations).
  */
 export type Part = 'prompt' | 'command' | 'aside' | 'result' | 'assistant' | 'boundary' | 'summary' | 'meta' | 'attachment' | 'quiet';
 
 /** The content of the record's message. */
 export const contentOf = (record: JsonObject): unknown => (isObject(record.message) ? record.message.content : undefined);
-/** The content blocks of the record's message; empty where the content is a string. */
+/** The content blocks of the record's message; empty if the content is a string. */
 export const blocksOf = (record: JsonObject): readonly unknown[] => {
   const content = contentOf(record);
   return Array.isArray(content) ? content : [];
 };
-/** The runtime's id of the message. */
+/** The agent's id of the message. */
 export const messageIdOf = (record: JsonObject): string | undefined => stringAt(record.message, 'id');
 /** The record's id. */
 export const uuidOf = (record: JsonObject): string | undefined => (typeof record.uuid === 'string' && record.uuid !== '' ? record.uuid : undefined);
@@ -77,10 +76,10 @@ export function firstTextOf(content: unknown): string {
 /** Whether the text is a frame that the runtime added around a message. */
 export const isFrame = (text: string): boolean => /^\s*<(ide_|system-reminder)/.test(text);
 
-/** The author that the agent names for answers that it generated itself. */
+/** The author name of answers that the agent generated itself. */
 export const syntheticModel = '<synthetic>';
 
-/** One line that says what the person wrote, without the runtime's tags. */
+/** The person's text on one line, without the agent's tags. */
 export function headlineOf(record: JsonObject): string | undefined {
   const content = contentOf(record);
   const text = firstTextOf(content);

@@ -63,7 +63,7 @@ const isAttachment = ({ entry }: WrittenBlock): boolean => entry.marks?.includes
 /** An event that is a line of its own, not a block of a message. */
 const isLine = ({ entry }: WrittenBlock): boolean => entry.kind === 'event' && entry.role === 'system';
 /**
- * A system prompt from another format. This format has no place for it, so it becomes an attachment, where the runtime puts its own text.
+ * Writes a system prompt from another format as an attachment, which is where the agent puts its own text, because this format has no field for it.
  */
 const isSystemPrompt = ({ entry }: WrittenBlock): boolean =>
   entry.role === 'system' && entry.kind !== 'event' && !entry.marks?.includes('attachment');
@@ -117,7 +117,7 @@ function attachmentOf(group: readonly WrittenBlock[]): object {
   if (entry.kind === 'event') return { attachment: entry.arguments ?? { type: entry.toolName ?? 'note' } };
   const type = isSystemPrompt(group[0] as WrittenBlock) ? systemPromptType : (entry.toolName ?? 'note');
   return {
-    // The agent renders a reminder of tasks only where it has a list, even an empty one.
+    // The agent renders a reminder of tasks only if it has a list, which may be empty.
     attachment: { type, ...(type === 'task_reminder' ? { content: [], itemCount: 0 } : {}) },
     rendered: inPlace(group, ({ entry: { text = '' } }) => ({ content: text }), { content: '' }),
     renderedRole: entry.role === 'system' ? 'system' : 'user',
@@ -153,7 +153,7 @@ function turnOf(group: readonly WrittenBlock[]): object {
   };
 }
 
-/** An empty text holds the place of a removed block. The agent neither sends nor shows it, and the other blocks keep their keys. */
+/** An empty text replaces a removed block, so that the other blocks keep their keys. The agent neither sends nor shows it. */
 const noText = { type: 'text', text: '' };
 function inPlace<T>(group: readonly WrittenBlock[], write: (block: WrittenBlock) => T, gap: T): T[] {
   const list: T[] = [];

@@ -11,10 +11,10 @@ import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 export const formatId = 'cline-v1';
 
 const session = /^\s*\{\s*"version"\s*:\s*\d+\s*,\s*"updated_at"\s*:\s*"[^"]*"\s*,\s*"(?:agent|conversation_id|sessionId|source_\w+)"\s*:/;
-/** Task folders name the file; its list of messages alone could be of anybody. */
+/** A task folder is recognized by its file name, because other programs could have written the same list of messages. */
 const taskFile = /(?:^|[/\\])api_conversation_history\.json$/;
 
-/** The documents of Cline. Each is written whole at every change. */
+/** The documents of Cline. Cline writes the whole document at every change. */
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head, path = '') => {
@@ -45,8 +45,8 @@ interface PlacedCompaction {
 }
 
 /**
- * The last compaction of a session: its summary, and the ids of the messages that it keeps. The messages of the session are all still there,
- * but the model gets those before the compaction no longer. Undefined where the two documents do not belong together.
+ * The last compaction of a session: its summary, and the ids of the messages that it keeps. The session still contains all messages, but the model
+ * does not get the messages before the compaction any more. Undefined if the two documents do not belong together.
  */
 function compactionIn(session: JsonObject, compaction: JsonObject): PlacedCompaction | undefined {
   const [summary, ...others] = objectsIn(compaction.messages);
@@ -67,7 +67,7 @@ export function keptBy(message: JsonObject, before: readonly TreeRecord[]): read
 }
 
 interface Beside {
-  /** What Cline's list of sessions says of this one. */
+  /** The facts about this session in Cline's list of sessions. */
   readonly about?: JsonObject | undefined;
   readonly placed?: PlacedCompaction | undefined;
 }
@@ -94,7 +94,7 @@ function sessionOf(value: JsonObject, { about: listed, placed }: Beside = {}) {
   return { id: own, lines: () => wrapLines(formatId, own, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
 }
 
-/** A task is named by its folder, and its messages, which have no ids, by their content. */
+/** A task is named by its folder. Its messages have no ids and are named by their content. */
 function taskOf(messages: readonly JsonObject[], path: string) {
   const id = /([^/\\]+)[/\\][^/\\]+$/.exec(path)?.[1] ?? 'task';
   const records = messages.map((message, at): Wrapped => ({ id: `${at}-${digest(JSON.stringify(message))}`, record: message, at: message.ts }));
@@ -107,7 +107,7 @@ const kindOf = (message: JsonObject): string | undefined => stringAt(message.met
 const isSummary = (message: JsonObject): boolean => kindOf(message) === 'compaction_summary' || message.isSummary === true;
 const isShownOnly = (message: JsonObject): boolean => isObject(message.metadata) && message.metadata.displayOnly === true;
 
-/** What a message means for its turn. */
+/** The role of a message in its turn. */
 export function partOf(message: JsonObject): Part {
   if (isSummary(message)) return 'compaction';
   if (isShownOnly(message)) return 'quiet';
@@ -125,7 +125,7 @@ export const callsOfSubagents = (message: JsonObject, session: string): string[]
   });
 
 const wrapper = /^<user_input(?: [^>]*)?>([\s\S]*)<\/user_input>\s*$/;
-/** A prompt as the model gets it: without the tag in which it is stored. */
+/** A prompt as the model gets it, without the tag around the stored text. */
 const unframed = (draft: Draft): Draft => {
   const text = draft.kind === 'text' ? wrapper.exec(draft.text ?? '')?.[1] : undefined;
   return text === undefined ? draft : said('user', text);
@@ -142,7 +142,7 @@ export function entriesOf(message: JsonObject): readonly Numbered[] {
   const author = model === undefined ? {} : { author: model };
   return withUsage(
     blocks.map((block, at): Numbered => [at, blockDraft(block, 'assistant', author)]),
-    // Its input count includes what the cache held (3.0.65).
+    // The input count includes the tokens read from the cache (3.0.65).
     countsIn(message.metrics),
   );
 }
@@ -153,7 +153,7 @@ function countsIn(metrics: JsonObject[string] | undefined): TokenUsage | undefin
   return usageIn({ input, output, cacheRead, cacheWrite }, 'within');
 }
 
-/** The content of an attached file goes to the model as text. */
+/** The content of an attached file is sent to the model as text. */
 function fileOr(block: unknown, draft: Draft): Draft {
   if (!isObject(block) || block.type !== 'file') return draft;
   return said('user', `${stringAt(block, 'path') ?? ''}\n${stringAt(block, 'content') ?? ''}`, { marks: ['meta', 'file'] });

@@ -6,11 +6,11 @@ const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Codex compresses old rollouts. */
 export const isCompressed = (head: Uint8Array): boolean => Buffer.from(head.subarray(0, magic.length)).equals(magic);
 
-/** No session has more bytes. */
+/** The largest size of an expanded session, in bytes. */
 const largest = 512 * 1024 ** 2;
 const maxBeginningBytes = 16 * 1024 * 1024;
 
-/** Expands a compressed rollout. @throws CORRUPT where the file is incomplete, not zstd, or expands beyond the limits. */
+/** Expands a compressed rollout. @throws CORRUPT if the file is incomplete, not zstd, or expands beyond the limits. */
 export function expand(file: Uint8Array): Uint8Array {
   const most = Math.min(largest, maxExpanded(file.length));
   try {
@@ -22,7 +22,7 @@ export function expand(file: Uint8Array): Uint8Array {
   }
 }
 
-/** The expanded beginning of such a file; empty where it cannot be expanded. */
+/** The expanded beginning of a compressed file; empty if it cannot be expanded. */
 export function beginningOf(head: Uint8Array): Uint8Array {
   try {
     return zstdDecompressSync(head, { maxOutputLength: maxBeginningBytes, finishFlush: constants.ZSTD_e_flush });

@@ -31,7 +31,7 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
 
 const openings = /^\s*\{"timestamp":"[^"]*",("ordinal":\d+,)?"type":"(session_meta|response_item|event_msg|turn_context|compacted)","payload":\{/;
 
-/** Certain where a session line or other known lines open the file. The flat form of 2025 is recognized by its first line. */
+/** Certain if the file begins with a session line or other known lines. The flat form of 2025 is recognized by its first line. */
 export function recognize(head: Uint8Array, _path: string): number {
   if (openings.test(bufferOf(head).toString('latin1', 0, 1_024))) return 1;
   const lines = linesIn(head);

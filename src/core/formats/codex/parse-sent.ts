@@ -10,6 +10,6 @@ export interface PlacedLine extends Line {
 export const readLines = (delta: Uint8Array): PlacedLine[] =>
   scanLines(delta).pieces.flatMap(({ record, range }) => (record ? [{ ...lineOf(record), raw: range }] : []));
 
-/** An item as the model gets it: without the runtime's own notes. */
+/** An item as the model gets it, without the agent's own notes. */
 export const sentItem = (item: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !ownMembers.has(name))) as JsonObject;

@@ -94,7 +94,7 @@ export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
 const isSummary = ({ kind, role, text }: ParsedEntry, summary: string): boolean =>
   kind === 'text' && role === 'user' && text === summary && summary !== '';
 
-/** The answers of the calls that made compactions. Each comes directly before its compaction and is the end of its summary. */
+/** The answers of the calls that made compactions. Each is directly before its compaction and equals the end of its summary. */
 function answersEndingInSummaries(lines: readonly Line[]): ReadonlySet<JsonObject> {
   const found = new Set<JsonObject>();
   let last: JsonObject | undefined;
@@ -108,7 +108,7 @@ function answersEndingInSummaries(lines: readonly Line[]): ReadonlySet<JsonObjec
   return found;
 }
 
-/** Thinking that only the screen shows. Stemma writes it where no sealed thinking exists that the provider would accept. */
+/** Thinking that only the screen shows. Stemma writes it if it has no sealed thinking that the provider would accept. */
 function unsealedThought(event: JsonObject, place: Common, messageId: string): ParsedEntry {
   const text = stringAt(event, 'text') ?? '';
   const marks = Array.isArray(event.marks) ? event.marks.filter((mark) => typeof mark === 'string') : [];
@@ -165,7 +165,7 @@ function make({ record, raw, at }: Common, index: number, role: Role, rest: Omit
   return entry;
 }
 
-/** The runtime's own instructions, with which every call begins and which no item repeats. */
+/** The agent's own instructions, with which every call begins and which no item repeats. */
 function instructionsOf({ payload, at }: Line, raw: ByteRange, unique: (name: string) => string): readonly ParsedEntry[] {
   const id = stringAt(payload, 'id');
   const text = stringAt(payload.base_instructions, 'text') ?? stringAt(payload, 'base_instructions') ?? stringAt(payload, 'instructions');
@@ -321,7 +321,7 @@ function outputEntries(item: JsonObject, place: ItemPlace): readonly ParsedEntry
   ];
 }
 
-/** Whether the runtime's own tools report a failed command. */
+/** Whether the agent's own tools report a failed command. */
 function hasFailed(text: string): boolean {
   const code =
     /^(?:Chunk ID:.*\n)?(?:Exit code: |Wall time:.*\nProcess exited with code )(-?\d+)/.exec(text)?.[1] ??

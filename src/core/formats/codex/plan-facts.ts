@@ -20,7 +20,7 @@ import {
   turnOf,
 } from './schema.js';
 
-/** The facts of a line that a plan needs. The line is read again where its entries are needed. */
+/** The facts of a line that a plan needs. The line is read again if its entries are needed. */
 export interface Fact {
   readonly line: number;
   readonly range: ByteRange;
@@ -31,7 +31,7 @@ export interface Fact {
   readonly turn?: string;
   readonly startsTurn?: true;
   readonly item?: ItemFact;
-  /** The number of the user's turns that are taken back. */
+  /** The number of turns of the user that are taken back. */
   readonly rolledBack?: number;
   readonly compaction?: { readonly isOwnAnswer: boolean };
   readonly meta?: Session;
@@ -39,13 +39,13 @@ export interface Fact {
   readonly title?: string;
   /** The subagents that started here, by the names under which they look for their call. */
   readonly starts?: readonly string[];
-  /** The line itself, where the file is small. */
+  /** The line itself, if the file is small. */
   readonly held?: Line;
 }
 
 export interface ItemFact {
   readonly name: Names;
-  /** A person's text on one line; empty where the message is only an image. */
+  /** A person's text on one line; empty if the message is only an image. */
   readonly prompt?: string;
   readonly isAnswer?: true;
   /** The model's text on one line, for a turn without a prompt. */
@@ -59,7 +59,7 @@ export interface Session {
   readonly startedAt?: Timestamp;
   /** The rollout that this one continues, and the position in it. Earlier lines are not in this file. */
   readonly base?: { readonly rollout: string; readonly end: number };
-  /** The role of a subagent; empty where it has none. */
+  /** The role of a subagent; empty if it has no role. */
   readonly subagent?: string;
 }
 
@@ -104,7 +104,7 @@ export function factsOf(file: FileBytes): Facts {
   return { facts, skipped: scan.skipped, notes: scan.notes, end: scan.end, areHeld: isHeld };
 }
 
-/** The facts of a line by itself. Its position in the file is added later. */
+/** The facts of a single line. Its position in the file is added later. */
 function factOf(line: Line, running: string, lastSaid: string): Mutable<Fact> {
   const { sort, payload, at } = line;
   const fact: Mutable<Fact> = { line: 0, range: nowhere, sort };
@@ -130,7 +130,7 @@ function eventFact(event: JsonObject): Partial<Fact> {
   return name === undefined ? {} : { title: name };
 }
 
-/** The subagents that a call started, as reported when the call is complete. Older versions use an event of its own. */
+/** The subagents that a call started, as reported when the call is complete. Older versions use a separate event. */
 function startsIn(event: JsonObject): readonly string[] {
   const { item } = event;
   if (event.type === 'item_completed' && isObject(item) && item.type === 'CollabAgentToolCall') {
@@ -171,7 +171,7 @@ export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session 
 }
 const maxNameLength = 200;
 
-/** The role of the subagent whose session it is; undefined where a person started the session. */
+/** The role of the session's subagent; undefined if a person started the session. */
 function subagentOf(meta: JsonObject): string | undefined {
   const source = isObject(meta.source) ? meta.source.subagent : undefined;
   if (source === undefined && stringAt(meta, 'parent_thread_id') === undefined) return undefined;

@@ -4,8 +4,8 @@ import { type Mark, progressOf } from '../shared/progress.js';
 import { eachLine, isPrompt, lineOf, startsTurn } from './schema.js';
 
 /**
- * How far a rollout has come that Codex is still writing. Codex records where turns start and end. Rollouts of 2025 in the flat form do
- * not; there a message of the model without calls probably ends the turn.
+ * The progress of a rollout that Codex is still writing. Codex records where turns start and end. Rollouts of 2025 in the flat form do not; there a
+ * message of the model without calls probably ends the turn.
  */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
   const marks: Mark[] = [];

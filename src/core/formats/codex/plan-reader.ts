@@ -4,7 +4,7 @@ import { entriesOf, type Placed, placedLines } from './parse.js';
 import type { Fact } from './plan-facts.js';
 import { scanLines } from './schema.js';
 
-/** The entries of a commit, as read from its delta: from the file where its lines are not in memory. */
+/** The entries of a commit, read from its delta, or from the file if its lines are not in memory. */
 export function readEntries(file: FileBytes | undefined, facts: readonly Fact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
   return file ? readRanges(file, ranges) : entriesOf(heldLines(facts));
 }

@@ -58,8 +58,8 @@ function rolloutOf(path: string): string | undefined {
 const sessionIn = (facts: readonly Fact[]): Session => facts.find(({ meta }) => meta !== undefined)?.meta ?? {};
 
 /**
- * The number of first lines that the project has already: up to the last item of the longest known beginning. For a rollout that the agent
- * has moved or compressed since, up to the end of its last commit.
+ * The number of leading lines that the project already contains: up to the last item of the longest known beginning. For a rollout that the agent has
+ * moved or compressed since, up to the end of its last commit.
  */
 function sharedPrefix(facts: readonly Fact[], { base }: Session, rollout: string, { known, resumeAt }: PlanContext): number {
   const isMoved = known.has(rolloutName(rollout));
@@ -75,14 +75,14 @@ function sharedPrefix(facts: readonly Fact[], { base }: Session, rollout: string
 
 interface Segment {
   readonly facts: Fact[];
-  /** Item names, as the reader of the delta will give them. */
+  /** The names of items, equal to the names that the reader of the delta will assign. */
   readonly records: string[];
   /** The last turn that the delta itself names. */
   turn: string;
   type: 'delta' | 'compaction';
   checkpoint: Checkpoint;
   parent: Ref | null;
-  /** A person or the model has written in it. */
+  /** True if a person or the model has written in the turn. */
   filled: boolean;
   ends?: string;
 }
@@ -104,7 +104,7 @@ interface Walk {
 }
 
 const rolloutName = (rollout: string): string => `codex:${rollout}`;
-/** The name of the position after a line of a rollout. A rollout that continues there finds the commit by it. */
+/** The name of the position after a line of a rollout. A rollout that continues at this position finds the commit by this name. */
 const placeName = (rollout: string, number: number): string => `${rolloutName(rollout)}#${number}`;
 /** Names the position after each line, by the line's ordinal or by its number. */
 function placesIn([first]: readonly Fact[], rollout: string): (fact: Fact) => string {
@@ -118,16 +118,16 @@ interface Walking extends Setting {
   readonly segments: Segment[];
   readonly side: ByteRange[];
   readonly notes: Problem[];
-  /** Where each of the user's turns in the context began. */
+  /** The start of each turn of the user in the context. */
   readonly turns: (Ref | null)[];
   readonly ends: Ref[];
-  /** The commits that others continue. */
+  /** The commits that other commits continue. */
   readonly continued: Set<string>;
   /** The prompts to which a later line goes back. */
   readonly splitAt: ReadonlySet<number>;
   tip: Ref | null;
   open: Segment | undefined;
-  /** Lines that belong to the next turn: those before the first turn, and those after another file's lines. */
+  /** Lines that belong to the next turn: lines before the first turn, and lines after another file's lines. */
   waiting: Fact[];
 }
 
@@ -203,7 +203,7 @@ function begin(walk: Walking): Segment {
   return open;
 }
 
-/** Of a stored line only the ends of commits and the turns matter. */
+/** For a stored line, only the ends of commits and the turns matter. */
 function passStored(walk: Walking, fact: Fact): void {
   const { turns, placeOf, context, ends, side } = walk;
   if (fact.item?.prompt !== undefined) turns.push(walk.tip);
@@ -296,7 +296,7 @@ const endsWithResult = ({ facts }: Segment): boolean => {
 
 const isAtTurnEnd = (segment: Segment | undefined): boolean => segment === undefined || segment.facts.some(({ item }) => item?.said !== undefined);
 
-/** Takes back the last `count` turns of the user. The tip moves to where the first of them began. */
+/** Takes back the last `count` turns of the user. The tip moves to the start of the first of these turns. */
 function goBack(turns: (Ref | null)[], count: number, tip: Ref | null): { readonly tip: Ref | null; readonly isWhole: boolean } {
   const wanted = Math.max(0, Math.floor(count));
   if (wanted === 0) return { tip, isWhole: true };
@@ -321,7 +321,7 @@ function promptsTakenBack(facts: readonly Fact[]): ReadonlySet<number> {
 
 const isExact = ({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): boolean => known.has(placeName(rollout, end - 1));
 
-/** The commit that ends where a fork begins, or the last commit before that. */
+/** The commit that ends at the start of a fork, or the last commit before it. */
 function baseOf({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): Ref | undefined {
   if (!known.has(rolloutName(rollout))) return undefined;
   for (let ordinal = end - 1; ordinal >= Math.max(0, end - maxLookBack); ordinal--)

@@ -11,9 +11,9 @@ const originalOnly = ['forked_from_id', 'forked_from_ordinal_exclusive', 'histor
 const left = new Set(['token_usage_record', 'security_risk_score', 'realtime_item', 'inter_agent_communication_metadata']);
 
 /**
- * A file that `codex resume` accepts, from the lines of one context in order: a session line with the new id, then the history. A file that
- * is one unchanged chain stays unchanged. Turns that were taken back are not in the context, and neither is the line that says so. Items
- * keep their ids. The flat form of 2025 becomes today's form.
+ * A file that `codex resume` accepts, from the lines of one context in order: a session line with the new id, then the history. A file that is one
+ * unchanged chain stays unchanged. The context contains neither turns that were taken back nor the line that takes them back. Items keep their ids.
+ * The flat form of 2025 becomes today's form.
  */
 export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8Array {
   if (options.isUnchanged) return delta;
@@ -52,7 +52,7 @@ function sessionLine(meta: JsonObject, context: JsonObject | undefined, { sessio
     originator: own.originator ?? 'stemma',
     cli_version: own.cli_version ?? writtenAs,
     source: isObject(own.source) ? 'cli' : (own.source ?? 'cli'),
-    // The agent refuses a session without a provider, and cannot resume one of another provider than it is configured for; it says so.
+    // The agent refuses a session without a provider, and reports an error for a session of a provider that it is not configured for.
     model_provider: own.model_provider ?? 'openai',
     ...(title !== undefined && { title }),
   };

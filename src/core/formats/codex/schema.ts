@@ -32,7 +32,7 @@ export interface Line {
   readonly sort: Sort;
   readonly payload: JsonObject;
   readonly at: Timestamp | undefined;
-  /** The runtime's notes about an item: which call created it, and whether it belongs to a compaction. */
+  /** The agent's notes about an item: the call that created it, and whether it belongs to a compaction. */
   readonly metadata: JsonObject | undefined;
   /** The form of 2025: items and the session line are bare, without time and kind. */
   readonly flat?: true;
@@ -56,14 +56,14 @@ export function lineOf(record: JsonObject): Line {
 
 const flatLine = (sort: Sort, payload: JsonObject, at?: Timestamp): Line => ({ sort, payload, at, metadata: undefined, flat: true });
 
-/** The turn that a line opens or belongs to, where it names one. */
+/** The turn that a line opens or belongs to, if it names a turn. */
 export const turnOf = ({ sort, payload }: Line): string | undefined =>
   sort === 'context' || (sort === 'event' && startsTurn(payload)) ? stringAt(payload, 'turn_id') : undefined;
 
 /** Whether the event starts a turn. */
 export const startsTurn = (event: JsonObject): boolean => event.type === 'task_started' || event.type === 'turn_started';
 
-/** Fields of an item that are the runtime's own and never sent. */
+/** The agent's own fields of an item, which are never sent. */
 export const ownMembers: ReadonlySet<string> = new Set(['internal_chat_message_metadata_passthrough']);
 
 export interface Name {
@@ -72,7 +72,7 @@ export interface Name {
   readonly isUnique: boolean;
 }
 
-/** The name of an item with the current turn, and without one, for a delta that begins inside of a turn. */
+/** The name of an item with the current turn, and without a turn, for a delta that begins inside a turn. */
 export interface Names extends Name {
   readonly loose: string;
 }
@@ -120,11 +120,11 @@ const textIn = (part: unknown): string | null => {
   return text !== undefined && (type === undefined || type.endsWith('text')) ? text : null;
 };
 
-/** Texts that the runtime adds to user messages: the environment, instructions, interruptions. */
+/** Texts that the agent adds to user messages: the environment, instructions, interruptions. */
 const injected =
   /^\s*(<(environment_context|user_instructions|permissions|turn_aborted|skill|skills_instructions|subagent_notification|user_shell_command|collaboration_mode|app-context|model_switch|personality_spec|INSTRUCTIONS|apps_instructions|plugins_instructions)\b|# AGENTS\.md instructions)/;
 
-/** The folder in which the agent works, where a line names it. */
+/** The folder in which the agent works, if a line names it. */
 export function folderOf({ sort, payload }: Line): string | undefined {
   if (sort === 'meta' || sort === 'context') return stringAt(payload, 'cwd') || undefined;
   if (sort !== 'item' || payload.type !== 'message' || payload.role !== 'user') return undefined;
@@ -132,14 +132,14 @@ export function folderOf({ sort, payload }: Line): string | undefined {
   return /<cwd>([^<]+)<\/cwd>/.exec(text ?? '')?.[1];
 }
 
-/** The source of each part of a user message, as today's runtime records it. `user.text` is what a person typed. */
+/** The source of each part of a user message, as current versions record it. `user.text` is text that a person typed. */
 function kindsOf(item: JsonObject): readonly string[] {
   const own = item.internal_chat_message_metadata_passthrough;
   const kinds = isObject(own) ? own.content_item_kinds : undefined;
   return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [];
 }
 
-/** Whether the runtime added the part of a user message. */
+/** Whether the agent added the part of a user message. */
 export function isInjected(item: JsonObject, part: number, text: string | undefined): boolean {
   const kind = kindsOf(item)[part];
   if (kind !== undefined && kind !== 'unknown') return !kind.startsWith('user.');
@@ -161,10 +161,10 @@ export const saidIn = (item: JsonObject): string =>
         .join('\n')
     : '';
 
-/** Whether the text ends the summary. A summary is an introduction by the runtime followed by the model's text. */
+/** Whether the text ends the summary. A summary is an introduction by the agent followed by the model's text. */
 export const endsSummary = (said: string, summary: string): boolean => said !== '' && summary.length > said.length && summary.endsWith(said);
 
-/** The text of a prompt, without what the runtime added. */
+/** The text of a prompt, without text that the agent added. */
 export const promptText = (item: JsonObject): string =>
   partsOf(item.content)
     .filter((text, part) => text !== null && !isInjected(item, part, text))

@@ -14,8 +14,8 @@ const splitKey = (key: string | undefined): { readonly name: string; readonly pa
 };
 
 /**
- * Writes a delta of rollout lines with the entries. Entries of one item, by key, stay together and keep their keys. A summary and the
- * messages that its compaction keeps become the history that replaces all before it.
+ * Writes a delta of rollout lines with the entries. Entries of one item, by key, stay together and keep their keys. A summary and the messages that
+ * its compaction keeps become the history that replaces everything before it.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const items = itemsOf(entries, options);
@@ -65,8 +65,8 @@ function itemsOf(entries: readonly WritableEntry[], options: WriteOptions): Item
 }
 
 /**
- * The end of the compaction that begins here: a summary with the messages that it keeps, before or after it. The given position where none
- * begins.
+ * The end of the compaction that begins here: a summary with the messages that it keeps, before or after it. The given position if no compaction
+ * begins here.
  */
 function endOfCompaction(items: readonly Item[], from: number): number {
   let at = from;
@@ -184,7 +184,7 @@ function messageItem(group: readonly WritableEntry[], id: string): object {
   const role = entry.role === 'system' ? 'developer' : entry.role === 'assistant' ? 'assistant' : 'user';
   const content: object[] = [];
   for (const part of group) {
-    // An empty text holds the place of a removed part, so that the others keep their keys.
+    // An empty text replaces a removed part, so that the other parts keep their keys.
     for (let place = content.length; place < Math.min(splitKey(part.key)?.part ?? 0, maxGaps); place++) content.push(textPart(role, ''));
     content.push(part.kind === 'text' || part.kind === 'summary' ? textPart(role, part.text ?? '') : mediaPart(part, role));
   }

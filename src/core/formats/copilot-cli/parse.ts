@@ -29,14 +29,14 @@ export function gather(records: readonly JsonObject[]): Gathered {
     const id = stringAt(usage, 'apiCallId');
     if (id === undefined || !isObject(usage)) continue;
     const { inputTokens: input, outputTokens: output, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, reasoningTokens: reasoning } = usage;
-    // As in chat completions, the agent's input count includes what the cache held.
+    // As in chat completions, the agent's input count includes the tokens read from the cache.
     const counts = usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'within');
     if (counts) usages.set(id, counts);
   }
   return usages;
 }
 
-/** Older versions, and the event stream of VS Code, count only the output. Zero is written where nothing was counted. */
+/** Older versions, and the event stream of VS Code, count only the output. They write zero for unknown counts. */
 const outputIn = ({ outputTokens: output }: JsonObject): TokenUsage | undefined => (output === 0 ? undefined : usageIn({ output }, 'within'));
 
 /** The entries of an event. */
@@ -64,7 +64,7 @@ export function entriesOf(record: JsonObject, usages: Gathered): readonly Number
 }
 
 function promptDrafts(data: JsonObject): readonly Numbered[] {
-  // Prompts that the agent makes name their source. A subagent's prompt is its parent's.
+  // Prompts that the agent makes name their source. A subagent's prompt comes from its parent.
   const source = stringAt(data, 'source');
   const injected = source !== undefined && source !== 'user' && !source.startsWith('agent-');
   const text = said('user', sentText(data), injected ? { marks: ['meta', source] } : {});
@@ -96,7 +96,7 @@ function thinkingOf(data: JsonObject): readonly Draft[] {
   return text ? [thought(text)] : [];
 }
 
-/** What the model gets of a result. The rest is for the screen. */
+/** The part of a result that the model gets. The rest is for the screen. */
 function resultDraft(data: JsonObject): Draft {
   const { result, error, shellExecution, fileEdits } = data;
   const isError = data.success === false;

@@ -7,7 +7,7 @@ import { callNamed } from '../shared/subagents.js';
 import { entriesOf, type Gathered, gather } from './parse.js';
 import { dataOf, dialect, formatId, laneOf, typeOf } from './schema.js';
 
-/** How events become commits: a chain in file order, with each subagent's events in a chain of their own. */
+/** Plans commits from events: a chain in file order, and a separate chain for the events of each subagent. */
 export const rules: RecordRules<Gathered> = {
   formatId,
   template: 'copilot-cli',
@@ -79,13 +79,13 @@ function partOf(record: JsonObject): Part {
   }
 }
 
-/** After a compaction the agent sends its system prompt again: the last one that it recorded. */
+/** After a compaction, the agent sends the last recorded system prompt again. */
 function keptSystem(_: JsonObject, before: readonly TreeRecord[]): readonly TreeRecord[] {
   const last = before.findLast(({ piece }) => piece.record && typeOf(piece.record) === 'system.message');
   return last ? [last] : [];
 }
 
-/** Each call ends with an event of its own. A turn ends with the call that makes no further calls, or with an error. */
+/** Each model call ends with a separate event. A turn ends with a model call without tool calls, or with an error. */
 function mark(record: JsonObject): Omit<Mark, 'range'> | undefined {
   switch (typeOf(record)) {
     case 'session.error':

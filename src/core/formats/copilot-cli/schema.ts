@@ -27,13 +27,13 @@ export function argumentsOf(value: Json | undefined): Json {
   return parseShallow(value) ?? value;
 }
 
-/** What the model got for a prompt. */
+/** The text that the model got for a prompt. */
 export const sentText = (data: JsonObject): string => stringAt(data, 'transformedContent') ?? stringAt(data, 'content') ?? '';
 
 /** The framing in which the agent sends a summary (1.0.102). */
 export const summaryIn = (data: JsonObject): string => stringAt(data, 'summaryContent') ?? '';
 
-/** Events that only tell how the agent works. Their lines are kept, and no entry is made of them. */
+/** Events that only describe how the agent works. Their lines are stored but become no entries. */
 export const bookkeeping: ReadonlySet<string> = new Set([
   'session.start',
   'session.resume',

@@ -5,7 +5,7 @@ import { type Group, groupMessages, namer, textsOf } from '../shared/groups.js';
 import { recordsOf } from '../shared/records.js';
 import { dataOf, dialect, laneOf, typeOf } from './schema.js';
 
-/** Writes entries as events, each after the one before it. What Copilot has no place for is left out. */
+/** Writes entries as events, each the child of the previous one. Facts that Copilot has no field for are omitted. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const nameOf = namer(options.newId);
   let parentId: string | null = options.parentRecord ?? null;
@@ -23,7 +23,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const isHeld = ({ kind, marks }: WritableEntry): boolean => kind !== 'event' && kind !== 'image' && !marks?.includes('hidden');
 
-/** An answer holds its thinking, then one text, then its calls. Every other entry is an event of its own. */
+/** An answer holds its thinking, then one text, then its calls. Every other entry is a separate event. */
 const ranks: Partial<Record<WritableEntry['kind'], number>> = { thinking: 0, text: 1, tool_call: 2 };
 function fits(entry: WritableEntry, group: readonly WritableEntry[]): boolean {
   if (entry.role !== 'assistant') return false;
@@ -79,8 +79,8 @@ const resultData = ({ toolCallId = '', text = '', isError }: WritableEntry): obj
   isError ? { toolCallId, success: false, error: { message: text, code: 'failure' } } : { toolCallId, success: true, result: { content: text } };
 
 /**
- * A session that `copilot --resume` continues, in a folder of its own: the events of one context, with a start that names the new session.
- * Subagents' events are left out, because the agent does not send them.
+ * A session that `copilot --resume` continues, in a separate folder: the events of one context, with a start event that names the new session.
+ * Subagents' events are omitted, because the agent does not send them.
  */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, isUnchanged }: SessionOptions): Uint8Array {
   if (isUnchanged) return delta;

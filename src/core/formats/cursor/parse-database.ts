@@ -11,8 +11,8 @@ const table = 'cursorDiskKV';
 const ownName = /^(?:state\.vscdb|store\.db)$/;
 
 /**
- * Cursor's databases, read while it runs. The editor's database holds its whole state, settings and sign-in included, so the file itself is
- * not kept.
+ * Reads Cursor's databases while it runs. The editor's database contains its whole state, including settings and sign-in, so the file itself is not
+ * stored.
  */
 export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name) || name.endsWith('.vscdb') || name === 'cli-store.db',
@@ -70,10 +70,10 @@ function* composers(rows: DatabaseRows): Generator<Member> {
   }
 }
 
-/** The last bubbles of a conversation, which change while it is answered. */
+/** The number of last bubbles of a conversation, which change while the model answers. */
 const changing = 8;
 
-/** Changes with every bubble that is added, and while the last ones are written. */
+/** A value that changes with every added bubble, and while the last bubbles are written. */
 function stampOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): string {
   const last = objectsIn(data.fullConversationHeadersOnly).slice(-changing);
   const bubbles = last.map((header) => valueAt(rows, `bubbleId:${composer}:${stringAt(header, 'bubbleId')}`) ?? null);
@@ -83,7 +83,7 @@ function stampOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: r
     .digest('base64');
 }
 
-/** A conversation that is being answered: everything before its last prompt. The answer grows in its bubbles, which have no other end. */
+/** For a conversation that is being answered: everything before its last prompt, because the growing answer has no other end mark. */
 function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[]) => Lines): Over {
   const before = listed.slice(
     0,
@@ -96,8 +96,8 @@ function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[
 }
 
 /**
- * The bubbles in the order of the headers. Bubbles that no header names were taken back: they are a branch beside the conversation, and come
- * first, because the conversation that Cursor shows is the one to continue.
+ * The bubbles in the order of the headers. Bubbles that no header names were taken back. They form a branch and come first, because the agent must
+ * continue the conversation that Cursor shows.
  */
 function recordsOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
   const { listed, others } = listedIn(rows, composer, data, keys);
@@ -114,7 +114,7 @@ interface Bubble {
 const chained = (bubbles: readonly Bubble[]): Wrapped[] =>
   bubbles.map(({ id, record }, at) => ({ id, record, parent: bubbles[at - 1]?.id ?? null, at: record.createdAt }));
 
-/** The bubbles that headers name, and the others. */
+/** The bubbles that headers name, and all other bubbles. */
 function listedIn(
   rows: DatabaseRows,
   composer: string,

@@ -19,7 +19,7 @@ import {
 const isMessage = (record: JsonObject): boolean => typeof record.role === 'string';
 const toolIn = (record: JsonObject): JsonObject | undefined => objectsIn([record.toolFormerData ?? null])[0];
 
-/** What a record means for its turn: a bubble of the editor, or a message. */
+/** The role of a record (a bubble of the editor, or a message) in its turn. */
 export function partOf(record: JsonObject): Part {
   if (isMessage(record)) {
     const blocks = blocksOf(messageContent(record));
@@ -40,7 +40,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const drafts = isMessage(record) ? messageDrafts(record) : bubbleDrafts(record);
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);
   const counts = objectsIn([record.tokenCount ?? null])[0];
-  // The editor writes zeros where it knows no counts.
+  // The editor writes zeros for unknown counts.
   return withUsage(numbered, usageIn({ input: counts?.inputTokens || null, output: counts?.outputTokens || null }, 'within'));
 }
 

@@ -1,5 +1,5 @@
-// events: what Bureau's drivers report of any agent, a CBOR array of {timestamp, type, <field of that name>} in the core deterministic
-// encoding. Prompts, answers, thinking, calls and results are the conversation; no model saw metrics, raw output and errors.
+// events: what Bureau's drivers report of any agent, a CBOR array of {timestamp, type, <field of that name>} in the core deterministic encoding.
+// The conversation consists of prompts, answers, thinking, calls and results; no model saw metrics, raw output and errors.
 // parse.ts reads and writes an event. Deltas are joined without decoding.
 import { badRequest } from '../../base/index.js';
 import { type Format, facts, type ParsedDelta, type ParsedEntry } from '../format.js';
@@ -31,7 +31,7 @@ function parse(delta: Uint8Array): ParsedDelta {
   const odd = items.flatMap(({ value, number }) =>
     isEvent(value) ? [] : [{ line: number, reason: 'not an event: its type is missing or unknown' }],
   );
-  /** Everything that the agent writes between two inputs is one answer. */
+  /** All output of the agent between two inputs is one answer. */
   let answer: string | undefined;
   const entries = items.flatMap(({ value, start, end, number }): ParsedEntry[] => {
     if (!isEvent(value)) return [];

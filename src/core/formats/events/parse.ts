@@ -113,7 +113,7 @@ const hidden = (type: string, text: string, rest: Partial<Keyless> = {}): Keyles
   ...rest,
 });
 
-/** Entries that have no event of their own (an image, a summary, a system text) are stored in the metadata of a system event. */
+/** Entries without an event type (an image, a summary, a system text) are stored in the metadata of a system event. */
 const kept = 'entry';
 
 function systemEntry(member: Members): Keyless {
