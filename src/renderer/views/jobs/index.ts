@@ -1,5 +1,6 @@
-// views/jobs: the work of models and agents as a live list: the events of a job, its limits, its questions and its links. A second page lists the
-// work that may start by itself. `words.ts` is pure.
+// views/jobs: the work of models and agents as a live list: the events of a job, its limits, its questions and its links.
+// A second page lists the work that may start by itself.
+// `words.ts` is pure.
 import './jobs.css';
 
 export { JobsView as View } from './Jobs';
