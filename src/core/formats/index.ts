@@ -124,10 +124,10 @@ export const formats: readonly Format[] = [
 ];
 const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 
-/** The format of that name. Undefined for an unknown one: a chain can hold formats of which only the bytes are known. */
+/** The format of this name; undefined if it is unknown, because a chain can contain formats of which only the bytes are known. */
 export const findFormat = (id: string): Format | undefined => registry.get(id);
 
-/** The number of first bytes by which a file is recognized. */
+/** The number of leading bytes by which a file is recognized. */
 const headLength = 4_096;
 
 /** The entries of a file, which is a delta of the format or a document that the format's agent exports. */
@@ -152,7 +152,7 @@ export function formatOf(id: string): Format {
   return format;
 }
 
-/** Older versions as formats of their own: read through the upgrade, returned with their own bytes. */
+/** Older versions as separate formats: read through the upgrade, returned with their own bytes. */
 function olderVersionsOf(format: Format): readonly Format[] {
   return (format.older ?? []).map(({ id, upgrade, concat }) => ({
     ...format,
@@ -164,10 +164,10 @@ function olderVersionsOf(format: Format): readonly Format[] {
   }));
 }
 
-/** The tools of all agents, for formats that carry the calls of any agent. */
+/** The tools of all agents, for formats that can contain the calls of any agent. */
 const allTools: ReadonlyMap<string, ToolClass> = new Map(formats.flatMap(({ tools = {} }) => Object.entries(tools)));
 
-/** What the tool of that name does, in a conversation of that format; undefined for an unknown tool. */
+/** The class of a tool in a conversation of a format; undefined for an unknown tool. */
 export function toolClassOf(id: string, toolName: string): ToolClass | undefined {
   const tools = findFormat(id)?.tools;
   if (!tools) return allTools.get(toolName);

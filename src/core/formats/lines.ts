@@ -8,24 +8,24 @@ import type { Problem } from './parsed.js';
 export interface Piece {
   readonly line: number;
   readonly range: ByteRange;
-  /** The record; absent for a blank line, a request record and a line that cannot be read. */
+  /** The record; absent for a blank line, a request record or an unreadable line. */
   readonly record?: JsonObject;
   readonly sort: 'record' | 'blank' | 'request' | 'torn' | 'half';
   /** The id and parent of a torn line, as far as they are readable, so that its children find their grandparent. */
   readonly ghost?: { readonly uuid: string; readonly parentUuid: string | null };
 }
 
-/** The results of a scan beside the pieces. */
+/** The results of a scan, except for the pieces. */
 export interface Seen {
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];
-  /** The start of a half last line, else the length of the file. */
+  /** The start of an incomplete last line, else the length of the file. */
   readonly end: number;
 }
 
 export interface Scan extends Seen {
   readonly pieces: readonly Piece[];
-  /** Each record is read, or made, again where it is needed, because all of them would fill memory. */
+  /** True if each record is read or made again on demand, because all records would fill the memory. */
   readonly isLazy?: true;
 }
 
@@ -36,7 +36,7 @@ export interface FileBytes {
   subarray(start: number, end: number): Uint8Array;
 }
 
-/** The lines of a conversation, with their scan where it is known already. */
+/** The lines of a conversation, with their scan if it is already known. */
 export interface Lines {
   readonly bytes: FileBytes;
   readonly scan?: Scan;

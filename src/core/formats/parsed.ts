@@ -1,7 +1,7 @@
 import type { ByteRange, EntryKey, Timestamp } from '../base/index.js';
 import type { Kind, Role } from '../contract/index.js';
 
-/** Tokens of a call as the provider counted them; null where the count was not recorded. `input` leaves out what the cache held. */
+/** The provider's token counts of a call; null if a count was not recorded. `input` excludes cached tokens. */
 export interface TokenUsage {
   readonly input: number | null;
   readonly output: number | null;
@@ -9,9 +9,9 @@ export interface TokenUsage {
   readonly cacheWrite: number | null;
   /** The part of `output` that is thinking. */
   readonly reasoning?: number | null;
-  /** Why a recorded count is not shown. */
+  /** Why a recorded count is ignored. */
   readonly countFlaw?: string;
-  /** The reply was copied from another conversation, which has its counts: this is no call of its own. */
+  /** True if the reply was copied from another conversation, which has its counts, so that it is not a separate call. */
   readonly isCopy?: true;
 }
 
@@ -36,12 +36,12 @@ export interface ParsedEntry {
   /** The range of the entry's record in the delta. */
   readonly raw?: ByteRange;
   /**
-   * `meta`: added by the runtime, not typed. `hidden`: never sent to the model. `signed`: thinking with a signature. `redacted`: thinking
-   * that only the provider can read. `beside`: a call that the agent made beside its conversation, whose reply is not in it.
-   * `counts`: the counts of a reply in another record. `queued`, …
+   * `meta`: added by the agent, not typed. `hidden`: never sent to the model. `signed`: thinking with a signature. `redacted`: thinking that only the
+   * provider can read. `beside`: a call that the agent made outside of the conversation, which does not contain its reply. `counts`: the counts of a
+   * reply in another record. `queued`, …
    */
   readonly marks?: readonly string[];
-  /** The runtime's message to which the entry belongs: entries with one id were one message on the wire. */
+  /** The agent's id of the message to which the entry belongs. Entries with the same id were one message on the wire. */
   readonly messageId?: string;
   /** The usage of the call whose answer begins here, in formats that record it with the answer. */
   readonly usage?: TokenUsage;
@@ -54,12 +54,12 @@ export interface Elision {
 }
 
 export interface Problem {
-  /** The number of the line or record in the delta, from 1; 0 where the problem concerns no single record. */
+  /** The number of the line or record in the delta, from 1; 0 if the problem concerns no single record. */
   readonly line: number;
   readonly reason: string;
 }
 
-/** For building a value: rare fields are assigned where they exist, because conditional spreads dominate the cost of parsing. */
+/** A writable copy of a type. Rare fields are assigned only if they exist, because conditional spreads would dominate the cost of parsing. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface ParsedDelta {

@@ -19,7 +19,7 @@ import {
 /** The part of the conversation that a call sent. */
 export interface Sent {
   readonly contents: readonly JsonObject[];
-  /** The session was opened again before the call. Its context was sent anew then, but the file has the first one. */
+  /** True if the session was opened again before the call. Its context was then sent again, but the file contains only the first one. */
   readonly isReopened: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Turn {
 export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): Sent {
   let turns: Turns = new Map();
   let isReopened = false;
-  /** The file repeats its history from here, so the notes of earlier calls are lost. */
+  /** True if the file repeats its history from here, so that the notes of earlier calls are lost. */
   let isForgotten = false;
   let isFirst = true;
   const done = (): Sent => ({ contents: contentsOf(withResults([...turns.values()])), isReopened });
@@ -90,7 +90,7 @@ function saidIn(message: JsonObject): readonly JsonObject[] {
 /** The turns in order, by id. */
 type Turns = Map<string, Turn>;
 const inOrder = (turns: readonly Turn[]): Turns => new Map(turns.map((turn) => [turn.id, turn]));
-/** The agent's list can hold two turns with one id; the file holds one of them. */
+/** The agent's list can contain two turns with the same id; the file contains only one of them. */
 const withCopies = (turns: readonly Turn[]): Turns => {
   const all: Turns = new Map();
   for (const turn of turns) all.set(all.has(turn.id) ? `${turn.id}\0${all.size}` : turn.id, turn);
@@ -135,7 +135,7 @@ function reopened(turns: readonly Turn[], isForgotten: boolean): Turn[] {
   return [...told, ...read.map((turn) => ({ ...turn, calls: turn.calls.map((call) => withAnswer(call, answers.get(stringAt(call, 'id') ?? ''))) }))];
 }
 
-/** Where a message holds the results of several tools, each call records all of them. */
+/** If a message contains the results of several tools, each call records all of them. */
 const withAnswer = (call: JsonObject, parts: readonly JsonObject[] | undefined): JsonObject =>
   parts === undefined ? call : { ...call, result: parts as readonly Json[] };
 
@@ -154,7 +154,7 @@ function withResults(turns: readonly Turn[]): readonly Turn[] {
   });
 }
 
-/** Consecutive turns of one role are one content. Calls and results use the ids that the model assigned. */
+/** Consecutive turns of the same role form one content. Calls and results use the ids that the model assigned. */
 function contentsOf(turns: readonly Turn[]): JsonObject[] {
   const contents: { readonly role: string; readonly parts: JsonObject[] }[] = [];
   for (const { isModel, parts } of turns) {

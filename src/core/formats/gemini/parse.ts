@@ -25,7 +25,7 @@ import {
 interface Placed {
   readonly message: JsonObject;
   readonly raw: ByteRange;
-  /** A compression kept it beside its summary. */
+  /** True if a compression kept the message in addition to its summary. */
   readonly isKept?: boolean;
 }
 
@@ -65,7 +65,7 @@ function takeBack(placed: Map<string, Placed>, id: string): void {
 /** The entries of records with their ranges in a delta. */
 export function entriesOf(pieces: Parameters<typeof messagesOf>[0]): ParsedEntry[] {
   const placed = messagesOf(pieces);
-  /** Where a message of its own holds a tool's result, the call's record need not repeat it. */
+  /** If a separate message contains a tool's result, the call's record need not repeat it. */
   const answered = new Set(placed.flatMap(({ message }) => (message.type === 'user' ? responsesIn(partsOf(message.content)).map(callIdOf) : [])));
   const calls = new Map(placed.flatMap(({ message }) => callsOf(message).map((call) => [callIdOf(call), call] as const)));
   return placed.flatMap((one) => entriesIn(one, { answered, calls }));
@@ -95,7 +95,7 @@ function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly Par
   return entries;
 }
 
-/** Entries by their positions in the message; null for an empty text, which only holds a place (write.ts). */
+/** Entries by their positions in the message; null for an empty text that replaces a removed part (write.ts). */
 function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] {
   switch (message.type) {
     case 'gemini':
@@ -107,7 +107,7 @@ function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] 
   }
 }
 
-/** News, warnings and errors that the person sees and the model never gets. */
+/** News, warnings and errors that the person sees but the model never gets. */
 function note(message: JsonObject): Draft {
   const toolName = stringAt(message, 'type') ?? 'unknown';
   const isError = toolName === 'error';

@@ -19,7 +19,7 @@ interface Link extends Sent {
   readonly id: string;
   /** The project's name of the record that holds the message. */
   readonly name: string;
-  /** That record, where this file has it. */
+  /** That record, if this file contains it. */
   readonly node?: Node;
   /** The parent of that record. */
   readonly before: TreeRecord['parent'];
@@ -28,7 +28,7 @@ type Node = TreeRecord & { readonly others: string[] };
 
 interface History extends RecordTree {
   readonly notes: readonly Problem[];
-  /** Where the agent would continue, in this file or in a record that only the project has. */
+  /** The record after which the agent would continue, in this file or only in the project. */
   readonly tip: TreeRecord['parent'];
 }
 
@@ -46,12 +46,12 @@ interface Growth {
   readonly placeOf: Map<string, number>;
   /** The calls whose results were imported together with them. */
   readonly answered: Set<string>;
-  /** Lines that another file of the project has too. */
+  /** Lines that another file of the project also contains. */
   readonly copied: ReadonlySet<Piece>;
   tip: TreeRecord['parent'];
-  /** A compaction of whose history a part was taken back: the next history replaces it. */
+  /** A compaction whose history was partly taken back. The next history replaces it. */
   broken: Link | undefined;
-  /** A new process has sent its context, and none of the earlier messages yet. */
+  /** True if a new process has sent its context, but none of the earlier messages yet. */
   isFresh: boolean;
 }
 
@@ -103,7 +103,7 @@ function addLink({ path, placeOf }: Growth, link: Omit<Link, keyof Sent | 'id'>,
   path.push({ ...link, id, ...sent(message) });
 }
 
-/** Adds a record to the tree. Undefined where the project has the record from another file. */
+/** Adds a record to the tree. Undefined if the project has the record from another file. */
 function place(growth: Growth, piece: Piece, message: JsonObject, { name, ...more }: Pick<Node, 'name'> & Partial<Node>): Node | undefined {
   const { startedBy, pieces, records } = growth;
   if (growth.copied.has(piece)) {
@@ -147,7 +147,7 @@ function readMessage(growth: Growth, piece: Piece, message: JsonObject): void {
   }
 }
 
-/** Reads a message that an earlier line or an earlier import has already. */
+/** Reads a message that an earlier line or an earlier import already contains. */
 function readAgain(growth: Growth, piece: Piece, message: JsonObject, at: number): void {
   const { path, pieces, copied, context, notes } = growth;
   const before = path[at] as Link;
@@ -245,7 +245,7 @@ function readHistory(growth: Growth, piece: Piece, history: readonly JsonObject[
   for (const message of history) addLink(growth, { name: node ? name : nameOf(message), before, ...(node && { node }) }, message);
 }
 
-/** After a start of the agent, the results of tools are repeated beside their calls. */
+/** After a start of the agent, the results of tools are repeated next to their calls. */
 function isCopy({ placeOf }: Growth, message: JsonObject): boolean {
   const id = idOf(message);
   return message.type === 'user' && id.endsWith(copyEnding) && placeOf.has(id.slice(0, -copyEnding.length));
@@ -255,7 +255,10 @@ const hasCalls = (message: JsonObject): boolean => callsOf(message).length > 0;
 
 const copyEnding = '_response';
 
-/** The first lines of a file that another session's file has too: a session that started from another session's file repeats its messages. */
+/**
+ * The first lines of a file that another session's file also contains, because a session that started from another session's file repeats its
+ * messages.
+ */
 function sharedPrefix(pieces: readonly Piece[], { known }: PlanContext): ReadonlySet<Piece> {
   let end = 0;
   for (const [at, { record }] of pieces.entries()) {

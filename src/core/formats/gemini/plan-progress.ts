@@ -5,11 +5,11 @@ import { scanDocument, scanLines } from './parse-values.js';
 import { callsOf, historyIn, isMessage, isSummary, partOf, partsOf, responsesIn, rewindIn, textOf } from './schema.js';
 
 /**
- * How far a session has come that the agent is still writing. Nothing marks the end of a turn: an answer is written before it is known
- * whether it calls a tool, and again with the tool's result. Sessions of older versions are documents that are rewritten each time.
+ * The progress of a session that the agent is still writing. Nothing marks the end of a turn: an answer is written before it is known whether it
+ * calls a tool, and again with the tool's result. Sessions of older versions are documents that are rewritten each time.
  */
 export function progress(file: FileBytes, granularity: PlanContext['granularity']): Progress {
-  // Only all of a document can be read.
+  // A document can only be read completely.
   const fresh = file.subarray(0, file.length);
   if (scanDocument(fresh)) return { settled: 0, resting: fresh.length, open: true, ended: false };
   const marks: Mark[] = [];

@@ -7,7 +7,7 @@ export const isSpoken = ({ type }: JsonObject): boolean => type === 'user' || ty
 /** A message with the text by which histories are compared. */
 export interface Sent {
   readonly message: JsonObject;
-  /** What the model gets, in a form that does not depend on how it was recorded; empty where it gets nothing. Computed on demand. */
+  /** The text that the model gets, in a form that does not depend on the recording; empty if it gets nothing. Computed on demand. */
   readonly sentText: () => string;
 }
 
@@ -47,6 +47,6 @@ export function commonLength(a: readonly Pick<Sent, 'sentText'>[], b: readonly P
   return at;
 }
 
-/** Whether the later line adds calls to the earlier one and is the same otherwise. */
+/** Whether the later line only adds calls to the earlier line. */
 export const isMore = (before: JsonObject, after: JsonObject): boolean =>
   after.type === 'gemini' && callsOf(before).length === 0 && callsOf(after).length > 0 && textOf(before) === textOf(after);

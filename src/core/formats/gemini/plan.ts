@@ -37,7 +37,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const problems = { skipped: fresh(scan.skipped), notes: fresh([...scan.notes, ...tree.notes]) };
   // Each start of the agent writes its context, sometimes in a file of its own. Such a file has no conversation yet.
   if (!records.some(isSaid)) return { ...about, ...problems, commits: [], side: [{ start: 0, end: file.length }], tips: [], end: 0 };
-  // Where records do not depend on others in the file, they are the same in a delta and need not be read again.
+  // Records that do not depend on other records in the file are the same in a delta and need not be read again.
   const isPlain = scan.skipped.length === 0 && scan.notes.length === 0 && tree.pieces.length === scan.pieces.length;
   const planned = planBranches({ ...tree, aside: new Set([...tree.aside, ...between]) }, context, {
     template: isSubagent ? `${template}/agent` : template,

@@ -6,9 +6,9 @@ import { scanValues } from './parse-values.js';
 import { historyIn, isContext, isMessage } from './schema.js';
 
 /**
- * A session that `gemini --resume` accepts, from the records of one context in order: a session line with the new id, then the messages and
- * the histories of compressions. Lines that were imported in parts are whole again. The contexts from starts of the agent are dropped,
- * because the agent sends them anew. An unchanged file stays unchanged.
+ * A session that `gemini --resume` accepts, from the records of one context in order: a session line with the new id, then the messages and the
+ * histories of compressions. Lines that were imported in parts are joined again. The contexts from starts of the agent are dropped, because the agent
+ * sends them again. An unchanged file stays unchanged.
  */
 export function writeSession(delta: Uint8Array, { sessionId, now, cwd, title, isUnchanged }: SessionOptions): Uint8Array {
   if (isUnchanged) return delta;

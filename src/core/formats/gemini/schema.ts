@@ -3,18 +3,18 @@ import type { Part } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
 import { timeOf } from '../shared/jsonl.js';
 
-/** Whether the record is a header: the first line of a file, and one for each process that opened it again. */
+/** Whether the record is a header: the first line of a file, or the line of a process that opened it again. */
 export const isHeader = (record: JsonObject): boolean =>
   typeof record.sessionId === 'string' && typeof record.projectHash === 'string' && !isMessage(record);
 /** Whether the record is a message. */
 export const isMessage = (record: JsonObject): boolean => typeof record.id === 'string' && record.id !== '';
 
-/** The history that is valid from this line on, where the line replaces the history. */
+/** The history that is valid from this line on, if the line replaces the history. */
 export const historyIn = (record: JsonObject): readonly JsonObject[] | undefined => {
   if (isMessage(record) || !isObject(record.$set) || !Array.isArray(record.$set.messages)) return undefined;
   return record.$set.messages.filter((one: Json): one is JsonObject => isObject(one) && isMessage(one));
 };
-/** The id of the message that is taken back here, with all messages after it. */
+/** The id of the message that is taken back here together with all later messages. */
 export const rewindIn = (record: JsonObject): string | undefined => (isMessage(record) ? undefined : stringAt(record, '$rewindTo'));
 
 /** The id of a message. */
@@ -38,7 +38,7 @@ export function textOf(message: JsonObject): string {
   return text;
 }
 
-/** The tool calls that a message records beside its content. */
+/** The tool calls that a message records in addition to its content. */
 export const callsOf = (message: JsonObject): readonly JsonObject[] =>
   Array.isArray(message.toolCalls) ? message.toolCalls.filter((call: Json): call is JsonObject => isObject(call)) : [];
 
@@ -52,7 +52,7 @@ export function resultOf({ id, name, result }: JsonObject): readonly JsonObject[
 export const responsesIn = (parts: readonly JsonObject[]): readonly JsonObject[] =>
   parts.flatMap(({ functionResponse }) => (isObject(functionResponse) ? [functionResponse] : []));
 
-/** Whether the message tells the model place and time. The agent sends it anew whenever a session is opened. */
+/** Whether the message tells the model the place and time. The agent sends it again whenever a session is opened. */
 export const isContext = (message: JsonObject): boolean => message.type === 'user' && /^\s*<(session|hook)_context>/.test(textOf(message));
 
 const snapshot = /^\s*<state_snapshot>([\s\S]*)<\/state_snapshot>\s*$/;
@@ -64,8 +64,8 @@ export const asSummary = (text: string): string => `<state_snapshot>${text}</sta
 export const isSummary = (message: JsonObject): boolean => message.type === 'user' && summaryIn(textOf(message)) !== undefined;
 
 /**
- * The name of a message in the project: its id. The id of the agent's own context is a digest of its text and occurs in many sessions, so
- * its time is added. A line that only adds calls to an imported message is a record of its own.
+ * The name of a message in the project: its id. The id of the agent's own context is a digest of its text and occurs in many sessions, so its time is
+ * added. A line that only adds calls to an imported message is a separate record.
  */
 export function nameOf(message: JsonObject): string {
   const id = idOf(message).slice(0, maxNameLength);

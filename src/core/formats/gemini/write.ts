@@ -12,8 +12,8 @@ interface Group {
 }
 
 /**
- * Writes a delta of messages with the entries. Entries of one message, by key or by the runtime's id, stay together. A message keeps its id
- * where a key names one that is not used yet.
+ * Writes a delta of messages with the entries. Entries of one message, by key or by the agent's id, stay together. A message keeps the id in its key
+ * if that id is not used yet.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const tools = { answers: byCall(entries, 'tool_result'), calls: byCall(entries, 'tool_call') };
@@ -94,7 +94,7 @@ function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
   }
 }
 
-/** An empty text holds the place of a removed part, so that the others keep their keys. */
+/** An empty text replaces a removed part, so that the other parts keep their keys. */
 const gap = { text: '' };
 const maxGaps = 1_000;
 
@@ -124,7 +124,7 @@ function answerOf(group: Group, answers: ByCall): object {
   return { content: texts.map(partOf), ...(thoughts.length > 0 && { thoughts }), ...(calls.length > 0 && { toolCalls: calls }) };
 }
 
-/** A title on a line of its own is stored apart. The signature of another provider's model is kept for that provider. */
+/** A title on a separate line is stored separately. The signature of another provider's model is kept for that provider. */
 function thoughtOf({ text = '', at, result }: WritableEntry): object {
   const [, subject = '', description = text] = /^\*\*([^*\n]+)\*\*\n([\s\S]+)$/.exec(text) ?? [];
   const signature = isObject(result) && typeof result.signature === 'string' ? { signature: result.signature } : {};

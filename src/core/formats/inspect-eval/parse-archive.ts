@@ -44,10 +44,10 @@ export const document: DocumentReader = {
   },
 };
 
-/** A list of events without a log, as the timelines of Inspect Scout have it. */
+/** A list of events without a log, as in the timelines of Inspect Scout. */
 const isEventList = (text: string): boolean => /^\s*\{(?:\s*"description"\s*:\s*"[^"]*"\s*,)?\s*"events"\s*:\s*\[\s*\{\s*"event"\s*:/.test(text);
 
-/** The conversations of a list of events. It has no name, so its content names it. */
+/** The conversations of a list of events. The list has no name, so it is named by its content. */
 function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
   const id = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   return membersOf({ eval: { eval_id: 'events', task: stringAt(log, 'description') ?? 'Events' } }, `${id}_epoch_1`, () => ({
@@ -58,8 +58,8 @@ function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
 const idOf = (sample: JsonObject): string => `${String(sample.id ?? 'sample')}_epoch_${String(sample.epoch ?? 1)}`;
 
 /**
- * The conversations of a sample, and of each try that ended in an error before. A sample that has no more than its own is not read before its
- * lines are.
+ * The conversations of a sample, and of each earlier try that ended in an error. A sample with a single conversation is read only when its lines are
+ * read.
  */
 function membersOf(log: JsonObject, id: string, read: () => JsonObject | undefined, mayHaveMore = true): readonly Member[] {
   const spec = isObject(log.eval) ? log.eval : {};
@@ -93,7 +93,7 @@ function titledIn(sample: JsonObject | undefined, session: string, title: string
   return [...titled(conversationsOf(sample, session)), ...tries];
 }
 
-/** What the tries of a sample refer to. */
+/** The data that the tries of a sample refer to. */
 const shared = ({ attachments, attached, pool, events_data: data }: JsonObject): JsonObject => ({
   ...{ attachments: attachments ?? {}, attached: attached ?? [], pool: pool ?? [], events_data: data ?? {} },
 });
@@ -122,7 +122,7 @@ function namesBySample(entries: ReadonlyMap<string, ZipEntry>): ReadonlyMap<stri
   return samples;
 }
 
-/** Whether a sample may tell of agents that an agent started, or of tries, as far as its bytes show. */
+/** Whether the bytes of a sample suggest that it contains started agents or earlier tries. */
 const mayHaveMore = (entries: ReadonlyMap<string, ZipEntry>, names: readonly string[]): boolean =>
   names.some((name) => {
     if (/\/(?:messages|attachments|calls)\/\d+\.json$/.test(name)) return false;
@@ -135,7 +135,7 @@ function bytesAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Uint8Arr
   try {
     return entries.get(name)?.read();
   } catch {
-    // A damaged entry: the other samples are read.
+    // A damaged entry is skipped, and the other samples are read.
     return undefined;
   }
 }

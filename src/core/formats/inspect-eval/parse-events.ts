@@ -31,7 +31,7 @@ export interface Told {
 
 const deepest = 20;
 
-/** The events in order. Old logs nest those of tools and subtasks. */
+/** The events in order. Old logs nest the events of tools and subtasks. */
 export function flatEvents(list: readonly JsonObject[], depth = 0): readonly JsonObject[] {
   return list.flatMap((event) => {
     const inner = depth < deepest ? objectsIn(event.events) : [];
@@ -94,11 +94,11 @@ function callOf(event: JsonObject, pool: readonly JsonObject[]): ModelCall {
   return { event, input, output: isObject(message) ? [message] : [] };
 }
 
-/** What makes two messages the same: their content, whatever ids they have. */
+/** The text by which messages are compared: their content, regardless of their ids. */
 export const printOf = ({ role, content, tool_calls: calls, tool_call_id: answers }: JsonObject): string =>
   JSON.stringify([role ?? null, content ?? null, objectsIn(calls).map(({ id }) => id ?? null), answers ?? null]);
 
-/** A message of a conversation that only events tell. That of a compaction has the messages that it left. */
+/** A message of a conversation that is known only from events. The message of a compaction has the remaining messages. */
 export interface Spoken {
   readonly message: JsonObject;
   /** The message after which it was said; null at the beginning. Undefined after the message before it. */
@@ -111,7 +111,7 @@ function unsaid({ uuid, output, model }: JsonObject): readonly JsonObject[] {
   return isObject(usage) ? [{ ...(typeof uuid === 'string' && { id: uuid }), role: 'assistant', content: '', usage, model: model ?? null }] : [];
 }
 
-/** The messages that calls tell. */
+/** The messages that are known from calls. */
 export function spokenIn(calls: readonly ModelCall[], compacted: ReadonlySet<ModelCall>): readonly Spoken[] {
   const placeOf = continuations<JsonObject>({
     printOf,

@@ -8,7 +8,7 @@ import { flatEvents, type Lane, printOf, type Spoken, spokenIn, type Told, toldB
 /** A conversation of a sample: its own, or that of an agent that an agent started. */
 export interface Conversation {
   readonly id: string;
-  /** The name of the agent that another one started. */
+  /** The name of the agent that another agent started. */
   readonly agent?: string;
   readonly records: readonly Wrapped[];
 }
@@ -33,7 +33,7 @@ export function conversationsOf(sample: JsonObject, session: string): readonly C
   const branches = told.lanes.filter(({ isAgent }) => !isAgent).flatMap((lane) => branchOf(lane, messages, main, names));
   const [notes, end] = [notesOf(sample, events, resolve), branches.length > 0 ? whole.at(-1) : undefined];
   return [
-    // What a sample tells beside its messages follows them, not a branch.
+    // The other facts of a sample follow its messages and not a branch.
     { id: session, records: [...whole, ...branches, ...notes.map((one, at) => (at === 0 && end ? { ...one, parent: end.id } : one))] },
     ...agents.map(
       ({ id, name, calls }): Conversation => ({
@@ -45,7 +45,7 @@ export function conversationsOf(sample: JsonObject, session: string): readonly C
   ];
 }
 
-/** Makes records of messages, each with a name of its own. */
+/** Makes records of messages, each with a unique name. */
 function namer(calls: ReadonlyMap<string, Call>, resolve: (value: JsonObject) => JsonObject, starts: ReadonlyMap<string, string>) {
   const seen = new Map<string, number>();
   const made = new Map<JsonObject, string>();
@@ -98,7 +98,7 @@ function withCompactions(
 const isSame = (one: JsonObject, other: JsonObject): boolean =>
   typeof one.id === 'string' && typeof other.id === 'string' ? one.id === other.id : printOf(one) === printOf(other);
 
-/** What a branch tells beyond the conversation that it leaves. */
+/** The messages of a branch beyond the conversation that it starts from. */
 function branchOf(lane: Lane, messages: readonly JsonObject[], main: readonly Wrapped[], names: ReturnType<typeof namer>): readonly Wrapped[] {
   const said = spokenIn(lane.calls, new Set());
   let shared = 0;
@@ -108,7 +108,7 @@ function branchOf(lane: Lane, messages: readonly JsonObject[], main: readonly Wr
   return said.slice(shared).map((one, at) => (at === 0 ? names.record(one.message, parent) : names.spoken(one)));
 }
 
-/** What a sample tells beside its messages. */
+/** The facts of a sample besides its messages. */
 function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (value: JsonObject) => JsonObject): readonly Wrapped[] {
   const scores = isObject(sample.scores) ? Object.entries(sample.scores) : [];
   return [
@@ -128,7 +128,7 @@ function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (va
   ];
 }
 
-/** Events that no message tells. */
+/** Events that are in no message. */
 const noted: ReadonlySet<string> = new Set(['compaction', 'branch', 'anchor', 'approval', 'interrupt', 'sample_limit', 'score_edit', 'error']);
 
 function messagesIn(sample: JsonObject): readonly JsonObject[] {

@@ -21,7 +21,7 @@ import { entriesBeside } from '../shared/entry-lines.js';
 
 const roleOf = (record: JsonObject): string | undefined => stringAt(record, 'role');
 
-/** What a record means for its turn: a message, or something that the log says of the sample. */
+/** The role of a record in its turn: a message, or a fact of the log about the sample. */
 export function partOf(record: JsonObject): Part {
   if (record.compacted !== undefined) return 'compaction';
   switch (roleOf(record)) {
@@ -45,7 +45,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const drafts = compactedDrafts(record).map((draft, at): Numbered => [at, draft]);
   const { usage } = record;
   if (!isObject(usage)) return drafts;
-  // Input leaves out what the cache held, unlike in other exchange formats.
+  // Input excludes cached tokens, unlike in other exchange formats.
   const { input_tokens: input, output_tokens: output, input_tokens_cache_read: cacheRead, input_tokens_cache_write: cacheWrite } = usage;
   return withUsage(drafts, usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside'));
 }

@@ -11,8 +11,8 @@ const needed = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'parent_checkpoin
 const ofWrites = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'task_id', 'idx', 'channel', 'type', 'value'] as const;
 
 /**
- * A checkpointer's database. Each thread is a source, and so is each graph inside a graph. The file itself is not kept: it repeats the
- * whole state at every checkpoint, so it grows with the square of the conversation.
+ * A checkpointer's database. Each thread is a source, and so is each graph inside a graph. The file itself is not stored, because it repeats the
+ * whole state at every checkpoint and so grows quadratically with the conversation.
  */
 export const database: DatabaseReader = {
   mayBe: (_, head) => textOf(head).includes('checkpoint_ns'),
@@ -131,7 +131,7 @@ function stepOf({ id, parent, checkpoint, metadata, written }: Step, before: Sta
   return { line, state };
 }
 
-/** The channels beside that of the messages: digests of their values, and what changed since the state before. */
+/** The channels other than the messages: digests of their values, and the changes since the previous state. */
 function otherChannels(values: JsonObject, channel: string | undefined, before: State | undefined) {
   const changed: { [channel: string]: Json } = {};
   const channels = new Map<string, string>();
@@ -145,7 +145,7 @@ function otherChannels(values: JsonObject, channel: string | undefined, before: 
   return { channels, changed, gone };
 }
 
-/** How many messages two lists have in common from their beginning. */
+/** The number of leading messages that two lists share. */
 function sharedLength(a: readonly Json[], b: readonly Json[]): number {
   const first = a.findIndex((message, at) => at >= b.length || !isSame(message, b[at]));
   return first < 0 ? a.length : first;
@@ -209,7 +209,7 @@ function shallowValue(type: ColumnValue | undefined, value: ColumnValue | undefi
 const plain = (value: ColumnValue | undefined): Json =>
   value instanceof Uint8Array ? Buffer.from(value).toString('base64') : typeof value === 'bigint' ? value.toString() : (value ?? null);
 
-/** The first thing that a person asked. */
+/** The first prompt of a person. */
 export function titleIn(messages: Iterable<Json>): string | undefined {
   for (const message of messages) {
     const read = messageOf(message);

@@ -2,9 +2,9 @@ import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Time
 import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
 
 /**
- * LangGraph writes the whole state at every step. Here a thread is lines: the first names the thread, and each other line is a checkpoint
- * with the messages that it added and the channels that it changed. `after` names the checkpoint whose messages come before these. Where
- * that is not the previous checkpoint, messages were removed or changed. `replaces` means that all earlier messages are replaced.
+ * LangGraph writes the whole state at every step. Here a thread is lines: the first names the thread, and each other line is a checkpoint with the
+ * messages that it added and the channels that it changed. `after` names the checkpoint whose messages come before these. If it is not the previous
+ * checkpoint, messages were removed or changed. `replaces` means that all earlier messages are replaced.
  */
 export interface CheckpointLine extends JsonObject {
   readonly checkpoint: string;
@@ -19,7 +19,7 @@ export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => sca
 /** Whether the record is a checkpoint. */
 export const isCheckpoint = (record: JsonObject): record is CheckpointLine => typeof record.checkpoint === 'string' && Array.isArray(record.messages);
 
-/** The time of a checkpoint; undefined where it has no valid one. */
+/** The time of a checkpoint; undefined if it has no valid time. */
 export function timeOf({ at }: JsonObject): Timestamp | undefined {
   const ms = typeof at === 'string' ? parseInstant(at) : undefined;
   return ms === undefined ? undefined : timestampOf(ms);

@@ -5,7 +5,7 @@ import { textParts } from '../shared/result-parts.js';
 import { entriesOf, summarized } from './parse.js';
 import { type CheckpointLine, isCheckpoint, type Kind, scanLines } from './schema.js';
 
-/** Writes one line for each message, as if each had been a step of its own. `keys` names the entries. */
+/** Writes one line for each message, as if each message were a separate step. `keys` names the entries. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   let after: string | null = null;
   const lines = groupsOf(entries).map((group) => {

@@ -6,7 +6,7 @@ import { instant } from '../shared/wrapped.js';
 
 const environment = new JSONPathEnvironment();
 
-/** A mapping that is ready to be applied. */
+/** A prepared mapping. */
 export interface Applied {
   recognizes(document: Json): boolean;
   sessions(document: Json): readonly Json[];
@@ -14,13 +14,13 @@ export interface Applied {
   /** A fact about a session. */
   about(session: Json, fact: 'id' | 'title' | 'cwd' | 'machine'): string | undefined;
   place(record: Json): { readonly id: string | undefined; readonly parent: string | undefined; readonly at: Json | undefined };
-  /** The model call that a record belongs to, its tokens where the record counts them, and the model where the record names it. */
+  /** The model call that a record belongs to, with its tokens and its model if the record contains them. */
   callOf(record: Json): { readonly call?: string | undefined; readonly usage?: JsonObject | undefined; readonly model?: string | undefined };
   /** The entries of a record, as lines without keys. */
   entries(record: Json): readonly JsonObject[];
 }
 
-/** The value at hand and the whole record. */
+/** The current value and the whole record. */
 interface Scope {
   readonly value: Json;
   readonly record: Json;
@@ -29,7 +29,7 @@ interface Scope {
 type Read = (scope: Scope) => readonly Json[];
 type Test = (scope: Scope) => boolean;
 
-/** Prepares a mapping. @throws Error naming the path that is no JSONPath. */
+/** Prepares a mapping. @throws Error that names the invalid JSONPath. */
 export function applied(mapping: Mapping): Applied {
   const { session = {}, record = {} } = mapping;
   const all = (path: string | undefined, otherwise: string): ((value: Json) => readonly Json[]) => {
@@ -37,7 +37,7 @@ export function applied(mapping: Mapping): Applied {
     return (value) => query.query(value as never).values() as Json[];
   };
   const machine = reader(session.machine);
-  // Where every record names its host, the first one counts.
+  // If every record names its machine, the first record counts.
   const facts = {
     id: reader(session.id),
     title: reader(session.title),
@@ -65,7 +65,7 @@ export function applied(mapping: Mapping): Applied {
   };
 }
 
-/** The usage of a call stands at its first entry. */
+/** The first entry of a call has its usage. */
 function countedOnce(entries: readonly JsonObject[]): readonly JsonObject[] {
   const first = entries.findIndex(({ usage }) => usage !== undefined);
   return entries.map((entry, at) => {
@@ -103,7 +103,7 @@ function reader(selector: Selector | undefined): Read {
   };
 }
 
-/** A filter applies to the members of a list, so the value is put into one. */
+/** A filter applies to the members of a list, so the value is wrapped in a list. */
 function tester(test: string | undefined): Test | undefined {
   if (test === undefined) return undefined;
   const query = compiled(`$[?${test}]`);
@@ -148,7 +148,7 @@ function ownMarks(
   return facts.isAdded ? ['meta'] : [];
 }
 
-/** Whether an entry of a kind would be empty: it has neither the text nor the image that the kind is for. */
+/** Whether an entry of a kind would be empty: it has neither the text nor the image that the kind requires. */
 function isEmpty(kind: MappingRule['kind'], text: string | undefined, image: string | undefined): boolean {
   if (kind === 'image') return image === undefined;
   if (kind === 'thinking') return text === undefined;
@@ -219,7 +219,7 @@ function usageReader(usage: MappingRule['usage']): ((scope: Scope) => JsonObject
     const [cacheRead] = read.cacheRead(scope);
     const [cacheWrite] = read.cacheWrite(scope);
     const counts = usageIn({ input, output, cacheRead, cacheWrite }, usage.includesCache ? 'within' : 'beside');
-    // Counts of cached tokens alone are no counts of a call.
+    // Counts of cached tokens alone do not count a call.
     return counts && (counts.input !== null || counts.output !== null || counts.countFlaw !== undefined) ? { ...counts } : undefined;
   };
 }

@@ -1,6 +1,6 @@
 import type { Mapping, MappingRule } from '../../contract/index.js';
 
-/** The model's own arguments: `args` also holds what OpenHands made of them. Of several calls, the response does not say which one it is. */
+/** The model's own arguments, because `args` also contains changes by OpenHands. If the response has several calls, the right call is unknown. */
 const onlyCall =
   '@.tool_call_metadata.total_calls_in_response == 1 && @.tool_call_metadata.model_response.choices[0].message.tool_calls[0].function.arguments';
 const openHandsCall = {
@@ -10,7 +10,7 @@ const openHandsCall = {
   author: '$.tool_call_metadata.model_response.model',
 } as const;
 
-/** OpenHands 0.x: a list of events. Actions of the agent are calls, observations with their call's id are results. */
+/** OpenHands 0.x: a list of events. Actions of the agent are calls; observations with the call's id are results. */
 export const openHands: Mapping = {
   stemmaMapping: 1,
   name: 'openhands',
@@ -75,7 +75,7 @@ const openAiCalls: MappingRule = {
   arguments: { path: '$.function.arguments', json: true },
 };
 
-/** OpenHands 1.x: one event a line. The events of one reply have its id, and its thought stands at the first. */
+/** OpenHands 1.x: one event per line. The events of one reply have its id, and the first event has its thought. */
 export const openHandsEvents: Mapping = {
   stemmaMapping: 1,
   name: 'openhands',
@@ -125,7 +125,7 @@ export const openHandsEvents: Mapping = {
   ],
 };
 
-/** Antigravity: the log of a conversation. Its steps have no ids for calls: a tool's step answers the oldest open call. */
+/** Antigravity: the log of a conversation. Its steps have no call ids, so a tool's step answers the oldest open call. */
 export const antigravity: Mapping = {
   stemmaMapping: 1,
   name: 'antigravity',

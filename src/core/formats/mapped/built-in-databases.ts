@@ -11,14 +11,14 @@ type Row = Readonly<Record<string, ColumnValue>>;
 const columnText = (value: ColumnValue | undefined): string =>
   typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : value === null || value === undefined ? '' : String(value);
 
-/** JSON in a column. A value that nests too deeply, or that is no JSON, stays a text. */
+/** The JSON in a column. A value that nests too deeply or is not JSON stays a text. */
 function columnJson(value: ColumnValue | undefined): Json {
   const text = columnText(value);
   const read = parseJson(text);
   return read === undefined || isDeep(read) ? text : read;
 }
 
-/** The rows of a table with those of the columns that it has. A list, because SQLite reads one table at a time. */
+/** The rows of a table, limited to the existing columns. A list, because SQLite reads one table at a time. */
 function rowsOf(rows: DatabaseRows, table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Row[] {
   const known = rows.tables.get(table) ?? [];
   const names = columns.filter((column) => known.includes(column));
@@ -79,7 +79,7 @@ const gooseMapping: Mapping = {
   ],
 };
 
-/** Goose: the messages of all sessions. A summary is a message that only the agent sees; usage stands in a ledger of calls. */
+/** Goose: the messages of all sessions. A summary is a message that only the agent sees; a ledger of calls contains the usage. */
 export const goose: BuiltInDatabase = {
   mapping: gooseMapping,
   mayBe: (name) => name === 'sessions.db',
@@ -205,7 +205,7 @@ function itemRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
     if (!parents.has(message)) parents.set(message, ends.get(branch) ?? null);
     ends.set(branch, message);
   }
-  // Items of one reply follow each other until a result or a person answers.
+  // Consecutive items belong to one reply until a result or a person's message follows.
   let reply = '';
   return found.map((row): Unmapped => {
     const own = columnText(row.id);
@@ -222,7 +222,7 @@ function itemRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
   });
 }
 
-/** SQLite writes times in UTC without saying so. */
+/** SQLite writes times in UTC without a time zone. */
 const utc = (text: string): string => (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text);
 
 /** Sessions of Google ADK. `actions` of older databases is a Python pickle, which is never read. A rewind begins a branch. */

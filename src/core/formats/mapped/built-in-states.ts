@@ -1,6 +1,6 @@
 import type { Mapping, MappingRule } from '../../contract/index.js';
 
-/** Items of the Responses API, as the OpenAI Agents SDK keeps them. */
+/** Items of the Responses API, as the OpenAI Agents SDK stores them. */
 const items: MappingRule[] = [
   { when: "@.role == 'user'", kind: 'text', role: 'user', text: { path: '$.content', texts: true } },
   { when: "@.role == 'user'", each: '$.content[*]', kind: 'text', role: 'user', text: '$.text' },

@@ -8,7 +8,7 @@ import type { BuiltIn } from './parse-document.js';
 
 const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins });
 
-/** The mappings that Stemma brings along, each with how the files of its tool begin. The first that recognizes a file reads it. */
+/** The built-in mappings, each with a pattern for the beginning of its tool's files. The first mapping that recognizes a file reads it. */
 export const builtIns: readonly BuiltIn[] = [
   one(openHands, (head) => /^\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"timestamp"\s*:[^{}]*"source"\s*:\s*"(?:user|agent|environment)"/.test(head)),
   one(openHandsEvents, (head) => /^\{"id":"[^"]*","timestamp":"[^"]*","source":"(?:user|agent|environment)"/.test(head)),
@@ -25,7 +25,7 @@ export const builtIns: readonly BuiltIn[] = [
   one(vercelAi, (head) => /^\s*\[\s*\{/.test(head) && /"role"\s*:\s*"(?:user|system|assistant)"/.test(head) && /"parts"\s*:\s*\[/.test(head)),
 ];
 
-/** Endings of files that are looked at only because of these mappings. */
+/** File extensions that are searched only because of these mappings. */
 export const builtInEndings: readonly string[] = ['.traj'];
 
 /** The databases that Stemma reads by a mapping. */

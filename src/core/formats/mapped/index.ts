@@ -19,10 +19,10 @@ export const mapped: ImportableFormat = wrappedFormat({
   database: readerOfDatabases(builtInDatabases),
 });
 
-/** The mappings that Stemma brings along. */
+/** The built-in mappings. */
 export const builtInMappings: readonly Mapping[] = [...new Set([...builtIns, ...builtInDatabases].map(({ mapping }) => mapping))];
 
-/** The format with this mapping in place of those that Stemma brings along. @throws Error naming a path that is no JSONPath. */
+/** The format with this mapping in place of the built-in mappings. @throws Error that names an invalid JSONPath. */
 export function mappedBy(mapping: Mapping): ImportableFormat {
   const prepared = applied(mapping);
   return {

@@ -5,18 +5,18 @@ export interface MappedRecord {
   readonly id: string;
   readonly entries: readonly JsonObject[];
   readonly call?: string | undefined;
-  /** Tokens of the call, where a record of its own counts them. */
+  /** The tokens of the call, if a separate record counts them. */
   readonly usage?: JsonObject | undefined;
-  /** The model of the replies from here on. */
+  /** The model of the following replies. */
   readonly model?: string | undefined;
 }
 
 type Entry = { -readonly [name in keyof JsonObject]: JsonObject[name] };
 
 /**
- * Gives the entries what other records say: the call that they belong to, its tokens, and ids to calls and results without one. A result
- * without an id answers the oldest open call of its tool, or the oldest open call where it names no tool. A record that counts a call also
- * has an entry for it: the reply may have been imported before its record was written.
+ * Adds facts from other records to the entries: their model call with its tokens, and ids for calls and results without an id. A result without an id
+ * answers the oldest open call of its tool, or the oldest open call if it names no tool. A record that counts a call also gets an entry for it,
+ * because the reply may have been imported before this record was written.
  */
 export function joinRecords(records: readonly MappedRecord[], session: string): readonly (readonly JsonObject[])[] {
   const counts = new Map(records.flatMap(({ call, usage }) => (call !== undefined && usage ? [[call, usage] as const] : [])));

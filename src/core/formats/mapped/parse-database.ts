@@ -8,7 +8,7 @@ import { formatId, type Unmapped, wrapRecords } from './parse-document.js';
 /** A session in the tables of another program. */
 export interface TableSession {
   readonly id: string;
-  /** Changes with every record that is added. */
+  /** A value that changes with every added record. */
   readonly stamp: string;
   readonly title?: string;
   readonly cwd?: string;

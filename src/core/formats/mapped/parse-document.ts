@@ -10,7 +10,7 @@ import { joinRecords } from './join-records.js';
 
 export const formatId = 'mapped-v1';
 
-/** The document that a mapping reads: the value of a JSON file, or the values of the lines of a JSONL file. Lines that are no JSON are left out. */
+/** The document that a mapping reads: the value of a JSON file, or the values of the lines of a JSONL file. Lines that are not JSON are skipped. */
 export function documentIn(bytes: Uint8Array): Json | undefined {
   const text = textOf(bytes);
   const whole = parseJson(text);
@@ -22,7 +22,7 @@ export function documentIn(bytes: Uint8Array): Json | undefined {
   return lines.length > 0 ? lines : undefined;
 }
 
-/** The conversations of a document by a mapping; undefined where the document does not belong to it. */
+/** The conversations of a document by a mapping; undefined if the mapping does not recognize the document. */
 export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array, path = ''): readonly Member[] | undefined {
   const document = documentIn(bytes);
   if (document === undefined || !prepared.recognizes(document)) return undefined;
@@ -47,17 +47,17 @@ export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array
   });
 }
 
-/** Names that files of many conversations have. */
+/** File names that many conversations share. */
 const commonNames = new Set(['conversation', 'events', 'history', 'log', 'messages', 'session', 'trajectory', 'transcript', 'wire']);
 
-/** The name of a conversation whose file does not tell its id: that of the file, with its folders where every conversation has that name. */
+/** The name of a conversation whose file contains no id: the name of the file, with its folders if many conversations have the same file name. */
 function nameOf(path: string): string {
   const parts = path.split(/[/\\]/).filter((part) => part !== '');
   const name = (parts.pop() ?? '').replace(/(?:\.(?:jsonl?|traj))+$/, '');
   return commonNames.has(name) ? [...parts.slice(-3), name].join('/') : name;
 }
 
-/** Each record of a session with the entries that the mapping makes of it. Ids that repeat get a number. */
+/** Each record of a session with the entries that the mapping makes of it. Repeated ids get a number. */
 function recordsOf(prepared: Applied, session: Json, sessionId: string): readonly Wrapped[] {
   let before = '';
   const values = prepared.records(session).map((value, position): Unmapped => {
@@ -69,7 +69,7 @@ function recordsOf(prepared: Applied, session: Json, sessionId: string): readonl
   return wrapRecords(prepared, values, sessionId);
 }
 
-/** A record without an id is known by its position and everything up to it, so that files of one name never share records that differ. */
+/** A record without an id is identified by its position and all content up to it, so that files with the same name never share different records. */
 const printOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
 /** A record of a file or database before the mapping is applied. */
@@ -102,7 +102,7 @@ export function wrapRecords(prepared: Applied, records: readonly Unmapped[], ses
   );
 }
 
-/** A mapping that Stemma brings along, and how the files of its tool begin. */
+/** A built-in mapping, and a pattern for the beginning of its tool's files. */
 export interface BuiltIn {
   readonly mapping: Mapping;
   readonly begins: (head: string, path: string) => boolean;

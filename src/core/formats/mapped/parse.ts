@@ -3,7 +3,7 @@ import type { Part } from '../shared/branches.js';
 import { type Numbered, objectsIn } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
 
-/** The entries that a mapping made of a record stand in the record, so that it is read without the mapping. */
+/** A record contains the entries that the mapping made of it, so that it can be read without the mapping. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   return objectsIn(record.entries).map((line, number): Numbered => {
     const { key: _, ...entry } = entryIn(line);
@@ -11,7 +11,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   });
 }
 
-/** What a record means for its turn. A record of which the mapping makes nothing, or only notes, stays with the turn around it. */
+/** The role of a record in its turn. A record without entries, or with only notes, belongs to the turn around it. */
 export function partOf(record: JsonObject): Part {
   const entries = objectsIn(record.entries).filter(({ kind }) => kind !== 'event');
   const has = (test: (entry: JsonObject) => boolean): boolean => entries.some((entry) => test(entry));

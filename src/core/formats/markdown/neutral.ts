@@ -9,14 +9,14 @@ interface Range {
   readonly end: number;
 }
 
-/** Emphasis changes nothing here, and finding it takes quadratic time in hostile texts. */
+/** Emphasis is not parsed, because it is harmless and parsing it takes quadratic time in hostile texts. */
 const withoutEmphasis = { disable: { null: ['attention', 'strikethrough'] } };
 const parseCommon = (text: string): Root => fromMarkdown(text, { extensions: [withoutEmphasis] });
 const parseGfm = (text: string): Root => fromMarkdown(text, { extensions: [gfm(), withoutEmphasis], mdastExtensions: [gfmFromMarkdown()] });
 
 /**
- * Viewers differ: a pipe ends a code span where tables are known, and does not elsewhere. A text with tables or footnotes must be
- * neutral for both kinds of viewer.
+ * Viewers differ: a pipe ends a code span only in viewers that support tables. A text with tables or footnotes must be neutral for both kinds of
+ * viewer.
  */
 const dialectsFor = (text: string): readonly ((text: string) => Root)[] => (/\||\[\^/.test(text) ? [parseGfm, parseCommon] : [parseCommon]);
 
@@ -35,7 +35,7 @@ export function neutralMarkdown(text: string): string {
   return (given.length <= parseLimit ? neutralized(given) : undefined) ?? fence(given, '').trimEnd();
 }
 
-/** Undefined for a text that the parser cannot follow, or that does not become neutral in a few passes. */
+/** Undefined if the parser cannot handle the text, or if it does not become neutral in a few passes. */
 function neutralized(given: string): string | undefined {
   let text = given;
   try {
@@ -51,13 +51,13 @@ function neutralized(given: string): string | undefined {
       if (root && !isChanged) return closed(text, root);
     }
   } catch (error) {
-    // A text of thousands of nested quotes or footnotes needs more stack than there is.
+    // Thousands of nested quotes or footnotes overflow the stack.
     if (!(error instanceof RangeError)) throw error;
   }
   return undefined;
 }
 
-/** Whether a text could be anything but harmless in a Markdown viewer. */
+/** Whether a text might not be harmless in a Markdown viewer. */
 export const isSuspicious = (text: string): boolean => suspicious.test(text);
 
 /** A text of a conversation inside a line of Markdown (a heading, a table cell): one line without any markup. */
@@ -78,7 +78,7 @@ export function fence(text: string, language: string): string {
   return `${bar}${language}\n${text.toWellFormed()}${text.endsWith('\n') ? '' : '\n'}${bar}\n\n`;
 }
 
-/** Where to write what in place of which characters. */
+/** A replacement: the range of characters, and the text to write instead. */
 interface Edit {
   readonly at: number;
   readonly length: number;
@@ -102,7 +102,7 @@ function editsOf(text: string, root: Root): Edit[] {
   return edits;
 }
 
-/** The parts of a node that stay as they are, and the positions that get a backslash. */
+/** The parts of a node that stay unchanged, and the positions that get a backslash. */
 function treatmentOf(text: string, node: Node): { readonly keep?: readonly Range[]; readonly escape?: readonly number[] } {
   const { start, end } = rangeOf(node);
   switch (node.type) {
@@ -129,9 +129,7 @@ function treatmentOf(text: string, node: Node): { readonly keep?: readonly Range
 
 const rangeOf = ({ position }: Node): Range => ({ start: position?.start.offset ?? 0, end: position?.end.offset ?? 0 });
 
-/**
- * What may be code once the tags around it are text: code spans, and everything from the first fence. The next pass decides.
- */
+/** Ranges that may be code after the tags around them became text: code spans, and everything from the first fence. The next pass decides. */
 function codeInHtml(text: string, { start, end }: Range): Range[] {
   const html = text.slice(start, end);
   const fenceAt = html.search(/\n[ >]*(?:```|~~~)/);
@@ -140,7 +138,7 @@ function codeInHtml(text: string, { start, end }: Range): Range[] {
   return fenceAt < 0 ? spans : [...spans, { start: start + fenceAt, end }];
 }
 
-/** The bracket that ends the label of an image, which may hold brackets itself. */
+/** The bracket that ends the label of an image, which may itself contain brackets. */
 function labelEnd(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
@@ -181,14 +179,14 @@ function edited(text: string, edits: readonly Edit[]): string {
 
 const safeSchemes: readonly string[] = ['http', 'https', 'mailto'];
 
-/** Whether a link may lead there: to the web, to mail, or to a place relative to the document. */
+/** Whether a link target is allowed: the web, mail, or a place relative to the document. */
 function isSafeTarget(url: string): boolean {
   // Browsers ignore control characters and spaces in a scheme.
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url.replaceAll(/[\p{C}\p{Z}]/gu, ''))?.[1];
   return scheme === undefined || safeSchemes.includes(scheme.toLowerCase());
 }
 
-/** The text with its last code block closed, so that it cannot swallow or turn around what follows. */
+/** The text with its last code block closed, so that it cannot swallow or invert the following text. */
 function closed(text: string, root: Root): string {
   const last = root.children.at(-1);
   if (last?.type !== 'code') return text;

@@ -24,8 +24,8 @@ export const narrative: Format = {
 const heading = '# What the previous session knew';
 
 /**
- * The account of a conversation for a model. It never exceeds `maxTokens`: the oldest tool results are folded first, then other old
- * entries, and the newest turns stay whole as long as possible.
+ * The account of a conversation for a model. It never exceeds `maxTokens`: the oldest tool results are folded first, then other old entries. The
+ * newest turns stay complete as long as possible.
  */
 export const tell = (entries: readonly WritableEntry[], options: Pick<WriteOptions, 'maxTokens'> = {}): string =>
   account(entries, options, forModels);

@@ -41,7 +41,7 @@ export function fitted(opening: string, pieces: readonly Piece[], maxTokens = Nu
 
 /** The ratio that `countTokens` uses. */
 const bytesPerToken = 4;
-/** The room for the note that counts dropped turns. */
+/** The tokens reserved for the note that counts dropped turns. */
 const noteRoom = 60;
 
 /** The beginning and end of a text that is too long in every form. */

@@ -3,10 +3,10 @@ import { fence, inlineCode, inlineText, isSuspicious, neutralMarkdown } from '..
 
 /** One entry of the account, at several lengths. */
 export interface Piece {
-  /** The number of its turn, from 0. A turn begins where a person writes to the agent. */
+  /** The number of its turn, from 0. A turn begins when a person writes to the agent. */
   readonly turn: number;
   readonly sort: 'said' | 'summary' | 'thought' | 'call' | 'result';
-  /** Whole, folded and brief: each at most as long as the one before it. */
+  /** The texts in full, folded and brief form. Each is at most as long as the previous one. */
   readonly forms: readonly [whole: string, folded: string, brief: string];
 }
 

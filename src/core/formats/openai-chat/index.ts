@@ -34,7 +34,7 @@ type Message = { role: string; content: string | null | Json[]; tool_calls?: Jso
 
 function messagesOf(entries: readonly WritableEntry[]): Json[] {
   const messages: Message[] = [];
-  /** The entry of the last message, to decide what joins it. */
+  /** The entry of the last message, to decide which entries join it. */
   let last: WritableEntry | undefined;
   for (const entry of entries) {
     if (entry.marks?.includes('hidden')) continue;
@@ -93,7 +93,7 @@ const roleOf = (entry: WritableEntry): string => (entry.role === 'assistant' || 
 const asParts = (content: Message['content']): Json[] =>
   Array.isArray(content) ? content : content === null ? [] : [{ type: 'text', text: content }];
 
-/** Each call is answered once and directly after it. Texts of the runtime in between move after the answers. */
+/** Each call is answered once and directly after it. Texts of the agent in between move after the answers. */
 function answersFirst(messages: readonly Message[]): Message[] {
   const answers = new Map<string, Message[]>();
   for (const message of messages) {
@@ -114,7 +114,7 @@ function recognize(head: Uint8Array): number {
   return /"(tool_calls|tool_call_id|image_url)"\s*:/.test(text) ? 0.9 : /"type"\s*:\s*"(tool_use|tool_result|thinking)"/.test(text) ? 0.1 : 0.4;
 }
 
-/** The messages in today's form, from either form. */
+/** The messages in the current form, from either form. */
 function read(delta: Uint8Array): ReturnType<typeof listed> {
   const { messages, problems } = listed(delta);
   return { messages: withToolCalls(messages), problems };

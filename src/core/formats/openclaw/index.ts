@@ -35,7 +35,7 @@ export const openclaw: ImportableFormat = {
     web_search: 'search',
   },
   recognize: (head) => (isOurs(head) ? 1 : 0),
-  // A context without its first record has no header, by which its lines are recognized.
+  // A context without its first record has no header, so a header is added by which its lines are recognized.
   pack: (lines, { sessionId: id, now: timestamp, cwd }) =>
     isOurs(lines) ? lines : concatLines([bytesOf(`${JSON.stringify({ type: 'session', version, id, timestamp, cwd: cwd ?? '/' })}\n`), lines]),
   plan: (file, context) => renamed(rest.plan(file, context), { format: formatId, from: 'pi', to: 'openclaw' }),

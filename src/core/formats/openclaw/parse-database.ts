@@ -30,7 +30,7 @@ export const database: DatabaseReader = {
   },
 };
 
-/** What the conversations say of their windows. */
+/** The facts of the conversations about their windows. */
 function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
   const columns = ['current_session_id', 'entry_json'];
   if (!columns.every((column) => rows.tables.get('session_nodes')?.includes(column))) return new Map();
@@ -67,7 +67,7 @@ function linesOf({ rows, limit, id }: Window): readonly JsonObject[] {
 const textIn = (value: ColumnValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : value instanceof Uint8Array && value.length > 0 ? textOf(value) : undefined;
 
-/** An event that OpenClaw has compressed; undefined where it is damaged. @throws CORRUPT if it expands beyond the limit. */
+/** An event that OpenClaw has compressed; undefined if it is damaged. @throws CORRUPT if it expands beyond the limit. */
 function expanded(value: ColumnValue | undefined, limit: ExpansionLimit): string | undefined {
   if (!(value instanceof Uint8Array)) return undefined;
   const most = Math.min(maxEventBytes, limit.roomFor(value.length));

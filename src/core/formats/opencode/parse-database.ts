@@ -37,8 +37,8 @@ const sessionColumns = [
 const ownName = /^opencode[\w.-]*\.db$/;
 
 /**
- * OpenCode's own database. Each of its sessions is a source. The file itself is not kept, because it also holds the tokens with which the
- * person is signed in.
+ * OpenCode's own database. Each of its sessions is a source. The file itself is not stored, because it also contains the tokens of the person's
+ * sign-in.
  */
 export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name),
@@ -89,7 +89,7 @@ function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => stri
   };
 }
 
-/** Reasons to end an answer after which the agent continues by itself. */
+/** Stop reasons of answers after which the agent continues automatically. */
 const continuesAlone: ReadonlySet<unknown> = new Set(['tool-calls', 'unknown']);
 
 /** Whether the message ends a turn or, where that is asked for, the tools of a call are complete. */
@@ -98,7 +98,7 @@ function isOver({ role, time, finish, error }: JsonObject, granularity: PlanCont
   return granularity === 'tool_call' || error !== undefined || (typeof finish === 'string' && !continuesAlone.has(finish));
 }
 
-/** A fork is copied message by message, and the parts of each come last. The end of its answer is among them. */
+/** A fork is copied message by message, with the parts of each message last. The end of an answer is among its parts. */
 function isWhole(rows: DatabaseRows, { id, info }: Message): boolean {
   if (info.error !== undefined) return true;
   return [...rows.each('part', ['data'], { message_id: id })].some(({ data }) => typeof data === 'string' && data.includes('"step-finish"'));
@@ -128,7 +128,7 @@ interface Message {
   readonly id: string;
   readonly created: number;
   readonly info: JsonObject;
-  /** By id. */
+  /** The parts, by id. */
   readonly parts: Map<string, JsonObject>;
 }
 
@@ -150,8 +150,8 @@ const inOrder = (messages: ReadonlyMap<string, Message>): Message[] =>
   [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
 
 /**
- * The lines of a session: its messages in the order in which the agent reads them, with those that were taken back in their places, and a
- * last line about the session. @param last The last message to include.
+ * The lines of a session: its messages in the order in which the agent reads them, including messages that were taken back, and a last line about the
+ * session. @param last The last message to include.
  */
 function linesOf(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined, last?: Message): Lines {
   const sessionId = session.id as string;
@@ -193,7 +193,7 @@ interface Journal {
   readonly removed: ReadonlyMap<string, number>;
 }
 
-/** A revert deletes rows. The journal of events still has their content. */
+/** A revert deletes rows, but the journal of events still has their content. */
 function journalOf(rows: DatabaseRows, sessionId: string): Journal {
   const begun = new Map<string, number>();
   const removed = new Map<string, number>();
@@ -220,7 +220,7 @@ function journalOf(rows: DatabaseRows, sessionId: string): Journal {
   return { messages, begun, removed };
 }
 
-/** The parent of each message, where it is not the message before it: the last one that had not been taken back when it was written. */
+/** The parent of each message, if it is not the previous message: the last message that had not been taken back at that time. */
 function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [string, string | null][] {
   const parents: number[] = [];
   ordered.forEach((message, place) => {
@@ -236,7 +236,7 @@ function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [s
   );
 }
 
-/** The JSON in a column; undefined where it is not JSON or nests too deep. */
+/** The JSON in a column; undefined if it is not JSON or nests too deeply. */
 function dataIn(column: unknown): Json | undefined {
   return typeof column === 'string' ? parseShallow(column) : undefined;
 }

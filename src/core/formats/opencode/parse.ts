@@ -9,14 +9,14 @@ type Named = readonly [suffix: string, draft: Draft];
 
 /** The text that the agent (1.18.34) sends in place of a result that it removed from a long context. */
 const pruned = '[Old tool result content cleared]';
-/** The text that it sends in place of its own note that a person ran a tool. */
+/** The text that the agent sends in place of its own note that a person ran a tool. */
 export const subtaskText = 'The following tool was executed by the user';
 
 /** The entries of a message: its parts in order, then the results of its tools. */
 export function entriesOf(line: MessageLine, name: string, raw: ByteRange): readonly ParsedEntry[] {
   const at = timeOf(line);
   return draftsOf(line).map(([suffix, draft]) => {
-    // One line is two messages on the wire.
+    // One line becomes two messages on the wire.
     const messageId = draft.role === 'tool' ? `${name}-results` : name;
     const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}${suffix}` as EntryKey, messageId, raw };
     if (draft.at === undefined && at !== undefined) entry.at = at;
@@ -28,7 +28,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
   const parts = partsOf(line);
   const inOrder = (draft: (part: JsonObject) => Draft): readonly Named[] => parts.map((part, number) => [`.${number}`, draft(part)]);
   if (roleOf(line) === 'user') return inOrder(saidBy);
-  // A result whose call is elsewhere is a line of its own and keeps its name.
+  // A result whose call is elsewhere is a separate line and keeps its name.
   if (roleOf(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
   if (roleOf(line) !== 'assistant') return [['.0', note('message', line.info)]];
   if (isSummary(line)) return inOrder((part) => (typeOf(part) === 'text' ? summary(part) : note(typeOf(part), part)));
@@ -44,7 +44,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
   return [...all.map(([suffix, draft]): Named => [suffix, hidden(draft, 'failed')]), [`.${parts.length}`, fault]];
 }
 
-/** Whether the answer is not sent again. It is not where it failed, unless it was interrupted after some text. */
+/** Whether the answer is not sent again. Failed answers are not sent again, unless they were interrupted after some text. */
 function isUnsent({ info, parts }: MessageLine): boolean {
   if (info.error === undefined || info.error === null) return false;
   const broken = stringAt(info.error, 'name') === 'MessageAbortedError';
@@ -56,7 +56,7 @@ const faultOf = ({ info }: MessageLine): string =>
 
 const hidden = (draft: Draft, why: string): Draft => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
 
-/** A part for the agent alone. */
+/** A part that is only for the agent. */
 const note = (type: string, part: JsonObject): Draft => ({
   role: 'system',
   kind: 'event',
@@ -88,7 +88,7 @@ function saidBy(part: JsonObject): Draft {
     }
     case 'file': {
       const mime = stringAt(part, 'mime') ?? '';
-      // The content of a text file or a folder is in a text part of its own.
+      // The content of a text file or a folder is in a separate text part.
       return mime === 'text/plain' || mime === 'application/x-directory' ? note('file', part) : media(part, role);
     }
     case 'subtask':
@@ -148,7 +148,7 @@ function answerDraft(part: JsonObject, via: readonly string[]): Draft {
 }
 
 /**
- * The data of a tool beside its text. The agent requires an object, so missing data are `{}` and other values are stored under this name.
+ * The data of a tool in addition to its text. The agent requires an object, so missing data become `{}` and other values are stored under this name.
  */
 export const boxed = 'stemma:result';
 
@@ -159,7 +159,7 @@ function resultIn(metadata: Json | undefined): { readonly result?: unknown } {
   return { result: names.length === 1 && names[0] === boxed ? metadata[boxed] : metadata };
 }
 
-/** The result of a tool. A call that is running or never ended has none. */
+/** The result of a tool. A call that is running or never ended has no result. */
 function resultDrafts(part: JsonObject, name: string): readonly Named[] {
   const state = typeOf(part) === 'tool' && isObject(part.state) ? part.state : {};
   const status = stringAt(state, 'status');

@@ -25,7 +25,7 @@ import {
 export const formatId = 'opencode-v1';
 const template = 'opencode';
 const maxNameLength = 400;
-/** At most this many kept messages for each message: where every compaction keeps everything, they would cost the session's square. */
+/** The most kept messages per message. Without a limit, a session in which every compaction keeps everything would cost quadratic time and space. */
 const maxRepeats = 16;
 
 interface Growth {
@@ -43,7 +43,7 @@ interface Growth {
   repeats: number;
 }
 
-/** What stands for the title of a session that has none: the time when it began. */
+/** The pattern of a default title: the start time of a session without a title. */
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT/;
 
 /** Plans the import of a session's lines from its bytes and what the project knows. */

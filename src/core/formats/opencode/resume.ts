@@ -21,8 +21,8 @@ const writtenAs = '1.18.34';
 export const opencodeId = (sessionId: string): string => `ses_${sessionId.replaceAll('-', '').slice(0, 26)}`;
 
 /**
- * A document that `opencode import` accepts: `{info, messages}`. Everything has a new id, as in the agent's own forks, so that it can exist
- * beside the original. Ids and times are in order, because the agent sorts messages by them.
+ * A document that `opencode import` accepts: `{info, messages}`. Everything has a new id, as in the agent's own forks, so that it can exist next to
+ * the original. Ids and times are in order, because the agent sorts messages by them.
  */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
   const lines = withoutRepeats(
@@ -100,8 +100,8 @@ function partWith(
 }
 
 /**
- * The request of a compaction names the messages that it keeps, which come once, before it. Where other messages follow in the context,
- * they become copies and the request keeps none. Results in lines of their own move to their calls.
+ * The request of a compaction names the messages that it keeps, which are written once before it. If the context has other messages there, copies are
+ * written and the request keeps none. Results in separate lines move to their calls.
  */
 function withoutRepeats(lines: readonly MessageLine[], newId: () => string): MessageLine[] {
   const placed: MessageLine[] = [];

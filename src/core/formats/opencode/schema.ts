@@ -16,13 +16,13 @@ export interface SessionLine {
   readonly session: JsonObject;
   /** Messages that a revert took back. The journal of events has their texts. */
   readonly removed: ReadonlySet<string>;
-  /** The parent of a message, where it is not the message before it. */
+  /** The parent of a message, if it is not the previous message. */
   readonly parents: ReadonlyMap<string, string | null>;
   /** The tool call of another session that started this one. */
   readonly startedBy?: string;
 }
 
-/** The model of messages that Stemma wrote without one. */
+/** The model name of messages that Stemma wrote without a model. */
 export const unknownModel = 'unknown';
 
 const dialect: Dialect = { beginning: /\{"(?:info|session|row|key)":/g, isWhole: (record) => isMessage(record) || isObject(record.session) };
@@ -85,7 +85,7 @@ export function resultOf(name: string): { readonly name: string; readonly number
 export const resultNames = (line: MessageLine, name: string): readonly string[] =>
   roleOf(line) === 'assistant' ? partsOf(line).flatMap((part, number) => (hasResult(part) ? [`${name}${resultName(number)}`] : [])) : [];
 
-/** Whether the message is a summary that replaces what came before. A failed one replaces nothing. */
+/** Whether the message is a summary that replaces the earlier messages. A failed summary replaces nothing. */
 export const isSummary = ({ info }: MessageLine): boolean =>
   info.role === 'assistant' && info.summary === true && typeof info.finish === 'string' && info.error === undefined;
 /** The part of a message that requests a compaction. */

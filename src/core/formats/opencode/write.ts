@@ -107,7 +107,7 @@ function modelOf(entry: WritableEntry | undefined, options: WriteOptions): { rea
   return { providerID: provider?.split('/').at(-1) || 'anthropic', modelID: entry?.author ?? options.model ?? unknownModel };
 }
 
-/** An empty part holds the place of a removed one, so that the others keep their keys. */
+/** An empty part replaces a removed part, so that the other parts keep their keys. */
 const gap: JsonObject = { type: 'text', text: '', ignored: true };
 const maxGaps = 1_000;
 
@@ -171,7 +171,7 @@ function filePart({ media, result }: WritableEntry): JsonObject {
   return { type: 'file', mime: mediaType, url: `data:${mediaType};base64,${data}` };
 }
 
-/** A call without a result counts as never run. */
+/** A call without a result is written as never run. */
 const callPart = ({ toolCallId = '', toolName = '', arguments: input }: WritableEntry): JsonObject => ({
   type: 'tool',
   callID: toolCallId,

@@ -13,7 +13,7 @@ import { eventsBySpan, type Span, spansIn, valuesIn } from './parse-spans.js';
 
 export const formatId = 'otlp-v1';
 
-/** Files of spans. Spans without GenAI attributes are no conversation. */
+/** Files of spans. Spans without GenAI attributes are ignored. */
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head) => {
@@ -64,7 +64,7 @@ export function membersOf(spans: readonly Span[], isLarge = false): readonly Mem
 
 const calls: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_completion', 'responses']);
 
-/** The operation that a span tells of, by the conventions of today or before. */
+/** The operation of a span, by the current or earlier conventions. */
 function operationOf(span: Span): 'call' | 'tool' | 'agent' | undefined {
   const { attributes, name } = span;
   const operation =
@@ -77,9 +77,12 @@ function operationOf(span: Span): 'call' | 'tool' | 'agent' | undefined {
   return operation === 'invoke_agent' || operation === 'agent' ? 'agent' : undefined;
 }
 
-/** A conversation is joined by its id. A subagent's spans are a conversation of their own; without ids, a trace is one. */
+/**
+ * Spans with the same conversation id form a conversation. A subagent's spans form a separate conversation; without ids, each trace is a
+ * conversation.
+ */
 function conversationOf(span: Span, byId: ReadonlyMap<string, Span>): { readonly id: string; readonly agent?: string } {
-  // VS Code names its session apart: there each call has a conversation id of its own.
+  // VS Code stores its session id in a separate attribute, because each of its calls has a different conversation id.
   const named = ['copilot_chat.chat_session_id', 'gen_ai.conversation.id', 'session.id', 'langfuse.session.id'];
   const seen = new Set<string>();
   let id: string | undefined;
@@ -116,7 +119,7 @@ function startsIn(spans: readonly Span[], byId: ReadonlyMap<string, Span>): Read
   return found;
 }
 
-/** One record for each call with what is new in its input, and one for each tool whose result no message holds. */
+/** One record for each call with the new part of its input, and one for each tool whose result is in no message. */
 function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly string[]>, isLarge: boolean): readonly Wrapped[] {
   const ordered = [...spans].sort((a, b) => a.start - b.start);
   const answered = new Set<string>();
@@ -132,7 +135,7 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     const isCompacted = attributes['gen_ai.conversation.compacted'] === true;
     const { fresh, after, isCompaction } = placeOf({ id: span.spanId, input, output, isCompacted });
     const told = JSON.stringify(attributes['gen_ai.system_instructions'] ?? null);
-    // Some tools tell the system prompt twice. A branch from the beginning and a compaction need it again.
+    // Some tools record the system prompt twice. Only a branch from the beginning and a compaction need it again.
     const isTold = (told !== system || after === null || isCompaction) && told !== 'null' && !fresh.some(({ role }) => role === 'system');
     if (told !== 'null') system = told;
     const parts = [...input, ...output].flatMap((message) => partsIn(message.parts));
@@ -153,7 +156,7 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
   const tools = ordered.filter((span) => operationOf(span) === 'tool' && !answered.has(stringAt(span.attributes, 'gen_ai.tool.call.id') ?? ''));
   return isOwn ? records : withTools(records, tools, ordered, called);
 
-  /** Messages do not say that a tool failed: its span does. */
+  /** Only the span of a tool says that it failed, not its message. */
   function failureOf(part: JsonObject): readonly (readonly [string, string])[] {
     const id = stringAt(part, 'id') ?? '';
     const why = part.type === 'tool_call_response' ? failures.get(id) : undefined;
@@ -165,11 +168,11 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
 const idsOf = (parts: readonly JsonObject[], type: string): string[] =>
   parts.flatMap((part) => (part.type === type ? [stringAt(part, 'id') ?? ''] : []));
 
-/** What a call takes from the calls before it. */
+/** The facts about a call that depend on earlier calls. */
 interface CallFacts {
   /** The number of messages of its input that an earlier call has. */
   readonly from: number;
-  /** Its system prompt differs from the one before. */
+  /** True if its system prompt differs from the previous one. */
   readonly isTold: boolean;
   readonly started: readonly string[] | undefined;
   readonly failures: JsonObject | undefined;
@@ -181,7 +184,7 @@ interface Messages {
   readonly output: readonly JsonObject[];
 }
 
-/** The record of a call with what is new in it. */
+/** The record of a call with its new content. */
 function recordOf(
   span: Span,
   { from, isTold, started, failures, isCompaction }: CallFacts,
@@ -220,7 +223,10 @@ class LazyRecord implements Wrapped {
   }
 }
 
-/** The spans of calls. Where a tool records none, its agents' spans hold the messages, which otherwise are those of the calls once more. */
+/**
+ * The spans of calls. If a tool records no calls, the spans of its agents contain the messages; otherwise, they only repeat the messages of the
+ * calls.
+ */
 function callsIn(ordered: readonly Span[]): readonly Span[] {
   const calls = ordered.filter((span) => operationOf(span) === 'call');
   if (calls.length > 0) return calls;
@@ -236,7 +242,7 @@ const failuresIn = (spans: readonly Span[]): ReadonlyMap<string, string> =>
     }),
   );
 
-/** A tool follows the call before it in time. One that no message calls is a call too. */
+/** A tool follows the previous call in time. A tool that no message calls becomes a call too. */
 function withTools(records: readonly Wrapped[], tools: readonly Span[], ordered: readonly Span[], called: ReadonlySet<string>): readonly Wrapped[] {
   const starts = new Map(ordered.map(({ spanId, start }) => [spanId, start]));
   const added = tools.map(
@@ -262,8 +268,8 @@ function entriesAt(attributes: JsonObject): readonly JsonObject[] | undefined {
 }
 
 /**
- * What makes two messages the same. An answer comes back in the next input without its thinking, and calls and results are known by their
- * ids however they are written.
+ * The text by which messages are compared. An answer is repeated in the next input without its thinking; calls and results are identified by their
+ * ids, regardless of their form.
  */
 const messageRules: MessageRules<JsonObject> = {
   printOf: (message) =>
@@ -290,7 +296,7 @@ const textIn = (message: JsonObject): string =>
     .join('')
     .trim();
 
-/** Tools shorten what a model answered, or leave out its text beside calls. */
+/** Some tools shorten answers, or omit their text if they contain calls. */
 const isAlike = (text: string, echo: string): boolean => text === '' || echo === '' || text.startsWith(echo) || echo.startsWith(text);
 const enough = 40;
 

@@ -36,7 +36,7 @@ export function spansInFile(file: FileBytes): readonly Span[] {
   return own.length === 0 ? observedSpans(exported, keep) : own.map((read) => keep(read));
 }
 
-/** The values of a file; those of a list are one by one. */
+/** The values of a file. The values of a list are returned one by one. */
 function* valuesOf(file: FileBytes): Generator<ValueInFile> {
   for (const value of valuesInFile(file, isLarge)) {
     if (!Array.isArray(value.shell)) yield value;
@@ -106,7 +106,7 @@ class LightSpan implements Span {
 /** Makes light spans. `detailed` adds what other records of the file say about a span. */
 function keeper(detailed: (span: Span) => Span): (read: Read<Span>, span?: Span) => Span {
   const source = Symbol('source');
-  // Several facts of a span are asked for in a row.
+  // Callers read several facts of the same span in a row.
   let last: { readonly read: Read<Span>; readonly span: Span } | undefined;
   const spanOf = (read: Read<Span>): Span => {
     if (last?.read !== read) last = { read, span: detailed(read()) };

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../..
 import { dataUrl, objectsIn } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 
-/** What a model was sent, or answered, in the message form of the GenAI conventions. */
+/** The input or the answer of a model, in the message form of the GenAI conventions. */
 export interface Exchange {
   readonly system: readonly JsonObject[];
   readonly messages: readonly JsonObject[];
@@ -40,7 +40,7 @@ export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'):
   };
 }
 
-/** The messages of a request or a reply, whatever holds them. */
+/** The messages of a request or a reply, in any container. */
 function listOf(value: Json | undefined): readonly Json[] {
   if (typeof value === 'string') return [{ content: value }];
   if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? one : [one]));
@@ -87,7 +87,7 @@ function messageOf(value: Json, otherwise: string, numbers: Numbers): JsonObject
   return all.length > 0 ? { role, parts: all } : undefined;
 }
 
-/** An item of the Responses API that is no message. */
+/** An item of the Responses API that is not a message. */
 function itemParts(item: JsonObject): JsonObject | undefined {
   switch (item.type) {
     case 'function_call':

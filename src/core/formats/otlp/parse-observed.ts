@@ -12,14 +12,14 @@ export const isObserved = (head: string): boolean =>
 /** Reads an observation or a run, from memory or from its file. */
 type Reading = () => JsonObject;
 
-/** What a value of an export holds. */
+/** The facts in a value of an export. */
 export interface Export {
   readonly trace: JsonObject;
   readonly observations: readonly Reading[];
   readonly runs: readonly Reading[];
 }
 
-/** What a value in memory holds. */
+/** The facts in a value in memory. */
 export function exportIn(value: JsonObject): Export {
   const { trace, observations, post, patch } = value;
   const runs = [...objectsIn(post), ...objectsIn(patch), ...(typeof value.run_type === 'string' ? [value] : [])];
@@ -27,10 +27,10 @@ export function exportIn(value: JsonObject): Export {
   return { trace: isObject(trace) ? trace : {}, observations: readings(objectsIn(observations)), runs: readings(runs) };
 }
 
-/** Keeps a span: as it is, or what is needed to read it again. */
+/** Keeps a span, or only the data for reading it again. */
 type Keep = (read: () => Span, span: Span) => Span;
 
-/** The spans of an export of Langfuse or LangSmith; none where it is neither. */
+/** The spans of an export of Langfuse or LangSmith; none for any other file. */
 export function observedSpans(values: readonly Export[], keep: Keep = (_, span) => span): readonly Span[] {
   return [
     ...values.filter(({ observations }) => observations.length > 0).flatMap((value) => spansOf(langfuseSpans(value), keep)),
@@ -43,7 +43,7 @@ const time = (value: Json | undefined): number =>
 
 const numberOf = (value: Json | undefined): number | undefined => countIn(value) ?? undefined;
 
-/** Attributes with the tokens of a call. Where the total is more than input and output, the input leaves out what the cache held. */
+/** Attributes with the tokens of a call. If the total exceeds input plus output, the input excludes the cached tokens. */
 function usageOf(counts: JsonObject): JsonObject {
   const details = isObject(counts.input_token_details) ? counts.input_token_details : {};
   const input = numberOf(counts.input ?? counts.input_tokens ?? counts.prompt_tokens);
@@ -102,7 +102,7 @@ function langfuseSpans({ trace, observations }: Export): readonly Observed[] {
 
 const observationContent = ({ input, output, usageDetails: usage }: JsonObject) => ({ input, output, usage: isObject(usage) ? usage : {} });
 
-/** Runs come as a list, one a line, or as the SDK posts them: a later state of a run replaces what it names. */
+/** Runs come as a list, one per line, or as the SDK posts them. A later state of a run replaces the fields that it contains. */
 function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
   const states = new Map<string, Reading[]>();
   for (const read of all) {
@@ -156,7 +156,7 @@ function spansOf(observed: readonly Observed[], keep: Keep): readonly Span[] {
   const ownerOf = (one: Observed): string => {
     const seen = new Set<string>();
     let at = kinds.get(one.parent ?? '');
-    // A tool can lie below the call that asked for it, and below a span that groups tools.
+    // A tool can be below the call that requested it, or below a span that groups tools.
     while (at && one.kind === 'tool' && !seen.has(at.id) && !owners.has(at.id)) {
       seen.add(at.id);
       at = kinds.get(at.parent ?? '');
@@ -219,7 +219,7 @@ function callAttributes({ model, content }: Observed): JsonObject {
   };
 }
 
-/** Numbers calls without ids on from those of the input, so that a later input names them the same way. */
+/** Continues the numbering of calls without ids from the input, so that a later input gives them the same names. */
 function continued(before: readonly JsonObject[], messages: readonly JsonObject[]): readonly JsonObject[] {
   const earlier = before.flatMap(({ parts }) => objectsIn(parts).filter(({ type }) => type === 'tool_call'));
   return messages.map((message) => ({

@@ -18,7 +18,7 @@ export function messagesAt({ attributes, events }: Span, which: Which): readonly
   return told.length > 0 ? told : undefined;
 }
 
-/** A span with the attributes that its event holds for it. */
+/** A span with the attributes that its event contains. */
 export function withDetails(span: Span): Span {
   const details = span.events.filter(({ name }) => name === 'gen_ai.client.inference.operation.details').map(({ attributes }) => attributes);
   return details.length === 0 ? span : { ...span, attributes: Object.assign({}, ...details, span.attributes) as JsonObject };

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../..
 import { objectsIn } from '../shared/drafts.js';
 import { endOfValue, isDeep } from '../shared/jsonl.js';
 
-/** A span, whatever wrote it. */
+/** A span in a form that is independent of its writer. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -16,7 +16,7 @@ export interface Span {
   readonly failed: string | undefined;
 }
 
-/** The JSON values of a file: one document, one a line, or pretty-printed one after the other. Values that do not end are left out. */
+/** The JSON values of a file: one document, one value per line, or pretty-printed values one after the other. Incomplete values are skipped. */
 export function valuesIn(text: string): readonly JsonObject[] {
   const values: JsonObject[] = [];
   let passed = 0;

@@ -21,9 +21,9 @@ import {
 import { entriesBeside } from '../shared/entry-lines.js';
 import { partsIn } from './parse-conversation.js';
 
-/** What a record means for its turn: a call with a prompt begins one. */
+/** The role of a record in its turn. A call with a prompt begins a turn. */
 export function partOf(record: JsonObject): Part {
-  // A tool that no model called stays with the turn around it.
+  // A tool that no model called belongs to the turn around it.
   if (record.tool !== undefined) return record.isCalled === false ? 'quiet' : 'result';
   if (record.isCompaction === true) return 'compaction';
   const own = objectsIn(record.entries);
@@ -60,7 +60,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), facts['stemma.late'] === true ? noCall : usageOf(facts))];
 }
 
-/** The entries of the input. Of a compaction, the first text that is no system prompt is the summary. */
+/** The entries of the input. For a compaction, the first text that is not a system prompt is the summary. */
 function inputDrafts(record: JsonObject): readonly Told[] {
   const drafts = objectsIn(record.input).flatMap((message) => messageDrafts(message, {}));
   if (record.isCompaction !== true) return drafts;
@@ -76,7 +76,7 @@ const withFailure = (draft: Told, failures: Json | undefined): Told =>
 export const startsOf = (record: JsonObject): readonly string[] =>
   Array.isArray(record.started) ? record.started.filter((name) => typeof name === 'string') : [];
 
-/** Input tokens include what the cache held. */
+/** Input tokens include the tokens read from the cache. */
 function usageOf(facts: JsonObject): TokenUsage | undefined {
   const count = (...names: readonly string[]) => names.map((name) => facts[`gen_ai.usage.${name}`]).find((one) => one !== undefined);
   return usageIn(
@@ -130,10 +130,10 @@ function partDraft(part: JsonObject, role: Draft['role']): Told {
   }
 }
 
-/** Of entries whose call another record counts, or nobody knows. */
+/** The usage of entries whose call is counted by another record or is unknown. */
 const noCall: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
 
-/** The call of a tool of which only the tool's span tells: no call to a model is known. */
+/** The call of a tool that is known only from the tool's span, so the model call is unknown. */
 const toolCall = (attributes: JsonObject): Draft => ({
   ...called(
     stringAt(attributes, 'gen_ai.tool.name') ?? '',

@@ -12,8 +12,8 @@ const hex = (text: string, bytes: number): string =>
     .replace(/^0+$/, (zeros) => `${zeros.slice(1)}1`);
 
 /**
- * Writes one export of spans: a trace for the session, around it the agent, and a span for each call to the model and each tool. Ids come
- * from the entries, so a second export has the same. A call's input holds what is new since the call before it.
+ * Writes one export of spans: a trace for the session, around it the agent, and a span for each call to the model and each tool. Ids come from the
+ * entries, so a second export has the same. A call's input contains only the messages since the previous call.
  */
 export function packSpans(formatId: string, entries: readonly ParsedEntry[], options: SessionOptions): Uint8Array {
   const visible = entries.filter(({ marks, kind }) => !marks?.includes('hidden') && kind !== 'event');
@@ -101,7 +101,7 @@ const toolAttributes = (call: ParsedEntry, result: ParsedEntry | undefined, sess
   ...(result?.isError && { 'error.type': 'tool_error' }),
 });
 
-/** The calls: each answer with what came since the answer before. What follows the last answer is a call without one. */
+/** The calls: each answer with the entries since the previous answer. Entries after the last answer form a call without an answer. */
 function callsOf(entries: readonly ParsedEntry[]): readonly { readonly input: ParsedEntry[]; readonly output: ParsedEntry[] }[] {
   const calls: { input: ParsedEntry[]; output: ParsedEntry[] }[] = [];
   for (const entry of entries) {

@@ -17,7 +17,7 @@ type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'>;
 /** Parts of a tool result are numbered after all blocks. */
 const partsFrom = 100_000;
 
-/** A context edit: what the model gets of an earlier record from now on; null for nothing. */
+/** A context edit: the text that the model gets of an earlier record from now on; null for nothing. */
 export interface ContentEdit {
   readonly content: Json;
 }
@@ -60,7 +60,7 @@ function drafts(record: JsonObject): readonly Numbered[] {
   }
 }
 
-/** A record for the agent alone: settings, labels, names, the state of extensions. */
+/** A record only for the agent: settings, labels, names, the state of extensions. */
 function note(record: JsonObject): Draft {
   const { type, id: _, parentId: __, timestamp: ___, ...rest } = record;
   const toolName = typeof type === 'string' ? type : 'unknown';
@@ -93,7 +93,7 @@ function messageDrafts(record: JsonObject, message: JsonObject): readonly Number
 const blocksOf = (content: unknown): readonly unknown[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [];
 
-/** Blocks with their positions. An empty text among others holds the place of a removed block (write.ts). */
+/** Blocks with their positions. An empty text among other blocks replaces a removed block (write.ts). */
 function numbered(content: unknown, read: (block: unknown) => Draft): readonly Numbered[] {
   const blocks = blocksOf(content);
   return blocks.flatMap((block, number): Numbered[] => (blocks.length > 1 && stringAt(block, 'text') === '' ? [] : [[number, read(block)]]));
@@ -163,7 +163,7 @@ function answerDrafts(message: JsonObject): readonly Numbered[] {
   const text = stringAt(message, 'errorMessage') ?? reason;
   const fault: Draft = { role: 'assistant', kind: 'text', text, tokens: 0, isError: true, marks: ['hidden', 'api-error'], ...author };
   const { input, output, cacheRead, cacheWrite } = isObject(message.usage) ? message.usage : {};
-  // What was sent until then was counted and is paid for.
+  // The tokens up to this point were counted and billed.
   const usage = usageIn({ input, output, cacheRead, cacheWrite }, 'beside');
   return withUsage([...answers.map(([number, draft]): Numbered => [number, unsent(draft, reason)]), [partsFrom, fault]], usage);
 }

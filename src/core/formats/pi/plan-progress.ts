@@ -3,7 +3,7 @@ import type { FileBytes, PlanContext, Progress } from '../format.js';
 import { type Mark, progressOf } from '../shared/progress.js';
 import { eachLine, isChained, messageOf, partOf, roleOf } from './schema.js';
 
-/** How far a session has come that pi is still writing. Each answer records why it stopped. After an error the agent may try again. */
+/** The progress of a session that pi is still writing. Each answer records why it stopped. After an error the agent may try again. */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
   const marks: Mark[] = [];
   eachLine(fresh, { mayGrow: true }, ({ record, range, sort }) => {

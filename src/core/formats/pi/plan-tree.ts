@@ -4,7 +4,10 @@ import type { RecordTree, TreeRecord } from '../shared/branches.js';
 import { type Piece, timeOf } from '../shared/jsonl.js';
 import { bytesIn, idOf, isChained, isHeader, isSent, nameOf, partOf } from './schema.js';
 
-/** At most this many kept records for each record of the file: where every compaction keeps everything, they would cost its square. */
+/**
+ * The most kept records per record of the file. Without a limit, a file in which every compaction keeps everything would cost quadratic time and
+ * space.
+ */
 const maxRepeats = 16;
 
 interface Growth {
@@ -22,8 +25,8 @@ interface Growth {
 }
 
 /**
- * Places the records of a session in their tree, as the agent does (1.5.2): of records with one id the last is read, a record whose
- * parent does not exist is a root, and without ids each record follows the one before it.
+ * Places the records of a session in their tree, as the agent does (1.5.2): of records with the same id, the last is read; a record whose parent does
+ * not exist is a root; without ids, each record follows the previous one.
  */
 export function growTree(
   file: Uint8Array,
@@ -48,7 +51,7 @@ export function growTree(
   return { pieces, records: growth.records, aside, skipped, notes: growth.notes };
 }
 
-/** Of several records with one id, reads the last or the one that is stored. */
+/** Of several records with the same id, reads the last record or the stored record. */
 function chooseRecords(pieces: readonly Piece[], { resumeAt }: PlanContext) {
   const chosen = new Map<string, Piece>();
   const aside = new Set<Piece>();
@@ -67,7 +70,7 @@ function chooseRecords(pieces: readonly Piece[], { resumeAt }: PlanContext) {
   return { chosen, aside, skipped };
 }
 
-/** The record and its ancestors that are not placed yet, the root first. */
+/** The record and its ancestors that are not placed yet, root first. */
 function pathTo({ chosen, placed }: Growth, piece: Piece): Piece[] {
   const path: Piece[] = [];
   const seen = new Set<Piece>();

@@ -5,9 +5,9 @@ import { bytesIn, idIn, idOf, isChained, isHeader, isSent, messageOf, nameOf, sc
 type Line = JsonObject & { readonly id: string };
 
 /**
- * A session that `pi --session` resumes, from the records of one context in order. It has a new id, each record is the child of the one
- * before it, and records keep their ids. Kept messages come once, before their compaction. Where the file has other records there, they
- * follow the compaction as copies, so that the model gets the same messages.
+ * A session that `pi --session` resumes, from the records of one context in order. It has a new id, each record is the child of the one before it,
+ * and records keep their ids. Kept messages are written once, before their compaction. If the file has other records there, copies follow the
+ * compaction, so that the model gets the same messages.
  */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
   const records = scanLines(delta).pieces.flatMap((piece) => (piece.record && piece.sort === 'record' ? [{ record: piece.record, piece }] : []));
@@ -50,7 +50,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
   return bytesOf([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/** The record in today's version: with an id, and with extension messages under their newer name. */
+/** The record in the current version: with an id, and with extension messages under their newer name. */
 function withId(record: JsonObject, name: string): Line {
   const { firstKeptEntryIndex: _, ...rest } = record;
   const message = messageOf(record);

@@ -10,7 +10,7 @@ type Frame = keyof typeof frames;
 /** The summary in the frame in which pi sends it to the model. */
 export const framed = (frame: Frame, summary: string): string => frames[frame].join(summary);
 
-/** The summary without its frame, or the text itself where it has no frame. */
+/** The summary without its frame, or the text itself if it has no frame. */
 export function unframed(frame: Frame, text: string): string {
   const [before, after] = frames[frame];
   return text.startsWith(before) && text.endsWith(after) ? text.slice(before.length, text.length - after.length) : text;

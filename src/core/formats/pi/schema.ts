@@ -21,7 +21,7 @@ export const isHeader = (record: JsonObject): boolean => record.type === 'sessio
 /** Whether the record has a place in the tree: every typed record but the header. */
 export const isChained = (record: JsonObject): boolean => typeof record.type === 'string' && !isHeader(record);
 
-/** The record's id. Files of version 1 have none; there each record follows the one before it. */
+/** The record's id. Files of version 1 have no ids; their records follow each other. */
 export const idOf = (record: JsonObject): string | undefined => (typeof record.id === 'string' && record.id !== '' ? record.id : undefined);
 
 const shortId = /^[0-9a-f]{8}$/;

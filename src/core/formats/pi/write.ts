@@ -134,7 +134,7 @@ function noteRecord({ toolName = 'note', result, text }: WritableEntry, envelope
 const isShellLine = (entry: WritableEntry): boolean =>
   isObject(entry.result) && entry.result.role === 'bashExecution' && entry.marks?.includes('command') === true;
 
-/** An empty text holds the place of a removed block. pi does not send it, and the other blocks keep their keys. */
+/** An empty text replaces a removed block, so that the other blocks keep their keys. pi does not send it. */
 const gap = { type: 'text', text: '' };
 const maxGaps = 1_000;
 

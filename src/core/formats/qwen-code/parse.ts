@@ -39,7 +39,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   }
 }
 
-/** Output includes the thoughts. The input that the agent records includes what the cache held. */
+/** Output includes the thoughts. The recorded input includes the tokens read from the cache. */
 function usageOf({ usageMetadata: usage }: JsonObject): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
   const { promptTokenCount: input, candidatesTokenCount: output, cachedContentTokenCount: cacheRead, thoughtsTokenCount: reasoning } = usage;
@@ -96,7 +96,7 @@ function systemDrafts(record: JsonObject): readonly Numbered[] {
   return bookkeeping.has(subtype) ? [] : [[0, noted(subtype === '' ? typeOf(record) : subtype, record.systemPayload ?? record.message ?? null)]];
 }
 
-/** A call beside the conversation. Only a line of telemetry counts it. */
+/** A call outside the conversation, which only a line of telemetry counts. */
 function counted({ purpose, event }: NonNullable<ReturnType<typeof besideOf>>): Draft {
   const { input_token_count: input, output_token_count: output, cached_content_token_count: cacheRead, thoughts_token_count: reasoning } = event;
   const usage = usageIn({ input, output, cacheRead, reasoning }, 'within');
@@ -104,7 +104,7 @@ function counted({ purpose, event }: NonNullable<ReturnType<typeof besideOf>>): 
   return noted(purpose, event, { ...(author !== undefined && { author }), ...(usage && { usage, marks: ['beside'] }) });
 }
 
-/** Parts of contents are numbered through, with room for the parts of each. */
+/** Parts of contents are numbered consecutively, with gaps for the parts of each part. */
 const perContent = 1_000;
 
 function compressedDrafts(record: JsonObject): readonly Numbered[] {

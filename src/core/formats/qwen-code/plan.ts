@@ -7,7 +7,7 @@ import { callNamed } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
 import { bookkeeping, dialect, formatId, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
 
-/** How records become commits: a tree by `uuid` and `parentUuid`. */
+/** Plans commits from records: a tree by `uuid` and `parentUuid`. */
 export const rules: RecordRules = {
   formatId,
   template: 'qwen-code',
@@ -74,7 +74,7 @@ function partOf(record: JsonObject): Part {
   }
 }
 
-/** A failed call ends its turn: only a line of telemetry tells of it. */
+/** A failed call, which only a line of telemetry records, ends its turn. */
 function mark(record: JsonObject): Omit<Mark, 'range'> | undefined {
   const event = payloadOf(record).uiEvent;
   if (isObject(event) && stringAt(event, 'event.name') === 'qwen-code.api_error') return { is: 'ends' };

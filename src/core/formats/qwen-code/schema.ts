@@ -11,22 +11,22 @@ export const dialect: Dialect = {
 
 /** The type of a record. */
 export const typeOf = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
-/** What kind of a system or user record it is. */
+/** The subtype of a system or user record. */
 export const subtypeOf = (record: JsonObject): string | undefined => stringAt(record, 'subtype');
 
 /** The parts of a record's message, as Gemini's API has them. */
 export const partsOf = ({ message }: JsonObject): readonly JsonObject[] => (isObject(message) ? objectsIn(message.parts) : []);
-/** What a system record says. */
+/** The payload of a system record. */
 export const payloadOf = ({ systemPayload }: JsonObject): JsonObject => (isObject(systemPayload) ? systemPayload : {});
 
 /** A record that replaces everything before it with a compressed history. */
 export const isCompression = (record: JsonObject): boolean => typeOf(record) === 'system' && subtypeOf(record) === 'chat_compression';
-/** The history that a compression leaves. */
+/** The history after a compression. */
 export const compressedIn = (record: JsonObject): readonly JsonObject[] => objectsIn(payloadOf(record).compressedHistory);
 
 /**
- * What a call beside the conversation was for, by its line of telemetry: a compaction, or a helper such as the one that extracts memories.
- * The other lines repeat the counts of replies, or those of subagents with a file of their own.
+ * The purpose of a call outside the conversation, by its line of telemetry: a compaction, or a helper such as the extraction of memories. Other lines
+ * only repeat the counts of replies, or of subagents with a separate file.
  */
 export function besideOf(record: JsonObject): { readonly purpose: string; readonly event: JsonObject } | undefined {
   const event = payloadOf(record).uiEvent;
@@ -36,10 +36,10 @@ export function besideOf(record: JsonObject): { readonly purpose: string; readon
   return helper?.startsWith('managed-') ? { purpose: helper, event } : undefined;
 }
 
-/** Context that the agent adds to a prompt, in a part of its own (0.21, 0.24). */
+/** Context that the agent adds to a prompt, in a separate part (0.21, 0.24). */
 export const isAdded = (text: string): boolean => /^\s*<(?:qwen:[\w-]+|system-reminder|task-notification)>/.test(text);
 
-/** System records that only tell how the agent works. */
+/** System records that only describe how the agent works. */
 export const bookkeeping: ReadonlySet<string> = new Set([
   'ui_telemetry',
   'attribution_snapshot',

@@ -7,7 +7,7 @@ import { dialect, subtypeOf, typeOf } from './schema.js';
 
 const version = '0.24.4';
 
-/** Writes entries as records, each the child of the one before it. What Qwen Code has no place for is left out. */
+/** Writes entries as records, each the child of the previous one. Facts that Qwen Code has no field for are omitted. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const { newId, now, sessionId = '', cwd = '/' } = options;
   const nameOf = namer(newId);
@@ -24,7 +24,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
 const isHeld = ({ kind, marks, role, media }: WritableEntry): boolean =>
   kind !== 'event' && !marks?.includes('hidden') && !(kind === 'image' && (role === 'tool' || !media)) && !marks?.includes('redacted');
 
-/** A summary and a result are records of their own. */
+/** A summary and a result are separate records. */
 const fits = (entry: WritableEntry, [first]: readonly WritableEntry[]): boolean =>
   entry.role !== 'tool' && entry.kind !== 'summary' && first?.kind !== 'summary' && isMeta(entry) === isMeta(first as WritableEntry);
 
@@ -86,7 +86,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, is
   return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/** Telemetry, snapshots and rewinds: of no effect on what the model gets. */
+/** Telemetry, snapshots and rewinds, which have no effect on the model's input. */
 const hasNoEffect = (record: JsonObject): boolean =>
   typeof record.uuid !== 'string' ||
   (typeOf(record) === 'system' && subtypeOf(record) !== 'chat_compression' && subtypeOf(record) !== 'custom_title');

@@ -6,9 +6,9 @@ import { addRange, type Piece } from './jsonl.js';
 import { lastRead } from './last-read.js';
 
 /**
- * The role of a record in its turn. `prompt` begins a turn. `lead` comes before a prompt and belongs to its turn. `answer` and `result`
- * fill the turn, and so does a `round`, an answer together with its tool results. `quiet` stays with the turn around it. `compaction` is a
- * commit of its own, with the `boundary` before it where one exists. A `step` is a commit of its own too, for runtimes that record states.
+ * The role of a record in its turn. `prompt` begins a turn. `lead` comes before a prompt and belongs to its turn. `answer` and `result` fill the
+ * turn, and so does a `round`, an answer together with its tool results. `quiet` stays with the turn around it. `compaction` is a separate commit,
+ * with the `boundary` before it if one exists. A `step` is also a separate commit, for agents that record states.
  */
 export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'round' | 'quiet' | 'boundary' | 'compaction' | 'step';
 
@@ -17,20 +17,20 @@ export interface TreeRecord {
   readonly name: string;
   /** Names of other records that the piece contains or stands for. The project finds the commit by these too. */
   readonly others?: readonly string[];
-  /** The name of the record at its end, where that is not `name`. */
+  /** The name of the record at its end, if it is not `name`. */
   readonly end?: string;
   readonly piece: Piece;
   readonly part: Part;
   /** A record of the file, a record that only the project has, or null for a root. */
   readonly parent: TreeRecord | { readonly record: string } | null;
-  /** The project has the record already. */
+  /** True if the project already contains the record. */
   readonly stored: boolean;
   readonly at?: Timestamp | undefined;
   /** The messages that a compaction keeps, in the order in which the model sees them. */
   readonly kept?: readonly TreeRecord[];
   /** The checkpoint at the end of a step. */
   readonly ends?: PlannedCommit['checkpoint'];
-  /** What started the chain that begins here. */
+  /** The call or session that started the chain that begins here. */
   readonly startedBy?: PlannedCommit['startedBy'];
 }
 
@@ -38,7 +38,7 @@ export interface RecordTree {
   readonly pieces: readonly Piece[];
   /** Parents come before children. */
   readonly records: readonly TreeRecord[];
-  /** Pieces that are not used: another record with the same id is in the tree. */
+  /** Pieces that are not used, because another record with the same id is in the tree. */
   readonly aside: ReadonlySet<Piece>;
 }
 
@@ -48,15 +48,15 @@ export interface CommitFacts {
   readonly sessionId?: string;
   /** The entries of pieces that follow each other in a delta. */
   readonly read: (pieces: readonly Piece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
-  /** Whether a piece has no entries, where that does not depend on others. */
+  /** Whether a piece has no entries, if that does not depend on other pieces. */
   readonly isSilent?: (piece: Piece) => boolean;
-  /** Commits and their entries are read again where they are needed, because those of the whole file would fill memory. */
+  /** True if commits and their entries are read again on demand, because all of them would fill the memory. */
   readonly isLazy?: true;
-  /** One line that says what the commit is about. `entries` are those of its delta. */
+  /** One line that describes the commit. `entries` are the entries of its delta. */
   readonly summary: (records: readonly TreeRecord[], entries: readonly ParsedEntry[]) => string | undefined;
 }
 
-/** Records in a row, each the child of the one before it, from a root or a branch point to a leaf. */
+/** Consecutive records, each the child of the previous one, from a root or a branch point to a leaf. */
 interface Branch {
   readonly from: TreeRecord['parent'];
   readonly records: TreeRecord[];
@@ -132,7 +132,7 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
   }
 }
 
-/** Commits that are made again where they are read, because those of a large file would fill memory. They share their getters. */
+/** Commits that are made again whenever they are read, because the commits of a large file would fill the memory. They share their getters. */
 function onDemand(make: (segment: Segment) => PlannedCommit): (segment: Segment) => PlannedCommit {
   const last = lastRead<PlannedCommit>();
   const source = Symbol('segment');
@@ -171,7 +171,7 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
   const { records } = branch;
   const segments: Segment[] = [];
   let begin = 0;
-  /** The turn has a prompt or an answer, so that the next prompt begins another turn. */
+  /** True if the turn has a prompt or an answer, so that the next prompt begins another turn. */
   let filled = false;
   const close = (end: number, checkpoint: PlannedCommit['checkpoint'], type: Segment['type'] = 'delta'): void => {
     if (end <= begin) return;
@@ -187,7 +187,7 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
       close(at + 1, record.ends ?? 'turn_boundary');
       return;
     }
-    // What comes before without a prompt or an answer is no turn of its own: it stays with the compaction.
+    // Earlier records without a prompt or an answer do not form a turn but belong to the compaction.
     if (filled && (record.part === 'boundary' || (record.part === 'compaction' && before?.part !== 'boundary')))
       close(at, before?.part === 'result' ? 'compaction' : 'turn_boundary');
     if (record.part === 'compaction') {
@@ -202,7 +202,7 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
   else close(records.length, 'turn_boundary');
   return segments;
 
-  /** Records without a prompt or an answer at the end stay with the compaction before them, where they were not imported apart from it. */
+  /** Records without a prompt or an answer at the end belong to the previous compaction, unless they were imported separately. */
   function joinCompaction(made: Segment[], rest: readonly TreeRecord[]): void {
     const last = made.at(-1);
     if (last?.type === 'compaction' && last.records[0]?.stored === rest[0]?.stored && !branchedAt.has(last.records.at(-1) as TreeRecord))

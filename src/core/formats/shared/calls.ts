@@ -1,11 +1,11 @@
-// What providers counted, as agents record it: one count per model call, joined from the records of its reply.
+// Providers' token counts as agents record them: one count per model call, joined from the records of its reply.
 import { type EntryKey, isObject, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../parsed.js';
 import { clip, promptLine } from './headline.js';
 import { patchedFiles } from './patch.js';
 import { commandIn } from './prompt.js';
 
-/** Tokens of one call as the provider counted them; null where the agent did not record the count. */
+/** The provider's token counts of one call; null if the agent did not record a count. */
 export interface Counts {
   /** Input that was neither read from the cache nor written to it. */
   readonly input: number | null;
@@ -21,7 +21,10 @@ export interface Counts {
 
 export const noCounts: Counts = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
 
-/** Begins the ids of calls that an agent made beside its conversation, such as for a compaction. Their replies are not in it. */
+/**
+ * The prefix of the ids of calls that an agent made outside of its conversation, such as for a compaction. The conversation does not contain their
+ * replies.
+ */
 export const besidePrefix = 'beside:';
 
 /** One model call, recognized by its reply. */
@@ -39,11 +42,11 @@ export interface CallCount extends Counts {
   readonly prompt?: string | undefined;
   /** The first tool that the reply calls, with its main argument. */
   readonly does?: string | undefined;
-  /** Why a recorded count is not shown. */
+  /** Why a recorded count is ignored. */
   readonly flaw?: string | undefined;
 }
 
-/** What one record of an agent says about a call. `isFinal`: the record was written after the reply had ended. */
+/** The facts of one record about a call. `isFinal`: the record was written after the reply had ended. */
 export interface ReplyPart extends Counts {
   readonly id: string;
   readonly key: EntryKey;
@@ -61,8 +64,8 @@ export interface CallPart {
 }
 
 /**
- * Joins the records of a delta to calls. A reply can have several records. The last final one has the right output count. Without one, the
- * count is only the beginning of a stream, unless it rose from one record to the next. Records that say nothing are left out.
+ * Joins the records of a delta to calls. A reply can have several records. The last final one has the right output count. Without one, the count is
+ * only the beginning of a stream, unless it rose from one record to the next. Records without information are skipped.
  */
 export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
   const calls = new Map<string, Joining>();
@@ -123,7 +126,7 @@ function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): v
 /** More tokens than any model accepts or writes. A larger count is an error of the record. */
 export const maxCount = 20_000_000;
 
-/** A count as a record gives it: null where it is missing; refused where it is negative, fractional or too large. */
+/** A recorded count: null if it is missing; refused if it is negative, fractional or too large. */
 export function countIn(value: Json | undefined): number | null | 'refused' {
   if (value === undefined || value === null) return null;
   return isCount(value) ? value : 'refused';
@@ -133,8 +136,8 @@ const isCount = (value: Json | undefined): value is number => Number.isSafeInteg
 const isImpossible = (value: Json | undefined): boolean => value !== undefined && value !== null && !isCount(value);
 
 /**
- * Reads counts by name. Counts that cannot be right become null, and `flaw` names them. The rest of an input whose one part is wrong would
- * pass for the whole, so it becomes null as well. Every reply comes through here, so nothing loops.
+ * Reads counts by name. Impossible counts become null, and `flaw` names them. If one part of an input is wrong, the other parts become null too,
+ * because they would look like the whole input. Every reply comes through here, so nothing loops.
  */
 export function countsIn(values: Readonly<Record<keyof Counts, Json | undefined>>): Counts & { readonly flaw?: string } {
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning } = values;
@@ -155,10 +158,10 @@ export function countsIn(values: Readonly<Record<keyof Counts, Json | undefined>
   };
 }
 
-/** The name of a count as a person reads it. */
+/** The display name of a count. */
 const wordsOf = (name: string): string => name.replace('1h', ' for an hour').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The arguments that say what a tool call is about, the most telling first. */
+/** The arguments that describe a tool call best, in order of preference. */
 const mainArguments = ['command', 'file_path', 'path', 'notebook_path', 'pattern', 'query', 'url', 'description', 'prompt', 'skill', 'cmd', 'input'];
 
 /** A tool call on one line: the tool and its main argument. */
@@ -178,7 +181,7 @@ const asObject = (value: Json | undefined): JsonObject | undefined => (isObject(
 
 const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') ?? false;
 
-/** What the visible entries of one record say, without the counts. */
+/** The facts in the visible entries of one record, without the counts. */
 export function partOfEntries(entries: readonly ParsedEntry[]): CallPart | undefined {
   const first = entries.find((entry) => !isHidden(entry));
   if (!first) return undefined;
@@ -187,7 +190,7 @@ export function partOfEntries(entries: readonly ParsedEntry[]): CallPart | undef
   return { at: first.at, prompt: text === undefined ? undefined : askedLine(text)?.slice(0, longest).toWellFormed() };
 }
 
-/** What a text in the role of the user says on one line, without the elements that agents put around it. */
+/** The content of a user text on one line, without the tags that agents put around it. */
 export function askedLine(text: string): string | undefined {
   if (!/^\s*</.test(text)) return clip(text.slice(0, longest * 4));
   const beginning = text.slice(0, maxFramedLength);

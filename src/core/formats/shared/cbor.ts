@@ -127,7 +127,7 @@ export function readArray(bytes: Uint8Array): CborItems {
   return { items, problems };
 }
 
-/** Decodes one item; undefined where the bytes are invalid or contain a tag. */
+/** Decodes one item; undefined if the bytes are invalid or contain a tag. */
 export function decodeCbor(bytes: Uint8Array): Cbor | undefined {
   return endOfItem(bytes, 0) === bytes.length ? decode(bytes) : undefined;
 }
@@ -153,7 +153,7 @@ function headAt(bytes: Uint8Array, at: number): { readonly value: number; readon
 
 const deepest = 100;
 
-/** The end of the item, or what is wrong with it. Follows heads only, without recursion, and trusts no length. */
+/** The end of the item, or a description of its error. Follows heads only, without recursion, and trusts no length. */
 function endOfItem(bytes: Uint8Array, from: number): number | string {
   /** The open containers: the number of items to come, or infinity up to a stop. */
   const open: number[] = [1];
@@ -180,7 +180,7 @@ function endOfItem(bytes: Uint8Array, from: number): number | string {
   return at;
 }
 
-/** Where an item without children ends, or where its children begin and how many there are. A string says what is wrong. */
+/** The end of an item without children, or the start and number of its children. A string describes an error. */
 function itemAt(bytes: Uint8Array, at: number): { readonly next: number; readonly children?: number } | string {
   const first = bytes[at] as number;
   const info = first & 31;

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 
 /** A call to a model with the messages that it was sent and returned. */
 export interface Exchange<Message> {
-  /** The name of the call, or of the last record that is made of it. */
+  /** The name of the call, or of the last record that is made from it. */
   readonly id: string;
   readonly input: readonly Message[];
   readonly output: readonly Message[];
-  /** The call says that its input is a shortened view of the conversation. */
+  /** True if the call states that its input is a shortened view of the conversation. */
   readonly isCompacted?: boolean;
 }
 
@@ -14,20 +14,20 @@ export interface Exchange<Message> {
 export interface Continuation<Message> {
   /** The messages of the input that no earlier call on its branch has. */
   readonly fresh: readonly Message[];
-  /** The call that this one follows: null begins anew. Undefined where it follows the call before it. */
+  /** The call that this call follows; null starts a new conversation; undefined if it follows the previous call. */
   readonly after?: string | null;
-  /** The fresh messages replace everything before them. */
+  /** True if the new messages replace everything before them. */
   readonly isCompaction: boolean;
 }
 
-/** What the calls of a tool say about messages. */
+/** How to compare the messages of a tool's calls. */
 export interface MessageRules<Message> {
-  /** Two messages with one print are the same. */
+  /** Two messages with the same fingerprint are equal. */
   readonly printOf: (message: Message) => string;
   readonly isSystem: (message: Message) => boolean;
-  /** What identifies an answer where an input repeats it in other words. Kept for each call, so keep it short. */
+  /** Identifies an answer that an input repeats in a different form. Stored for each call, so it must be short. */
   readonly echoOf: (answer: Message) => string;
-  /** Whether a message of an input is the answer of this echo, in other words. */
+  /** Whether a message of an input is this answer in a different form. */
   readonly isEcho: (message: Message, echo: string) => boolean;
   /** Whether a message is the summary of a conversation. */
   readonly isSummary: (message: Message) => boolean;
@@ -39,8 +39,8 @@ interface Asked {
 }
 
 /**
- * Finds what each call continues. Most tools record the whole input of a call: one that shares only the beginning of an earlier conversation
- * is a branch. Others record only what is new since the call before.
+ * Finds the call that each call continues. Most tools record the whole input of a call; a call that shares only the beginning of an earlier
+ * conversation is a branch. Other tools record only the new messages since the previous call.
  */
 export function continuations<Message>(rules: MessageRules<Message>): (call: Exchange<Message>) => Continuation<Message> {
   /** Calls by the hash of all messages until their answer, and until their input. */
@@ -89,7 +89,7 @@ export function continuations<Message>(rules: MessageRules<Message>): (call: Exc
     return undefined;
   }
 
-  /** The first messages of the call before come again. One message alone may be said twice. */
+  /** Whether the first messages of the previous call are repeated. A single equal message may be a coincidence. */
   function isWhole(prints: readonly string[], [first, second]: readonly string[]): boolean {
     return prints.length > 1 && first !== undefined && prints[0] === first && (second === undefined || prints[1] === second || prints.length > 2);
   }

@@ -3,11 +3,10 @@ import type { ParsedEntry, TokenUsage } from '../format.js';
 import { countsIn } from './calls.js';
 import { countTokens, imageTokens } from './tokens.js';
 
-/** An entry without its place: the key, the range and the message are added by the reader of records. */
+/** An entry without its position. The reader of records adds the key, the range and the message. */
 export type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
 /**
- * A draft with its number in the record, which is part of the key and must not depend on the file; or with its whole key, where the record
- * names it.
+ * A draft with its number in the record, which is part of the key and must not depend on the file; or with its whole key, if the record contains it.
  */
 export type Numbered = readonly [number: number | EntryKey, draft: Draft & Pick<ParsedEntry, 'messageId'>];
 
@@ -15,7 +14,7 @@ type Placed<Place> = readonly [Place | number, Numbered[1]];
 
 type More = Partial<Omit<Draft, 'role' | 'kind' | 'tokens'>>;
 
-/** A text that someone said. */
+/** A text of a person, the model or the system. */
 export const said = (role: Draft['role'], text: string, more: More = {}): Draft => ({ role, kind: 'text', text, tokens: countTokens(text), ...more });
 
 /** A summary in place of the messages before it. */
@@ -68,7 +67,7 @@ export function pictured(
   return { ...shared, media: { mediaType: image.mediaType, bytes: Buffer.from(image.base64, 'base64') } };
 }
 
-/** A record for the agent alone. The model never saw it. */
+/** A record only for the agent. The model never saw it. */
 export const noted = (type: string, value: unknown, more: More = {}): Draft => ({
   role: 'system',
   kind: 'event',
@@ -100,7 +99,7 @@ export function dataUrl(url: string): { mediaType: string; base64: string } | un
   return inline ? { mediaType: inline[1] as string, base64: inline[2] as string } : undefined;
 }
 
-/** A count that a provider reported; null where it is missing or no count. */
+/** A count that a provider reported; null if it is missing or invalid. */
 export const countIn = (value: unknown): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
 
 /** The counts of a call as a record gives them. */
@@ -113,8 +112,8 @@ interface RecordedUsage {
 }
 
 /**
- * The usage of a call; undefined where no count was recorded. `within`: the recorded input includes what the cache held. Counts that cannot be
- * right, or that contradict each other, are left out and named.
+ * The usage of a call; undefined if no count was recorded. `within`: the recorded input includes cached tokens. Impossible or contradictory counts
+ * are dropped and named.
  */
 export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): TokenUsage | undefined {
   const { flaw, input, output, cacheRead, cacheWrite, reasoning } = countsIn({
@@ -134,13 +133,12 @@ export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): T
   return { input: input === null || cached === 'beside' ? input : input - held, cacheRead, cacheWrite, ...rest };
 }
 
-/** The output of a provider that counts thoughts beside it. An output or thoughts that are no count stay as they are, to be refused. */
+/** The output of a provider that counts thoughts separately. Invalid values stay unchanged, so that they are refused later. */
 export const withThoughts = (output: Json | undefined, thoughts: Json | undefined): Json | undefined =>
   typeof output === 'number' && typeof thoughts === 'number' && thoughts >= 0 && output >= 0 ? output + thoughts : output;
 
 /**
- * Puts the usage of a call on the first draft of its answer. An answer without any content has a hidden draft for it: the call was made and
- * counted.
+ * Puts the usage of a call on the first draft of its answer. An answer without content gets a hidden draft, because the call was made and counted.
  */
 export function withUsage<Place extends number | EntryKey>(
   drafts: readonly Placed<Place>[],
@@ -152,7 +150,7 @@ export function withUsage<Place extends number | EntryKey>(
   return drafts.map(([number, draft], at): Placed<Place> => [number, at === first ? { ...draft, usage } : draft]);
 }
 
-/** The objects of a list; none where the value is no list. */
+/** The objects of a list; empty if the value is not a list. */
 export const objectsIn = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 /** The own member of an object. */

@@ -1,5 +1,5 @@
-// Entries as lines of their own, in any format of lines. A fork writes them where it cuts inside a record, and formats that no agent
-// resumes write nothing else. Every fact of an entry is in its line.
+// Entries as separate lines, in any format of lines. A fork writes them if it cuts inside a record, and formats that no agent resumes write nothing
+// else. The line contains every fact of its entry.
 import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
@@ -7,7 +7,7 @@ import { memberOf, type Numbered, usageIn } from './drafts.js';
 import { timeOf } from './jsonl.js';
 import { countTokens, imageTokens } from './tokens.js';
 
-/** Whether a line holds one entry. The member names the format, so that such a file is recognized. */
+/** Whether a line holds one entry. Its member `stemma` names the format, so that such a file is recognized. */
 export const isEntryLine = (record: JsonObject): boolean => typeof record.stemma === 'string' && typeof record.key === 'string' && record.key !== '';
 
 /** The format that an entry line names. */

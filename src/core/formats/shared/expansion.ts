@@ -1,13 +1,13 @@
 import { StemmaError } from '../../base/index.js';
 
-/** How much compressed bytes of a history may expand to: no session is so repetitive. Small ones may be. */
+/** The largest expansion of compressed bytes of a history. No large session is more repetitive; small sessions may be. */
 const maxExpansion = 200;
 const mebibyte = 1024 ** 2;
 
 /** The number of bytes that this many compressed ones may expand to. */
 export const maxExpanded = (bytes: number, alwaysAllowed = 64 * mebibyte): number => Math.max(alwaysAllowed, bytes * maxExpansion);
 
-/** The error for what expands beyond a limit. `what` begins the sentence. */
+/** The error for content that expands beyond a limit. `what` begins the sentence. */
 export const expandsTooMuch = (what: string, bytes: number, most: number): StemmaError =>
   new StemmaError('CORRUPT', `${what} expands from ${bytes} bytes to more than ${most}, and is not read`);
 
@@ -19,7 +19,7 @@ export interface ExpansionLimit {
   expanded(bytes: number, to: number): void;
 }
 
-/** Values of one file may together expand as a compressed file of their size. */
+/** All values of one file together may expand as much as a compressed file of their size. */
 export function expansionLimit(): ExpansionLimit {
   let [packed, unpacked] = [0, 0];
   return {
@@ -31,11 +31,11 @@ export function expansionLimit(): ExpansionLimit {
   };
 }
 
-/** More values than this are in no sample or session; each takes far more memory than its bytes. */
+/** No sample or session has more values than this. Each value takes far more memory than its bytes. */
 const maxValues = 8_000_000;
 const [comma, list, object] = [0x2c, 0x5b, 0x7b];
 
-/** Whether a JSON text may have more values than can be held. Counts what separates values, also within strings. */
+/** Whether a JSON text may have too many values for the memory. Counts separators, including those within strings. */
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length < maxValues) return false;
   let values = 0;

@@ -10,8 +10,8 @@ export interface Group {
 export const recordNamed = (entry: WritableEntry): string | undefined => /^(.+)\.\d+$/s.exec(entry.key ?? '')?.[1];
 
 /**
- * Groups entries into messages: those of one role that belong to one record, or to one message of the runtime. `fits` says whether the
- * format has a place for the entry after those of the group.
+ * Groups entries into messages: entries of the same role that belong to the same record, or to the same message of the agent. `fits` says whether the
+ * format allows the entry after the entries of the group.
  */
 export function groupMessages(
   entries: readonly WritableEntry[],
@@ -32,7 +32,7 @@ export function groupMessages(
   return groups;
 }
 
-/** Gives each record the name of its group where that is free. */
+/** Gives each record the name of its group, if that name is free. */
 export function namer(newId: () => string): (name: string | undefined) => string {
   const used = new Set<string>();
   return (name) => {

@@ -8,19 +8,19 @@ export function clip(text: string): string | undefined {
 
 /** A copy of a part of a text. Without it, V8 keeps the whole text as long as the part. */
 export function detached(part: string): string {
-  // One byte for each character where that is enough.
+  // One byte for each character if that is enough.
   const encoding = /^[\0-\xff]*$/.test(part) ? 'latin1' : 'utf16le';
   return Buffer.from(part, encoding).toString(encoding);
 }
 
 const maxHeadlineLength = 200;
-/** White space that is not one single space. Every line of a history comes through here, and most have single spaces only. */
+/** White space other than a single space. Every line of a history passes through here, and most contain only single spaces. */
 const irregularSpace = / \s+|[^\S ]\s*/g;
 
 /**
- * The first line of a prompt without what an agent puts around it: what a person asked stands in an element such as `<user_query>`, or after
- * elements such as `<current_datetime>`. People write HTML, too, so only names that no HTML has count. Where nothing else is said, the inside
- * of the last element counts, unless `isStrict`.
+ * The first line of a prompt without the tags that an agent puts around it: the person's text is in an element such as `<user_query>`, or after
+ * elements such as `<current_datetime>`. Only element names that HTML does not have count, because people write HTML too. If there is no other text,
+ * the inside of the last element counts, unless `isStrict`.
  */
 export function promptLine(text: string, isStrict = false): string | undefined {
   const asked = asking.exec(text.slice(0, maxFrameLength))?.[2];

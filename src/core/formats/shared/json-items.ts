@@ -1,5 +1,5 @@
-// JSON documents that are too large to be read as one value: their large lists stay in the file. Our own code because streaming parsers
-// (stream-json, @streamparser/json) make a value of every byte, whereas only the places of the items are needed here; JSON.parse reads them.
+// JSON documents that are too large to be read as one value: their large lists stay in the file. Our own code, because streaming parsers
+// (stream-json, @streamparser/json) make values of all bytes, although only the positions of the items are needed here; JSON.parse reads the items.
 import type { ByteRange, Json } from '../../base/index.js';
 import type { FileBytes } from '../lines.js';
 import { parseShallow } from './jsonl.js';
@@ -14,21 +14,21 @@ export interface ListInFile {
 /** A value of a document. Its large lists are empty in the shell. */
 export interface ValueInFile {
   readonly range: ByteRange;
-  /** Undefined where it is no JSON, or nests too deep. */
+  /** Undefined if it is not JSON or nests too deeply. */
   readonly shell: Json | undefined;
   readonly lists: readonly ListInFile[];
 }
 
-/** A document whose shell is larger has its bytes elsewhere than in its large lists, and is not read. */
+/** The largest shell in bytes. A document with more bytes outside of its large lists is not read. */
 const maxShellBytes = 32 * 1024 ** 2;
-/** No document of a person has as many items. */
+/** The most items of a document, far more than any real document has. */
 const maxItems = 1_000_000;
 const scannedAtOnce = 1024 * 1024;
 
-/** A document that has too much beside its large lists to be read. */
+/** The error for a document with too many bytes outside of its large lists. */
 export class ShellTooLarge extends Error {}
 
-/** The value at a range of the file; undefined where it is no JSON, or nests too deep. */
+/** The value at a range of the file; undefined if it is not JSON or nests too deeply. */
 export const valueAt = (file: FileBytes, { start, end }: ByteRange): Json | undefined => {
   const bytes = file.subarray(start, end);
   return parseShallow(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));

@@ -1,4 +1,4 @@
-// Reads files of one JSON record a line, from any runtime: byte ranges for each record, torn lines split, half a last line left for later.
+// Reads files with one JSON record per line, of any agent: byte ranges for each record, torn lines split, an incomplete last line left for later.
 import { isUtf8 } from 'node:buffer';
 import { type ByteRange, isObject, type Json, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../../base/index.js';
 import type { FileBytes, Lines, Piece, Scan, Seen } from '../lines.js';
@@ -10,7 +10,7 @@ export type { Piece, Scan, Seen } from '../lines.js';
 export const firstNewLine = (pieces: readonly Pick<Piece, 'line' | 'range'>[], resumeAt: number): number =>
   pieces.find(({ range }) => range.start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
 
-/** How records of one runtime look, for lines that are not read whole. */
+/** The form of one agent's records, for lines that are not read completely. */
 export interface Dialect {
   /** The first bytes of records that are hashed and kept but never read. They are returned as `request`. */
   readonly requestPrefix?: Buffer;
@@ -23,7 +23,7 @@ export interface Dialect {
 }
 
 const newline = 0x0a;
-/** At most this many fragments are searched in a torn line, because the search costs the square of their number. */
+/** The most fragments to search in a torn line, because the search takes quadratic time. */
 const maxFragments = 64;
 
 /** V8 cannot hold a longer text, so a longer line cannot be read. */
@@ -35,9 +35,9 @@ export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer,
 export interface ScanOptions {
   /** An incomplete last line is left alone, because its end may still be written. */
   readonly mayGrow?: boolean;
-  /** What to keep of a record whose piece ends at `end`. Most records are not needed once they are read. */
+  /** Returns the part to keep of a record whose piece ends at `end`. Most records are not needed after they were read. */
   readonly keep?: (record: JsonObject, end: number) => Pick<Piece, 'record'>;
-  /** The number of bytes to read at a time from a file that is not in memory. A longer line is read whole. */
+  /** The number of bytes to read at a time from a file that is not in memory. A longer line is read completely. */
   readonly part?: number;
   /** The byte at which the first line to read begins. Lines are counted from there. */
   readonly begin?: number;
@@ -45,11 +45,11 @@ export interface ScanOptions {
 
 const defaultPartSize = 4 * 1024 * 1024;
 
-/** A file that would fill memory by the number of its lines. Whoever imports it refuses it with this message. */
+/** The error for a file with so many lines that it would fill the memory. The import refuses the file with this message. */
 export class TooManyLines extends Error {}
-/** No session of an agent has nearly as many. */
+/** The most lines of a file, far more than any session has. */
 export const maxLines = 1_000_000;
-/** A file with more problems is no transcript. */
+/** A file with more problems than this is not a transcript. */
 const maxProblems = 100_000;
 /** After this number of problems, the rest are counted. */
 const listedProblems = 1_000;
@@ -128,7 +128,7 @@ function shortened(problems: readonly Problem[]): readonly Problem[] {
   ];
 }
 
-/** The record at a range that an earlier scan of the same file found. @throws Error where the file has changed since. */
+/** The record at a range that an earlier scan of the same file found. @throws Error if the file has changed since. */
 export function recordOf(file: FileBytes, { start, end }: ByteRange, dialect: Dialect): JsonObject {
   const bytes = bufferOf(file.subarray(start, end));
   const record = recordIn(bytes, 0, bytes.length) ?? scanJsonl(bytes, dialect).pieces.find((piece) => piece.record !== undefined)?.record;
@@ -245,7 +245,7 @@ function reasonFor(bytes: Buffer, fragment: string): string {
   return 'a torn record: its end is missing or overwritten';
 }
 
-/** The end of the object or list that begins at `start` in a text of one character for each byte; -1 where its brackets do not close. */
+/** The end of the object or list that begins at `start` in a text with one character for each byte; -1 if its brackets do not close. */
 export function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -262,7 +262,7 @@ export function endOfValue(text: string, start: number): number {
   }
   return -1;
 }
-/** The closing quote of the string whose text begins at `start`; -1 where it has none. */
+/** The closing quote of the string whose text begins at `start`; -1 if it has none. */
 export function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -355,13 +355,13 @@ export const tooDeep = `the record nests more than ${deepestRecord} levels deep`
 /** Each level takes two brackets, and most records are too short to nest deep. */
 const isTooDeep = (record: JsonObject, length: number): boolean => length > 2 * deepestRecord && isDeep(record);
 
-/** Parses JSON; undefined where the text is invalid or nests too deep. */
+/** Parses JSON; undefined if the text is invalid or nests too deeply. */
 export function parseShallow(text: string): Json | undefined {
   const value = parseJson(text);
   return isDeep(value) ? undefined : value;
 }
 
-/** Whether a value nests too deep to be walked. */
+/** Whether a value nests too deeply to be walked. */
 export const isDeep = (value: unknown): boolean => nestsBeyond(value, deepestRecord);
 
 function nestsBeyond(value: unknown, levels: number): boolean {

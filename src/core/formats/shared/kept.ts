@@ -1,11 +1,11 @@
 import type { WritableEntry } from '../format.js';
 
-/** Marks entries that a compaction keeps beside its summary. Codex and others put them before the summary, Claude Code after it. */
+/** Marks entries that a compaction keeps in addition to its summary. Codex and others put them before the summary, Claude Code after it. */
 export const keptMark = 'kept';
 /** Whether a compaction keeps the entry. */
 export const isKept = ({ marks }: WritableEntry): boolean => marks?.includes(keptMark) === true;
 
-/** Puts summaries before the messages that their compactions keep, for runtimes whose window begins with the summary. */
+/** Puts summaries before the messages that their compactions keep, for agents whose window begins with the summary. */
 export function summariesFirst(entries: readonly WritableEntry[]): readonly WritableEntry[] {
   if (!entries.some(isKept)) return entries;
   const ordered: WritableEntry[] = [];

@@ -1,6 +1,6 @@
 /**
- * Remembers the last value only. The entries of a commit are asked for several times in a row, and those of all commits of a large file would
- * fill memory.
+ * Caches only the last value. Callers read the entries of a commit several times in a row, and the entries of all commits of a large file would fill
+ * the memory.
  */
 export function lastRead<Value>(): (of: object, read: () => Value) => Value {
   let last: { readonly of: object; readonly value: Value } | undefined;

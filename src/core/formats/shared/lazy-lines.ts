@@ -21,7 +21,7 @@ class LazyLine implements Piece {
   }
 }
 
-/** Lines of this size are often read together: they are made at once. */
+/** Lines up to this size are made together, because they are often read together. */
 const madeAtOnce = 1024 * 1024;
 
 /**
@@ -46,7 +46,7 @@ export function linesOnDemand(count: number, recordAt: (number: number) => JsonO
   return { bytes: bytesOnDemand(ends, recordAt), scan: { pieces, skipped, notes: [], end: length, isLazy: true } };
 }
 
-/** The bytes of the lines, in a buffer that is used again. */
+/** The bytes of the lines, in a buffer that is reused. */
 function bytesOnDemand(ends: Float64Array, recordAt: (number: number) => JsonObject): FileBytes {
   const startOf = (number: number): number => (number === 0 ? 0 : (ends[number - 1] as number));
   let room = Buffer.alloc(0);

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson, textOf } from '../../base/index.j
 import type { FileBytes, Piece, Scan } from '../lines.js';
 import { type Dialect, scanJsonl } from './jsonl.js';
 
-/** A file of this size is not held in memory: each of its records is read again where it is needed. */
+/** From this size on, a file is not held in memory, and each of its records is read again on demand. */
 export const maxWholeBytes = 32 * 1024 * 1024;
 
 /** A piece whose record is read from the file on demand. */
@@ -26,7 +26,7 @@ class LazyPiece implements Piece {
   }
 }
 
-/** Splits a large file into records that are read again on demand, so that only their places are in memory. */
+/** Splits a large file into records that are read again on demand, so that only their positions are in memory. */
 export function scanLazily(file: FileBytes, dialect: Dialect): Scan {
   const { pieces, ...seen } = scanJsonl(file, dialect, { mayGrow: true, keep: () => ({}) });
   return { ...seen, pieces: pieces.map((piece) => (piece.sort === 'record' ? new LazyPiece(piece, file) : piece)), isLazy: true };

@@ -1,7 +1,7 @@
 import { type EntryKey, isObject } from '../../base/index.js';
 import { type Fact, type Format, facts, type ParsedEntry, type WritableEntry } from '../format.js';
 
-/** A fact of an entry for which a format has no place. */
+/** A fact of an entry that a format has no field for. */
 export interface Loss {
   readonly entry: EntryKey;
   readonly what: string;
@@ -41,7 +41,7 @@ export const factNames: Readonly<Record<Fact, string>> = {
 };
 const neverSeen = 'entry that the model never saw';
 
-/** The facts of the entries for which the format has no place, most important first. Hidden entries are never translated. */
+/** The facts of the entries that the format has no field for, most important first. Hidden entries are never translated. */
 export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds'>): Losses {
   const counter = lossCounter(format);
   counter.add(entries);
@@ -89,7 +89,7 @@ export function isSealed(entry: Pick<WritableEntry, 'kind' | 'result'> | undefin
   return seals.some((seal) => typeof seal === 'string' && seal !== '');
 }
 
-/** The losses of thinking that was changed and so lost its signature. */
+/** The losses of changed thinking, whose signature is not valid any more. */
 export function unsealedLosses(before: readonly ParsedEntry[], after: readonly ParsedEntry[]): Losses {
   const lost = before.filter((entry, at) => isSealed(entry) && !isSealed(after[at]));
   const what = factNames.signature;
@@ -112,7 +112,7 @@ export function joinLosses(parts: readonly Losses[]): Losses {
   };
 }
 
-/** The facts that an entry holds beside text, call and result. */
+/** The facts that an entry has in addition to text, call and result. */
 export function factsOf(entry: WritableEntry): readonly Fact[] {
   const { marks, author, at, role } = entry;
   return [

@@ -36,7 +36,7 @@ export interface Counts {
 export interface Outlined {
   readonly data: string;
   readonly counts: Counts;
-  /** The calls whose replies the delta contains, where the planner read them with the outline. */
+  /** The calls whose replies the delta contains, if the planner read them with the outline. */
   readonly calls?: readonly CallCount[] | undefined;
 }
 
@@ -84,7 +84,7 @@ export const outlineOfParsed = ({ entries, elisions }: Pick<ParsedDelta, 'entrie
   })),
 });
 
-/** What an outline shows: the beginning of a prompt or summary, the tool of a call or result. */
+/** The head of an outline row: the beginning of a prompt or summary, the tool of a call or result. */
 function headOf(entry: ParsedEntry): string | undefined {
   if (entry.toolName !== undefined) return entry.toolName;
   const text = entry.text && spaced(entry.text.slice(0, headLength * 2)).trim();
@@ -139,7 +139,7 @@ function countsWithEnds<Entry extends Counted>(
   return { messages, tokens, errors, entries: counted.length, first, last };
 }
 
-/** The outline of one record; undefined where it has no entries and no elisions. */
+/** The outline of one record; undefined if it has no entries and no elisions. */
 export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): OutlinePart | undefined {
   if (parsed.entries.length === 0 && parsed.elisions.length === 0) return undefined;
   const { entries, elisions } = parsed;

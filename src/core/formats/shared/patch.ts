@@ -1,6 +1,6 @@
 import { isObject, stringAt } from '../../base/index.js';
 
-/** The files that a patch in the form of Codex names. `given` is what a tool was given. */
+/** The files that a patch in the form of Codex names. `given` is the input of a tool. */
 export function patchedFiles(given: unknown): string[] {
   const text = typeof given === 'string' ? given : isObject(given) ? (stringAt(given, 'input') ?? stringAt(given, 'patch') ?? '') : '';
   if (!text.startsWith('*** Begin Patch')) return [];

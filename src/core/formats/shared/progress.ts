@@ -15,13 +15,13 @@ export interface Mark {
   readonly mayEndTurn?: boolean;
 }
 
-/** How far a growing file has come, by the marks of its new records. */
+/** The progress of a growing file, by the marks of its new records. */
 export function progressOf(marks: Iterable<Mark>, granularity: PlanContext['granularity']): Omit<Progress, 'ended'> {
   const calls = new Set<string>();
   let settled = 0;
   let resting = 0;
   let open = false;
-  /** A prompt can be several records, and a person can send two. So a prompt completes a turn only where an answer came before it. */
+  /** A prompt can consist of several records, and a person can send two prompts. So a prompt completes a turn only if an answer came before it. */
   let answered = false;
   /** Bookkeeping after a complete turn belongs to that turn. */
   let trailing = false;

@@ -1,7 +1,7 @@
 // Which entry of a turn is its prompt: what a person typed, not what the runtime added in the role of the user.
 import type { Kind, Role } from '../../contract/index.js';
 
-/** The fields of an entry that tell a prompt. `head` is the beginning of its text. */
+/** The fields of an entry by which a prompt is recognized. `head` is the beginning of its text. */
 export interface Told {
   readonly role: Role;
   readonly kind: Kind;
@@ -23,7 +23,7 @@ const added = new RegExp(
 );
 /** A slash command or shell line that a person typed, as Claude Code records it. */
 const command = /^\s*<(?:command-name|command-message|bash-input)>/;
-/** The word with which Claude Code closes a turn that was left without an answer, such as one that ends with `/exit`. */
+/** The text with which Claude Code closes a turn without an answer, such as a turn that ends with `/exit`. */
 const closingWord = 'No response requested.';
 
 /**
@@ -44,7 +44,7 @@ export function promptAt(entries: readonly Told[]): number | undefined {
 
 const tagIn = (text: string, name: string): string | undefined => new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text)?.[1]?.trim();
 
-/** What a person typed where the runtime wrapped it in tags: a slash command or a shell line. Undefined for other texts. */
+/** The text that a person typed and that the agent wrapped in tags: a slash command or a shell line. Undefined for other texts. */
 export function commandIn(text: string): string | undefined {
   if (!command.test(text)) return undefined;
   const shell = tagIn(text, 'bash-input');
@@ -53,7 +53,7 @@ export function commandIn(text: string): string | undefined {
   return name === undefined ? undefined : `${name.startsWith('/') ? '' : '/'}${name} ${tagIn(text, 'command-args') ?? ''}`.trim();
 }
 
-/** The output of a command that the runtime ran by itself, without its tags. Undefined for other texts. */
+/** The output of a command that the agent ran itself, without its tags. Undefined for other texts. */
 export function commandOutputIn(text: string): string | undefined {
   const found = /^\s*<(local-command-std(?:out|err)|bash-std(?:out|err))>/.test(text);
   return found ? text.replace(/<\/?(?:local-command|bash)-std(?:out|err)>/g, '').trim() : undefined;

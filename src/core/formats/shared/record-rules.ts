@@ -5,7 +5,7 @@ import type { Numbered } from './drafts.js';
 import type { Dialect } from './jsonl.js';
 import type { Mark } from './progress.js';
 
-/** Where a record belongs. */
+/** The position of a record in the tree. */
 export interface Place {
   /** The project finds the record by this name, and its entries' keys begin with it. */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface About {
   readonly cwd?: string | undefined;
   /** The host on which the agent ran. */
   readonly machine?: string | undefined;
-  /** The tool that wrote the session, where the format reads those of several tools. */
+  /** The tool that wrote the session, if the format reads sessions of several tools. */
   readonly tool?: string | undefined;
   /** The name of the subagent whose file this is. */
   readonly agent?: string | undefined;
@@ -42,13 +42,13 @@ export interface RecordRules<State = undefined> {
   /** Undefined for a record that has no place in the conversation, such as a header. */
   readonly place: (record: JsonObject) => Place | undefined;
   readonly entries: (record: JsonObject, state: State) => readonly Numbered[];
-  /** The time of the record, where it is not its `timestamp`. */
+  /** The time of the record, if it is not in `timestamp`. */
   readonly at?: (record: JsonObject) => Timestamp | undefined;
   /** Gathers the facts of other records. Called once for each delta. */
   readonly gather: (records: readonly JsonObject[]) => State;
   /** The records before a compaction that it keeps, from all its ancestors, oldest first. */
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
-  /** What a record means for its turn, where its part does not say it. */
+  /** The role of a record in its turn, if its part does not determine it. */
   readonly mark?: (record: JsonObject) => Omit<Mark, 'range'> | undefined;
   /** The first prompt of a person, for lists. */
   readonly prompt?: (record: JsonObject) => string | undefined;

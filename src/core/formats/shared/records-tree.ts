@@ -5,7 +5,10 @@ import { entryIn, isEntryLine } from './entry-lines.js';
 import { type Piece, timeOf } from './jsonl.js';
 import type { Place, RecordRules } from './record-rules.js';
 
-/** At most this many kept records for each record of the file: where every compaction keeps everything, they would cost its square. */
+/**
+ * The most kept records per record of the file. Without a limit, a file in which every compaction keeps everything would cost quadratic time and
+ * space.
+ */
 const maxRepeats = 16;
 
 type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues'>;
@@ -29,7 +32,7 @@ interface Placed {
   readonly at: Timestamp | undefined;
 }
 
-/** Places the records of a file in their tree. Of records with one name the first is read, and a cycle is cut. */
+/** Places the records of a file in their tree. Of records with the same name, the first is read. A cycle is cut. */
 export function growRecords(
   rules: Rules,
   pieces: readonly Piece[],
@@ -90,7 +93,7 @@ function entryPlace(record: JsonObject): Place {
   return { name: key, part: role === 'user' ? 'prompt' : role === 'assistant' ? 'answer' : role === 'tool' ? 'result' : 'lead' };
 }
 
-/** The record and its ancestors that are not placed yet, the root first. */
+/** The record and its ancestors that are not placed yet, root first. */
 function pathTo({ chosen, placed }: Growth, last: Placed): Placed[] {
   const path: Placed[] = [];
   const seen = new Set<Piece>();
@@ -107,7 +110,7 @@ function put(growth: Growth, one: Placed): void {
   const { piece, place, at } = one;
   const { name, part, others } = place;
   const parent = parentOf(growth, one);
-  // The project is asked only about the first record of a chain that it does not have.
+  // Looks up only the first record of a chain that the project does not contain.
   const stored = piece.range.start < context.resumeAt || (isStored(parent) && context.known.has(name));
   // Plain fields: a file has many records.
   const node: Mutable<TreeRecord> = { name, piece, part, parent, stored, at };

@@ -35,7 +35,7 @@ const maxNameLength = 400;
 /** Entries of the next record of a name are numbered from here. */
 const ofRepeat = 100_000;
 
-/** The functions of a format from its rules. `write` writes lines of entries; a format with an agent has its own. */
+/** The functions of a format from its rules. The default `write` writes lines of entries; a format whose agent can resume has its own. */
 export function fromRules<State>(rules: RecordRules<State>): FromRules {
   return {
     contentType: 'application/jsonl',
@@ -110,7 +110,7 @@ const scanWhole = ({ dialect }: Pick<RecordRules, 'dialect'>, file: Uint8Array):
 
 function planRecords<State>(rules: RecordRules<State>, context: PlanContext, scan: Scan): ImportPlan {
   const { pieces, isLazy } = scan;
-  // The facts of a session stand in its first records, and its title in the last.
+  // The first records contain the facts of a session, and the last records its title.
   const telling = isLazy && pieces.length > 2 * maxSampled ? [...pieces.slice(0, maxSampled), ...pieces.slice(-maxSampled)] : pieces;
   const about = rules.about(recordsIn(telling), context);
   const [sessionId, cwd, title, machine] = [about.sessionId, about.cwd, about.title, about.machine].map(
@@ -226,8 +226,8 @@ const callsOf = (drafts: readonly Draft[], of: Draft['kind']): readonly string[]
   drafts.flatMap(({ kind, toolCallId }) => (kind === of && toolCallId !== undefined ? [toolCallId] : []));
 
 /**
- * The delta up to and including the entry. Where its record has more entries, those up to it are written as lines of their own, with their
- * keys. @throws BAD_REQUEST where the delta has no such entry.
+ * The delta up to and including the entry. If its record has more entries, the entries up to it are written as separate lines with their keys.
+ * @throws BAD_REQUEST where the delta has no such entry.
  */
 function cutRecords<State>(rules: RecordRules<State>, delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { entries } = parseRecords(rules, delta);

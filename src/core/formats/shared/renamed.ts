@@ -7,7 +7,7 @@ interface Renaming {
   readonly to: string;
 }
 
-/** A plan of a format for an agent that shares its records with another one. */
+/** Adapts a plan for an agent whose records have the format of another agent. */
 export function renamed(plan: ImportPlan, { format, from, to }: Renaming): ImportPlan {
   const name = (text: string): string =>
     text === from || text.startsWith(`${from}@`) || text.startsWith(`${from}/`) ? to + text.slice(from.length) : text;

@@ -13,7 +13,7 @@ export const joinParts = (parts: readonly (string | null)[]): string => parts.fi
 export const partsMark = (parts: readonly (string | null)[]): readonly string[] =>
   parts.length > 0 ? [`${mark}${parts.map((part) => (part === null ? '*' : part.length)).join(',')}`] : [];
 
-/** The original list, with null for a part that is not text; undefined where the result was a plain text or was edited. */
+/** The original list, with null for a part that is not text; undefined if the result was a plain text or was edited. */
 export function textParts(entry: Pick<WritableEntry, 'text' | 'marks'>): readonly (string | null)[] | undefined {
   const text = entry.text ?? '';
   const given = entry.marks

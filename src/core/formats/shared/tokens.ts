@@ -1,4 +1,4 @@
-/** Stored beside every approximate count, so that a better counter can recognize its own counts. */
+/** Stored with every approximate count, so that a later, better counter can distinguish its own counts. */
 export const tokenizer = 'utf8-quarter-1';
 
 /**
@@ -7,5 +7,5 @@ export const tokenizer = 'utf8-quarter-1';
  */
 export const countTokens = (text: string): number => (Buffer.byteLength(text) + 3) >> 2;
 
-/** The tokens of an image, whatever its size, where the runtime recorded none. */
+/** The tokens of an image of any size, if the agent did not record them. */
 export const imageTokens = 1_500;

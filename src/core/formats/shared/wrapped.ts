@@ -1,5 +1,5 @@
-// Conversations of containers (documents and databases) as lines: a first line about the conversation, then one line for each record as the
-// container holds it. Formats of such conversations say what a record means; everything else is here.
+// Conversations of containers (documents and databases) as lines: a first line about the conversation, then one line for each record in the
+// container's own form. The formats of such conversations only define the meaning of a record; everything else is here.
 import { isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
 import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type ImportableFormat, type Lines, type ToolClasses } from '../format.js';
 import type { Part, TreeRecord } from './branches.js';
@@ -13,7 +13,7 @@ export interface Wrapped {
   /** Unique in the conversation, and the same in every state of the container. */
   readonly id: string;
   readonly record: JsonObject;
-  /** The id of the parent. Without it, the record follows the one before it. */
+  /** The id of the parent. Without it, the record follows the previous record. */
   readonly parent?: string | null | undefined;
   /** ISO 8601, or milliseconds since 1970. */
   readonly at?: unknown;
@@ -22,8 +22,8 @@ export interface Wrapped {
 const dialect: Dialect = { beginning: /\{"source":/g, isWhole: (record) => typeof record.source === 'string' && typeof record.in === 'string' };
 
 /**
- * The lines of a conversation. `about` names its title, folder, subagent (`agent`), and the call (`startedBy`) or session (`startedIn`) that
- * started it. Of a conversation that does not fit into memory, each `record` is a getter that reads it from the file.
+ * The lines of a conversation. `about` names its title, folder, subagent (`agent`), and the call (`startedBy`) or session (`startedIn`) that started
+ * it. For a conversation that does not fit into memory, each `record` is a getter that reads it from the file.
  */
 export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[], isLarge = false): Lines {
   const envelope = { source: formatId, in: session };
@@ -55,14 +55,14 @@ export function instant(value: unknown): Timestamp | undefined {
 }
 const latest = 8.64e15;
 
-/** What a format of wrapped records says. */
+/** The definition of a format of wrapped records. */
 export interface WrappedRules {
   readonly id: string;
   readonly about: AboutFormat;
-  /** The name of the agent in templates and principals. Undefined where `agent` names the tool of each conversation. */
+  /** The name of the agent in templates and principals. Undefined if `agent` names the tool of each conversation. */
   readonly template?: string;
   readonly part: (record: JsonObject) => Part;
-  /** Each record is a whole turn, with its prompt and its answers. */
+  /** True if each record is a whole turn, with its prompt and its answers. */
   readonly isTurn?: true;
   readonly entries: (record: JsonObject) => readonly Numbered[];
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
@@ -77,7 +77,7 @@ export interface WrappedRules {
 
 const recordIn = ({ record }: JsonObject): JsonObject | undefined => (isObject(record) ? record : undefined);
 
-/** A format of wrapped records. No agent resumes it, so it writes entries as lines of their own and holds every fact. */
+/** A format of wrapped records. No agent resumes it, so it writes entries as separate lines and keeps every fact. */
 export function wrappedFormat({
   id,
   about,

@@ -12,16 +12,17 @@ export interface ZipEntry {
   read(): Uint8Array;
 }
 
-/** No log of a person comes near it. A larger entry is refused. */
+/** The largest entry in bytes, far above any real log. A larger entry is refused. */
 const maxEntryBytes = 256 * 1024 ** 2;
-/** An entry that expands to no more is never a bomb. */
+/** An entry that expands to at most this many bytes is always accepted. */
 const alwaysAllowed = 16 * 1024 ** 2;
 const endMark = 0x06054b50;
 const entryMark = 0x02014b50;
 const endLength = 22;
 
 /**
- * The entries of an archive by its central directory: of several with one name the last counts. Undefined for another file.
+ * The entries of an archive by its central directory. Of several entries with the same name, the last counts. Undefined if the file is not an
+ * archive.
  * @throws CORRUPT if an entry, or all together, would expand beyond the limits.
  */
 export function zipEntries(file: FileBytes): ReadonlyMap<string, ZipEntry> | undefined {

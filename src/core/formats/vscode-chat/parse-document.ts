@@ -25,7 +25,7 @@ export const document: DocumentReader = {
     const { state, cut } = /^\s*\{"kind"/.test(text) ? replayed(text) : { state: parseJson(text), cut: [] };
     if (!isObject(state) || isDeep(state) || !Array.isArray(state.requests)) return undefined;
     const requests = objectsIn(state.requests);
-    // A request that is being answered is left for a later state.
+    // A request that is being answered is imported in a later state.
     const done = isOpen(requests.at(-1)) ? requests.slice(0, -1) : requests;
     const records = done.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameOf(done[at - 1] as JsonObject, at - 1), at));
     return [memberOf(state, [...cut, ...records])];
@@ -33,7 +33,7 @@ export const document: DocumentReader = {
   membersInFile(file) {
     const [first] = valuesInFile(file, (path) => path === 'requests');
     const state = first?.shell;
-    // A log of operations is one value in many lines.
+    // A log of operations forms one value from many lines.
     if (!isObject(state) || typeof state.kind === 'number') return undefined;
     const ranges = first?.lists.find(({ path }) => path === 'requests')?.items;
     if (!ranges) return undefined;
@@ -67,12 +67,12 @@ function memberOf(state: JsonObject, records: readonly Wrapped[], isLarge?: bool
 const nameOf = (request: JsonObject, at: number): string => stringAt(request, 'requestId') ?? `request-${at}`;
 const wrap = (record: JsonObject, parent: string | null, at: number): Wrapped => ({ id: nameOf(record, at), record, parent, at: record.timestamp });
 
-/** A request that was cut and comes again is read where it stands now. */
+/** A request that was cut and added again is read at its current position. */
 const unique = (records: readonly Wrapped[]): readonly Wrapped[] => [...new Map(records.map((record) => [record.id, record])).values()];
 
 const maxOperations = 100_000;
 
-/** The state after all operations, and the requests that they cut, each with its parent: the only place where a removed turn still is. */
+/** The state after all operations, and the requests that they cut, each with its parent. Only the log still contains removed turns. */
 function replayed(text: string): { readonly state: Json | undefined; readonly cut: readonly Wrapped[] } {
   let state: Json | undefined;
   const cut: Wrapped[] = [];
@@ -109,7 +109,7 @@ function applied(value: Json | undefined, { kind, v, i }: JsonObject): Json | un
   return [...kept, ...(Array.isArray(v) ? v : v === undefined ? [] : [v])];
 }
 
-/** The value with a change at the path. Parts that do not exist are made. */
+/** The value with a change at the path. Missing parts are created. */
 function changed(value: Json | undefined, [key, ...rest]: readonly Json[], change: (value: Json | undefined) => Json | undefined): Json {
   if (Array.isArray(value)) {
     const at = typeof key === 'number' && key >= 0 && key <= value.length ? key : value.length;

@@ -79,7 +79,7 @@ function roundDrafts(round: JsonObject, results: JsonObject, messageId: string):
   ];
 }
 
-/** A result is a text, or a tree of nodes that holds texts. */
+/** A result is a text, or a tree of nodes with texts. */
 function toolText(value: Json | undefined): string {
   if (typeof value === 'string') return value;
   if (!isObject(value) || !isObject(value.node)) return textIn(value);
@@ -94,7 +94,7 @@ function toolText(value: Json | undefined): string {
 }
 const deepestNode = 200;
 
-/** The parts on the screen, where the rounds were not recorded. */
+/** The parts on the screen, if the rounds were not recorded. */
 function responseDrafts(request: JsonObject, id: string): readonly Told[] {
   const drafts: Draft[] = [];
   for (const part of objectsIn(request.response)) {
@@ -125,7 +125,7 @@ function invocationDrafts(part: JsonObject): readonly Draft[] {
   return part.isComplete === false ? [call] : [call, answered(id, text, { toolName: name, ...(isError && { isError }) })];
 }
 
-/** Newer files name the counts of the whole request. They stand with its first answer where it was one call. */
+/** Newer files contain the counts of the whole request. If the request was a single call, its first answer gets them. */
 function withCounts(drafts: readonly Told[], request: JsonObject, metadata: Json | undefined): readonly Told[] {
   const counts = [request.usage, isObject(metadata) ? metadata.usage : undefined].find(isObject);
   const usage = usageIn(
