@@ -45,15 +45,15 @@ export function openCaches(objects: string, newName: () => string, place: Place,
     place.require();
     return join(makeFolderInside(root, folder), name);
   };
-  const remove = (path: string): void => void orNothing(() => removeInside(root, path));
+  const remove = (path: string): void => void unlessRefused(() => removeInside(root, path));
   return {
     read: (hash, size) => readSound(objects, hash, size) ?? (behind === undefined ? undefined : readSound(behind, hash, size)),
     write(hash, bytes) {
       const file = fileOf(hash);
-      if (orNothing(() => statInside(root, file))?.size === bytes.length) return;
-      const part = orNothing(() => beside(`${hash.toString('hex')}.${newName()}`));
+      if (unlessRefused(() => statInside(root, file))?.size === bytes.length) return;
+      const part = unlessRefused(() => beside(`${hash.toString('hex')}.${newName()}`));
       if (part === undefined) return;
-      const isWritten = orNothing(() => {
+      const isWritten = unlessRefused(() => {
         writeFileSync(part, bytes, { mode: 0o600, flag: 'wx' });
         renameSync(part, file);
         return true;
@@ -78,15 +78,15 @@ export function openCaches(objects: string, newName: () => string, place: Place,
     },
     *writeParts(parts) {
       const hasher = blake3Parts();
-      const part = orNothing(() => beside(`${newName()}.part`));
-      const file = part === undefined ? undefined : orNothing(() => openSync(part, 'wx', 0o600));
+      const part = unlessRefused(() => beside(`${newName()}.part`));
+      const file = part === undefined ? undefined : unlessRefused(() => openSync(part, 'wx', 0o600));
       let size = 0;
       let isWritten = file !== undefined;
       try {
         for (const some of gathered(parts)) {
           hasher.add(some);
           size += some.length;
-          isWritten &&= orNothing(() => writeFully(file as number, some)) !== undefined;
+          isWritten &&= unlessRefused(() => writeFully(file as number, some)) !== undefined;
           yield;
         }
       } finally {
@@ -94,7 +94,7 @@ export function openCaches(objects: string, newName: () => string, place: Place,
         if (!isWritten && part !== undefined) remove(part);
       }
       const hash = hasher.hash();
-      if (isWritten && part !== undefined && orNothing(() => renameSync(part, fileOf(hash)) ?? true) === undefined) remove(part);
+      if (isWritten && part !== undefined && unlessRefused(() => renameSync(part, fileOf(hash)) ?? true) === undefined) remove(part);
       return { hash, size };
     },
     drop: (name) =>
@@ -127,7 +127,7 @@ export function openCaches(objects: string, newName: () => string, place: Place,
 }
 
 function readSound(objects: string, hash: Buffer, size: number): Uint8Array | undefined {
-  return orNothing(() => {
+  return unlessRefused(() => {
     const bytes = readInside(dirname(objects), join(objects, 'snapshots', hash.toString('hex')), { limit: size });
     return blake3Of(bytes).equals(hash) ? bytes : undefined;
   });
@@ -159,7 +159,7 @@ function writeFully(fd: number, bytes: Uint8Array): true {
 }
 
 /** The result of `work`; undefined if the file system refuses. Without the cache, reading is only slower. */
-function orNothing<T>(work: () => T): T | undefined {
+function unlessRefused<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {

@@ -11,7 +11,7 @@ const ending = '.pack';
 /** Stemma reads and deletes only packs with such names, whatever the database says. */
 const packName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.pack$/;
 /** Appended bytes after which writing to the disk starts in the background, so that the final sync is short. */
-const broughtAtOnce = 2 * 1024 * 1024;
+const backgroundSyncBytes = 2 * 1024 * 1024;
 /** Packs that are open for reading at a time. */
 const maxReaders = 64;
 
@@ -53,9 +53,9 @@ interface OpenPack {
   readonly file: string;
   readonly fd: number;
   /** A second handle for syncing in the background. Its errors are ignored, because the final sync reports them again. */
-  readonly bringer: number;
+  readonly syncFd: number;
   size: number;
-  brought: number;
+  syncedUpTo: number;
 }
 
 /**
@@ -80,7 +80,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     fsyncSync(folderFd);
     closeSync(folderFd);
     const { rowId } = db.run('INSERT INTO pack (file, createdAt) VALUES (?, ?)', file, now());
-    return { no: rowId, file, fd, bringer: openInside(root, path, { mode: 'readWrite' }).fd, size: 0, brought: 0 };
+    return { no: rowId, file, fd, syncFd: openInside(root, path, { mode: 'readWrite' }).fd, size: 0, syncedUpTo: 0 };
   };
 
   const sync = (): void => {
@@ -102,9 +102,9 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     current = undefined;
   };
 
-  const closePack = ({ fd, bringer }: OpenPack): void => {
+  const closePack = ({ fd, syncFd }: OpenPack): void => {
     closeSync(fd);
-    closeSync(bringer);
+    closeSync(syncFd);
   };
 
   const fileOf = (no: number): string | undefined => {
@@ -168,9 +168,9 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
         const { size: start } = pack;
         for (let done = 0; done < bytes.length; ) done += writeSync(pack.fd, bytes, done, bytes.length - done, start + done);
         pack.size += bytes.length;
-        if (pack.size - pack.brought >= broughtAtOnce) {
-          pack.brought = pack.size;
-          fdatasync(pack.bringer, ignoreResult);
+        if (pack.size - pack.syncedUpTo >= backgroundSyncBytes) {
+          pack.syncedUpTo = pack.size;
+          fdatasync(pack.syncFd, ignoreResult);
         }
         unsynced = true;
         return { pack: pack.no, start };

@@ -18,14 +18,14 @@ interface TidyOptions {
 /** Rewrites blocks and packs that contain mostly garbage. */
 export function* tidy(shelf: Shelf, { shrink = true, thorough = false }: TidyOptions = {}): Generator<undefined, void> {
   const share = thorough ? 1 : worthKeeping;
-  while (looseBlocks(shelf, share)) yield;
+  while (emptySparseBlocks(shelf, share)) yield;
   for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no, share)) yield;
   shelf.packs.sweepFiles();
   if (shrink && shelf.db.shrink(thorough ? Number.POSITIVE_INFINITY : progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
 }
 
 /** Moves the remaining objects out of a few sparse blocks. True if there may be more such blocks. */
-function looseBlocks(shelf: Shelf, share: number): boolean {
+function emptySparseBlocks(shelf: Shelf, share: number): boolean {
   const { db } = shelf;
   return db.transaction(() => {
     const sparse = db.all<{ no: number }>(
@@ -33,12 +33,12 @@ function looseBlocks(shelf: Shelf, share: number): boolean {
         GROUP BY b.no HAVING IFNULL(SUM(a.size), 0) < b.size * ${share} LIMIT 64`,
       shelf.project,
     );
-    return sparse.filter(({ no }) => loosen(shelf, no)).length > 0;
+    return sparse.filter(({ no }) => emptyBlock(shelf, no)).length > 0;
   });
 }
 
 /** Returns false for a damaged block: it stays, so that a check can report it. */
-function loosen(shelf: Shelf, block: number): boolean {
+function emptyBlock(shelf: Shelf, block: number): boolean {
   const { db } = shelf;
   const objects = db.all<{ no: ArtifactNo }>('SELECT no FROM artifact WHERE block = ?', block);
   const contents = unlessDamaged(() => objects.map(({ no }) => ({ no, bytes: read(shelf, no) })));

@@ -19,7 +19,7 @@ const scanAfter = 64;
 const progress = 'rest';
 
 /** Whether enough commits are new to scan them for results worth caching. */
-export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - looked(chain) >= scanAfter;
+export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - scannedUpTo(chain) >= scanAfter;
 
 /**
  * Caches walk results at intervals along long chains (C23), so that reading a later commit or a fork starts from there.
@@ -46,7 +46,7 @@ const placesToRest = (chain: Chain, limits: RestLimits): CommitSeq[] =>
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0
                 AND CAST(log2(contextTokens) AS INTEGER) > IFNULL(CAST(log2(contextTokens - tokenCount) AS INTEGER), 0)))
         ORDER BY seq`,
-      looked(chain),
+      scannedUpTo(chain),
       chain.project,
       limits.commits,
       limits.tokens,
@@ -71,7 +71,7 @@ function* keepAt(chain: Chain, seq: CommitSeq, limits: RestLimits): Generator<un
 const lastCommit = (chain: Chain): number =>
   chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', chain.project)?.seq ?? 0;
 
-const looked = (chain: Chain): number =>
+const scannedUpTo = (chain: Chain): number =>
   chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, progress)?.value ?? 0;
 
 const setLooked = (chain: Chain, seq: number): void =>

@@ -151,7 +151,7 @@ export function openFile(located: Located, { upTo, held = usuallyHeld, hash }: O
   try {
     const { mtimeMs } = stat;
     const size = Math.min(stat.size, upTo ?? stat.size);
-    const hashes = beginnings(size, hash);
+    const hashes = prefixHashes(size, hash);
     const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size, hashes.pass);
     const wholeTo = (end: number): Uint8Array => {
       if (end > limits.whole) throw new Unreadable(`it has ${end} bytes; in its format, the limit is ${limits.whole}`);
@@ -182,7 +182,7 @@ export function openFile(located: Located, { upTo, held = usuallyHeld, hash }: O
 
 /** A conversation that was read from another file, as an open file. */
 export function fileOf(bytes: FileBytes): OpenFile {
-  const hashes = beginnings(bytes.length, undefined);
+  const hashes = prefixHashes(bytes.length, undefined);
   return {
     modifiedAt: 0,
     bytes,
@@ -201,7 +201,7 @@ export function fileOf(bytes: FileBytes): OpenFile {
  * Hashes the first bytes of a file, up to any offset. Bytes that a caller reads in order are hashed on the way. For the rest, only the bytes
  * after the last hash are read.
  */
-function beginnings(size: number, whole: Buffer | undefined) {
+function prefixHashes(size: number, whole: Buffer | undefined) {
   const known = new Map<number, Buffer>(whole && [[size, whole]]);
   let hasher = blake3Parts();
   let at = whole ? size : 0;

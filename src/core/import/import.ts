@@ -161,14 +161,14 @@ export function importHolding(
 function unchanged(chain: Chain, file: Located, beside: readonly string[]): FileResult | undefined {
   for (const path of [file.path, ...beside]) {
     const before = latestSource(chain, path);
-    if (!before || !isStill({ root: file.root === file.path ? path : file.root, path }, before)) return undefined;
+    if (!before || !isUnchanged({ root: file.root === file.path ? path : file.root, path }, before)) return undefined;
   }
   const members = latestUnder(chain, membersOf(file.path));
   return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
 }
 
 /** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
-function isStill(located: Located, { size, hash }: SourceRow): boolean {
+function isUnchanged(located: Located, { size, hash }: SourceRow): boolean {
   let file: OpenFile | undefined;
   try {
     file = openFile(located, { held: 0 });
@@ -285,7 +285,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   // A source with lost commits or objects is imported from its beginning.
   const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
   const version = chain.db.version();
-  const { known, isStillTrue } = askedRecords(chain);
+  const { known, isStillTrue } = trackedRecords(chain);
   const context: PlanContext = {
     path,
     ...(scan && { scan }),
@@ -360,7 +360,7 @@ const recordsOfOthers = (chain: Chain, { sessionId }: SourceRow): KnownRecords =
 });
 
 /** The records that the project contains. `isStillTrue` tells whether the records that a plan found missing are still missing. */
-function askedRecords(chain: Chain): { readonly known: KnownRecords; readonly isStillTrue: () => boolean } {
+function trackedRecords(chain: Chain): { readonly known: KnownRecords; readonly isStillTrue: () => boolean } {
   const { has } = knownRecords(chain);
   const unknown: string[] = [];
   const ask = (record: string): boolean => {

@@ -223,23 +223,23 @@ function withAdvice(chain: Chain, problem: Problem, lost: readonly DamagedArtifa
   if (problem.kind === 'row')
     return {
       ...problem,
-      message: `${problem.message}. No backup and no imported file has it. It stays as it is and is reported until it is written again${lostWith(chain, problem.id)}`,
+      message: `${problem.message}. No backup and no imported file has it. It stays as it is and is reported until it is written again${lostContentOf(chain, problem.id)}`,
     };
   const artifact = problem.kind === 'artifact' ? lost.find(({ ref }) => ref === problem.id) : undefined;
-  return artifact ? { ...problem, message: `it is lost, and with it ${whatNeeds(chain, artifact.no)}` } : problem;
+  return artifact ? { ...problem, message: `it is lost, and with it ${dependentsOf(chain, artifact.no)}` } : problem;
 }
 
 /** The content that is lost if the changed row is that of an object. `row` is the name of any row. */
-function lostWith(chain: Chain, row: string): string {
+function lostContentOf(chain: Chain, row: string): string {
   const [, no] = /^artifact (\d+)$/.exec(row) ?? [];
   if (no === undefined || orUndefined(() => chain.artifacts.read(Number(no) as ArtifactNo)) !== undefined) return '';
-  return `. Lost with it: ${whatNeeds(chain, Number(no) as ArtifactNo)}`;
+  return `. Lost with it: ${dependentsOf(chain, Number(no) as ArtifactNo)}`;
 }
 
 const maxNamed = 20;
 
 /** The commits and files that need an object, by name. */
-function whatNeeds(chain: Chain, no: ArtifactNo): string {
+function dependentsOf(chain: Chain, no: ArtifactNo): string {
   const commits = chain.db.all<{ id: ContextId }>('SELECT id FROM context WHERE artifact = ? AND project = ?', no, chain.project);
   const files = chain.db.all<{ path: string }>(
     "SELECT DISTINCT s.path FROM source s, json_each(s.pieces) piece WHERE s.project = ? AND json_extract(piece.value, '$[0]') = ?",

@@ -174,9 +174,9 @@ export function createEngine(options: EngineOptions): Engine {
     },
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
     recent: () => recentProjects(recentFile),
-    home: () => made(historiesIn(options.dataDir).dir, () => engine.create(historiesIn(options.dataDir))),
+    home: () => ensureProject(historiesIn(options.dataDir).dir, () => engine.create(historiesIn(options.dataDir))),
     sample: () =>
-      made(join(options.dataDir, 'Sample.stemma'), (dir) => {
+      ensureProject(join(options.dataDir, 'Sample.stemma'), (dir) => {
         const project = engine.create({ dir, name: 'Sample' });
         for (const _ of importPaths(project.chain, { paths: [options.sampleDir] }));
         return project;
@@ -249,7 +249,7 @@ export function createSession(engine: Engine, caller: Caller = 'script'): Sessio
   };
 }
 
-function made(dir: string, make: (dir: string) => Project): string {
+function ensureProject(dir: string, make: (dir: string) => Project): string {
   return isProject(dir) ? dir : make(dir).dir;
 }
 

@@ -70,7 +70,7 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, on
     await fetchObjects(work, hub, onDemand ? items.filter(isForLists) : items);
     await expectObjects(work, hub, items);
     chain.db.transaction(() => {
-      takeAll(work, items);
+      storeItems(work, items);
       known.setPulled(page.seq);
     });
     if (page.isLast) break;
@@ -82,10 +82,10 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, on
 const newest = (items: readonly Item[]): Item[] => [...new Map(items.map((item) => [`${item.kind} ${item.key}`, item])).values()];
 
 /** Stores items. Retries an item after the others if it refers to a later one, as a changed row may do. */
-function takeAll(work: Pull, items: readonly Item[]): void {
+function storeItems(work: Pull, items: readonly Item[]): void {
   for (let left = items; left.length > 0; ) {
     const refused = left.flatMap((item) => {
-      const reason = take(work, item);
+      const reason = storeItem(work, item);
       return reason === undefined ? [] : [{ item, reason }];
     });
     if (refused.length === left.length)
@@ -137,7 +137,7 @@ async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: rea
 }
 
 /** Stores one item. Returns the reason if that is impossible. */
-function take(work: Pull, item: Item): string | undefined {
+function storeItem(work: Pull, item: Item): string | undefined {
   const { known, places, total } = work;
   const rule = ruleOf(item.kind);
   if (!rule) return 'This version of Stemma does not know the kind. Update Stemma.';

@@ -143,7 +143,7 @@ function askFor(chain: Chain, before: TicketRecord, after: TicketRecord, by: str
       by,
       move,
     });
-  for (const ready of madeReady(chain, after))
+  for (const ready of newlyReady(chain, after))
     ask(chain, ready.no, {
       who: ready.assignee,
       task: 'work',
@@ -153,7 +153,7 @@ function askFor(chain: Chain, before: TicketRecord, after: TicketRecord, by: str
 }
 
 /** Open tickets whose last open dependency was this one. */
-function madeReady(chain: Chain, closed: TicketRecord): TicketRecord[] {
+function newlyReady(chain: Chain, closed: TicketRecord): TicketRecord[] {
   return chain.db
     .all<{ no: number }>(
       `SELECT t.no FROM ticketDependency d JOIN ticket t ON t.no = d.ticket

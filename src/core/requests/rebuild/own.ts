@@ -207,7 +207,8 @@ export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: 
     const question = questionOf(chain, row, messagesOf);
     const replies = repliesIn(chain, commit);
     return (JSON.parse(row.calls) as OwnCall[]).map((call, number): RequestRow => {
-      const { isSame, problem } = typeof question === 'string' ? { isSame: false, problem: question } : held(chain, question, call, replies);
+      const { isSame, problem } =
+        typeof question === 'string' ? { isSame: false, problem: question } : compareWithStored(chain, question, call, replies);
       return {
         requestId: ownId(commit.id, number),
         at: timestampOf(call.at),
@@ -254,7 +255,7 @@ export function getOwn(
   const run = ownRunOf(chain, row, messagesOf);
   const call = run?.calls[number];
   if (!run || !call) throw notFound(requestId, `Stemma made no call ${number} for ${commit}`);
-  const { body, digest, isSame, problem } = held(chain, run.question, call, repliesIn(chain, row));
+  const { body, digest, isSame, problem } = compareWithStored(chain, run.question, call, repliesIn(chain, row));
   return {
     requestId,
     provider: wordsOf[run.question.wire].provider,
@@ -269,7 +270,7 @@ export function getOwn(
 }
 
 /** Compares a rebuilt call with its stored digests. */
-function held(chain: Chain, question: OwnQuestion, call: OwnCall, replies: readonly WritableEntry[]) {
+function compareWithStored(chain: Chain, question: OwnQuestion, call: OwnCall, replies: readonly WritableEntry[]) {
   const body = ownBody(chain, question, replies.slice(0, call.replies));
   const { digest, messages } = printOf(question.wire, body);
   const isSame = digest === call.digest;
