@@ -115,7 +115,7 @@ test('commits dropped on each other are compared, calls field by field, samples 
   await page.getByRole('combobox', { name: /^Tool calls/ }).selectOption('stop');
   await page.getByRole('spinbutton', { name: 'Samples' }).fill('2');
   await page.getByRole('button', { name: 'Run 2 samples' }).click();
-  await expect(page.getByRole('article', { name: 'Reply 2' })).toContainText('the call stays open');
+  await expect(page.getByRole('article', { name: 'Reply 2' })).toContainText('The call stays open');
   await page.getByRole('article', { name: 'Reply 1' }).getByRole('button', { name: 'Compare' }).click();
   const call = page.getByRole('article', { name: 'Call of Read, field by field' });
   await expect(call).toContainText('file_path');
