@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
 import { hookCommandIn, hookEvents, withHooks, withoutHooks } from '../../src/main/cli/hook-settings.js';
+import { runs } from '../support/properties.js';
 
 const command = 'stemma hook --project /work/shop.stemma';
 const entry = (of: string) => ({ hooks: [{ type: 'command', command: of, timeout: 10 }] });
@@ -56,7 +57,7 @@ describe('hooks in the settings of an agent', () => {
         expect(withHooks(installed, command)).toBe(installed);
         expect(read(withoutHooks(installed))).toEqual(read(text));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

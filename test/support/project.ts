@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Chain } from '../../src/core/chain/index.js';
-import { createProject, type Project } from '../../src/core/project/index.js';
+import { makeFolder } from '../../src/core/project/folder.js';
+import { openProject, type Project } from '../../src/core/project/index.js';
+import { openDatabase } from '../../src/core/store/index.js';
 import type { TrustedProjects } from '../../src/core/trust/index.js';
 
 /** A temporary folder of a test. */
@@ -32,9 +34,24 @@ export function heldClock(at = Date.parse('2026-01-01T00:00:00.000Z')): HeldCloc
   return clock;
 }
 
+let fresh: Buffer | undefined;
+
+/** The bytes of a new database. Creating its tables takes longer than most tests, so the tests of a worker create them once. */
+function newDatabase(): Buffer {
+  if (fresh !== undefined) return fresh;
+  const dir = mkdtempSync(join(tmpdir(), 'stemma-test-'));
+  const file = join(dir, 'new.db');
+  openDatabase(file).close();
+  fresh = readFileSync(file);
+  rmSync(dir, { recursive: true });
+  return fresh;
+}
+
 /** An empty temporary project, closed at the end of the test. */
 export function emptyProject(clock: () => number = heldClock()): Project {
-  const project = createProject({ dir: join(scratch(), 'test') }, clock);
+  const dir = makeFolder({ dir: join(scratch(), 'test') }, clock);
+  writeFileSync(join(dir, 'stemma.db'), newDatabase(), { mode: 0o600 });
+  const project = openProject(dir, clock);
   onTestFinished(() => project.close());
   return project;
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { addCard, appendToBox, batchCards, boxCards, createBox, deleteCard, getBox, putProfile, replaceBox } from '../../../src/core/cards/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { pack } from '../../../src/core/handover/index.js';
+import { runs } from '../../support/properties.js';
 import { text, world } from '../handover/world.js';
 import { secondProject } from './projects.js';
 
@@ -137,6 +138,6 @@ test('[B5, B7, B10, B11, H3] random steps keep order, first occurrences and isol
       compare(chains[0], models[0]);
       compare(chains[1], models[1]);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { ImportableFormat, ImportPlan } from '../../../src/core/formats/index.js';
+import { runs } from '../../support/properties.js';
 
 /** Plans a file of which nothing is known, and checks that each of its bytes is in one commit or in the side data. */
 export function plannedWhole(format: ImportableFormat, file: Uint8Array): ImportPlan {
@@ -28,6 +29,6 @@ export function survivesAnyBytes(format: ImportableFormat, source: Uint8Array, c
       const { settled, resting } = format.progress?.(file, 'turn_boundary') ?? { settled: 0, resting: 0 };
       expect(settled <= resting && resting <= file.length).toBe(true);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 }

@@ -10,6 +10,7 @@ import { type Ranking, rank } from '../../../src/core/search/ranking.js';
 import { patternsOf, phrasesOf, snippetOf } from '../../../src/core/search/words.js';
 import { answer, call, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
+import { runs } from '../../support/properties.js';
 
 const say = (chain: Chain, uuid: string, text: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}) =>
   checkpoint(chain, {
@@ -125,7 +126,7 @@ test('ASCII words are marked at the same places as words of other scripts', () =
       // One separate letter that is not ASCII makes the text take the other path.
       expect(snippetOf(`${text} !`, patterns).matches).toEqual(snippetOf(`${text} é`, patterns).matches);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 

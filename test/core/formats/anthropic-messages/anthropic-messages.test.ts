@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../../src/core/base/index.js';
 import { anthropicMessages, claudeCode, wireMessages } from '../../../../src/core/formats/index.js';
+import { runs } from '../../../support/properties.js';
 import { assistant, fileOf, type Line, reminder, result, system, use, user } from '../claude-code/records.js';
 import { conversations, facts } from '../conversations.js';
 
@@ -131,7 +132,7 @@ describe('the document', () => {
         expect(problems).toEqual([]);
         expect(facts(read)).toEqual(JSON.parse(JSON.stringify(facts(entries))));
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
 import { cardbox } from '../../../../src/core/formats/index.js';
+import { runs } from '../../../support/properties.js';
 import { conversations, facts } from '../conversations.js';
 
 const options = { newId: randomUUID, now: '2026-01-01T00:00:00.000Z' as Timestamp };
@@ -18,7 +19,7 @@ test('entries written as cards are read back', () => {
       expect(problems).toEqual([]);
       expect(facts(read)).toEqual(facts(entries));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -35,7 +36,7 @@ test('[F12] cards keep the keys of entries from any runtime', () => {
       expect(once.map((entry) => entry.key)).toEqual(keyed.map((entry) => entry.key));
       expect(cardbox.parse(cardbox.write(once, options)).entries.map((entry) => entry.key)).toEqual(keyed.map((entry) => entry.key));
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { claudeCode, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
+import { runs } from '../../../support/properties.js';
 import {
   assistant,
   boundary,
@@ -249,7 +250,7 @@ describe('any file', () => {
         const file = damaged(fileOf(...lines), acts);
         checkPlan(file, plan(file, { granularity }));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -266,7 +267,7 @@ describe('any file', () => {
         for (const { parent } of second.commits) if (parent && 'record' in parent) expect(held.has(parent.record)).toBe(true);
         for (const uuid of second.commits.flatMap(({ records }) => records)) if (!uuid.startsWith('call:')) expect(held.has(uuid)).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -299,7 +300,7 @@ describe('any file', () => {
         const whole = Buffer.from(claudeCode.concat(deltas)).toString();
         expect(whole.endsWith('\n') ? whole : `${whole}\n`).toBe(Buffer.from(file).toString());
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

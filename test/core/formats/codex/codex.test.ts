@@ -13,6 +13,7 @@ import { detect, foundSessions, listSources } from '../../../../src/core/import/
 import { codexLine, codexTurn } from '../../../support/codex-lines.js';
 import { bytesOfFile, importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
+import { runs } from '../../../support/properties.js';
 import { root } from '../../../support/source.js';
 import { plannedWhole, survivesAnyBytes } from '../each-byte.js';
 
@@ -109,7 +110,7 @@ describe('a session', () => {
         expect(ends(chain)).toEqual(ends(direct));
         expect(blake3Of(bytesOfFile(chain, path))).toEqual(blake3Of(whole));
       }),
-      { numRuns: 20, examples: [[[endOf('thread_rolled_back')]], [[endOf('thread_rolled_back') - 1]], [[endOf('compacted')]]] },
+      { numRuns: runs(20), examples: [[[endOf('thread_rolled_back')]], [[endOf('thread_rolled_back') - 1]], [[endOf('compacted')]]] },
     );
   });
 
@@ -143,7 +144,7 @@ describe('broken sessions', () => {
       fc.property(fc.shuffledSubarray([...lines.keys(), ...lines.keys()]), (order) =>
         keysDiffer(plannedWhole(codex, Buffer.from(order.map((at) => lines[at]).join('')))),
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 

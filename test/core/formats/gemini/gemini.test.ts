@@ -10,6 +10,7 @@ import { gemini } from '../../../../src/core/formats/gemini/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
 import { bytesOfFile, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
+import { runs } from '../../../support/properties.js';
 import { root } from '../../../support/source.js';
 import { plannedWhole, survivesAnyBytes } from '../each-byte.js';
 
@@ -117,7 +118,7 @@ describe('the tour', () => {
         expect(ends(chain)).toEqual(ends(direct));
         expect(blake3Of(bytesOfFile(chain, path))).toEqual(blake3Of(whole));
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 

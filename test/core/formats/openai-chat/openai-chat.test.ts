@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
 import { openaiChat } from '../../../../src/core/formats/index.js';
+import { runs } from '../../../support/properties.js';
 import { conversations, facts } from '../conversations.js';
 
 const options = { newId: () => 'id', now: '2026-01-01T00:00:00.000Z' as Timestamp };
@@ -49,7 +50,7 @@ test('written entries are read back', () => {
       expect(problems).toEqual([]);
       expect(facts(read)).toEqual(JSON.parse(JSON.stringify(facts(entries))));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

@@ -14,6 +14,7 @@ import { detect, foundSessions, foundSources, listSources } from '../../../../sr
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
 import { emptyChain, scratch } from '../../../support/project.js';
+import { runs } from '../../../support/properties.js';
 
 function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): string {
   const path = join(scratch(), 'opencode.db');
@@ -292,7 +293,7 @@ describe('bad input', () => {
           exportContext(chain, { id, format: 'opencode-v1', dryRun: true });
         }
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   });
 
@@ -321,7 +322,7 @@ describe('bad input', () => {
         const result = importInto(emptyChain(), damaged);
         expect(result.sessions + result.skipped.length).toBeGreaterThan(0);
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 

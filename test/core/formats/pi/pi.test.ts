@@ -11,6 +11,7 @@ import { detect, foundSessions, foundSources, listSources } from '../../../../sr
 import { hasAgent, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
+import { runs } from '../../../support/properties.js';
 import { root } from '../../../support/source.js';
 import { survivesAnyBytes } from '../each-byte.js';
 
@@ -91,7 +92,7 @@ describe('the tour', () => {
         expect(new Set(ends(chain))).toEqual(new Set(ends(direct)));
         expect(blake3Of(bytesOfSource(chain, listSources(chain)[0]?.sourceId ?? ''))).toEqual(blake3Of(whole));
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   });
 });
@@ -154,7 +155,7 @@ describe('exports', () => {
         const result = importInto(again, path);
         expect(said(again, result.tips.at(-1) as ContextId)).toEqual(said(chain, cut.id));
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 
