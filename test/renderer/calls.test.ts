@@ -2,6 +2,7 @@ import './page.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { EntryKey } from '../../src/core/base/index.js';
 import type { UsageCall, UsageFiller, UsageSeries } from '../../src/core/contract/index.js';
 import { partKinds } from '../../src/core/contract/usage.js';
 import { colorOf, shares } from '../../src/renderer/parts/kinds.js';
@@ -89,8 +90,8 @@ test('[N8] the layers of the chart add up to the counted total', () => {
     kinds: ['user', 'tool_call', 'tool_result'],
     basis: 'calibrated',
     calls: [
-      { requestId: 'a', counted: 1_000, limit: 2_000, parts: [100, 200, 300], notRecorded: null },
-      { requestId: 'b', counted: null, limit: null, parts: [1, 2, 3], notRecorded: null, cut: true },
+      { requestId: 'a', replyKey: 'k' as EntryKey, counted: 1_000, limit: 2_000, parts: [100, 200, 300], notRecorded: null },
+      { requestId: 'b', replyKey: 'k' as EntryKey, counted: null, limit: null, parts: [1, 2, 3], notRecorded: null, cut: true },
     ],
   };
   const { tokens, heights, limit, cuts } = stackOf(series);
@@ -112,7 +113,14 @@ test('[W56] the chart has the layers and colors of every other bar, in light and
 });
 
 test('[W56] the limit line stands at the window of the last model', () => {
-  const called = (limit: number | null): UsageSeries['calls'][number] => ({ requestId: 'r', counted: 1, limit, parts: [], notRecorded: null });
+  const called = (limit: number | null): UsageSeries['calls'][number] => ({
+    requestId: 'r',
+    replyKey: 'k' as EntryKey,
+    counted: 1,
+    limit,
+    parts: [],
+    notRecorded: null,
+  });
   const limitOf = (...limits: (number | null)[]): number | null => stackOf({ kinds: [], basis: 'counted', calls: limits.map(called) }).limit;
   expect([limitOf(200_000, 1_000_000), limitOf(200_000, null), limitOf(null)]).toEqual([1_000_000, 200_000, null]);
   expect(topOf(80_000, 200_000)).toBeGreaterThan(200_000);

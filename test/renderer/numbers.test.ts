@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bytes, compact, day, duration, excerpt, firstLine, money, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
+import { bytes, compact, day, duration, excerpt, firstLine, money, percent, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
 
 test('[N6] money has its currency, more digits where it is small, and the sign of a lower bound', () => {
   const shown = [0, 0.0042, 0.038, 0.5, 12.345].map((amount) => money({ amount, currency: 'USD' }));
@@ -20,6 +20,15 @@ describe('numbers as text', () => {
     [999_500, '1M'],
     [1_234_567, '1.23M'],
   ])('%d is %s', (n, said) => expect(compact(n)).toBe(said));
+
+  test.each([
+    [0, '0%'],
+    [0.004, '< 1%'],
+    [0.31, '31%'],
+    [0.994, '99%'],
+    [0.999, '> 99%'],
+    [1, '100%'],
+  ])('a share of %d is %s', (share, said) => expect(percent(share)).toBe(said));
 
   test('token counts are marked as estimates', () => expect(tokens(12_400)).toBe('≈ 12.4k tok'));
 

@@ -38,6 +38,8 @@ export const usageSeries = z.object({
   calls: z.array(
     z.object({
       requestId: name,
+      /** The first entry of the reply. */
+      replyKey: entryKey,
       counted: count.nullable(),
       limit: count.nullable(),
       /** Tokens by kind; with `notRecorded` they add up to `counted`. */

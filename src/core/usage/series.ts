@@ -64,6 +64,7 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
       const parts = sizes.map((size) => Math.floor(size * scale));
       return {
         requestId: idOf(call),
+        replyKey: call.key,
         counted,
         limit: limitOf(chain, call.model, counted),
         parts,

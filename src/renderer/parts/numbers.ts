@@ -19,8 +19,11 @@ export const exact = (n: number): string => thousands.format(n);
 /** A number with its noun: "1 turn", "2 turns". */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
 
-/** A share from 0 to 1 as a percentage. A small share is "< 1%", not "0%". */
-export const percent = (share: number): string => (share > 0 && share < 0.005 ? '< 1%' : `${Math.round(share * 100)}%`);
+/** A share from 0 to 1 as a percentage. A small share is "< 1%", not "0%", and nearly all is "> 99%", not "100%". */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.005) return '< 1%';
+  return share >= 0.995 && share < 1 ? '> 99%' : `${Math.round(share * 100)}%`;
+}
 
 /** A price with its currency: $9.38, and more digits below a cent. `≥` marks a lower bound. */
 export function money({ amount, currency, atLeast }: { readonly amount: number; readonly currency: string; readonly atLeast?: true }): string {

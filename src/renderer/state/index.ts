@@ -45,6 +45,7 @@ export { jumpTo, openHit, useHit, useReading } from './reading';
 export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
+export { useSeries } from './series';
 export { type SessionList, useSessionList } from './sessions';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export {

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { outlineRows, tips } from '../../../src/core/chain/index.js';
+import { entries, outlineRows, tips } from '../../../src/core/chain/index.js';
 import { loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
@@ -50,6 +50,8 @@ test('[N8] the series divides the counted total of each call', () => {
   expect(calls.map(({ counted }) => counted)).toEqual([1_000, 1_500, 2_000]);
   for (const { counted, parts } of calls) expect(parts.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(counted ?? 0);
   expect(calls.map(({ parts }) => parts[kinds.indexOf('tool_result')])).toEqual([0, 600, 1_200]);
+  const keys = entries(chain, { id: tip, offset: 0, limit: 100 }).entries;
+  for (const { replyKey } of calls) expect(keys.find(({ key }) => key === replyKey)?.role).toBe('assistant');
 });
 
 test('[N1] the last call of the series has the parts of its context', () => {

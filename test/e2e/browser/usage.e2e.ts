@@ -74,4 +74,12 @@ test('[N1, N5, N6] window, command line, HTTP and exported page show the same to
   const view = page.getByRole('region', { name: 'Requests' });
   await expect(page.getByRole('note', { name: 'Cost of this branch' })).toContainText(`${price} at API prices of ${totals.cost.priceDate}`);
   await expect(view.getByRole('complementary', { name: 'Call' })).toContainText(`${counted} counted`);
+
+  // The replay: the last step, and the first prompt, which no call has seen yet.
+  await place(page, 'Replay').click();
+  const atStep = page.getByRole('region', { name: 'Context window' });
+  await expect(atStep).toContainText(`${counted} counted`);
+  await page.getByRole('slider', { name: 'Moment of the replay' }).press('Home');
+  await expect(atStep).toContainText('1 entry');
+  await expect(atStep).not.toContainText('counted');
 });

@@ -4,6 +4,7 @@ import type { ContextId, MomentState, ReplayStep, TurnRow } from '../../../core/
 import { ProblemLine, problemOf } from '../../parts';
 import { File } from './File';
 import { TurnProof } from './TurnProof';
+import { useCounted } from './useCounted';
 import { useMoment } from './useMoment';
 import { WindowFacts } from './WindowFacts';
 
@@ -19,12 +20,13 @@ interface MomentProps {
 /** The agent's state at a step: context window, open tool calls, tasks and files. */
 export function Moment({ project, commit, steps, place, turn, onGo }: MomentProps) {
   const { state, error } = useMoment(commit, place + 1);
+  const counted = useCounted(project, commit, steps, place);
   return (
     <aside className="moment" aria-label="State at this step">
       {error !== undefined && <ProblemLine>Cannot load the state at this step: {problemOf(error).message}</ProblemLine>}
       {state && (
         <>
-          <WindowFacts state={state} added={steps[place]?.tokens ?? 0} />
+          <WindowFacts state={state} counted={counted} added={steps[place]?.tokens ?? 0} />
           <OpenCalls state={state} steps={steps} onGo={onGo} />
           <Section name="Tasks" count={state.todos.length} none="The agent has no task list.">
             <ul className="moment-list">

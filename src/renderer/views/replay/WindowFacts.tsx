@@ -1,19 +1,28 @@
 import { Scissors } from 'lucide-react';
-import type { Kind, MomentState } from '../../../core/contract/index.js';
-import { colorOf, Estimate, kindNames, type Share, say } from '../../parts';
+import type { Kind, MomentState, UsageContext } from '../../../core/contract/index.js';
+import { colorOf, Estimate, kindNames, type Share, type ShownUsage, say, shareOfPart, TokenLegend, Window } from '../../parts';
+
+interface WindowFactsProps {
+  readonly state: MomentState;
+  /** What the provider counted for the reply at the step. */
+  readonly counted: ShownUsage;
+  /** Estimated tokens of the step. */
+  readonly added: number;
+}
 
 /** The tokens in the context window at a step, and what a compaction removed. */
-export function WindowFacts({ state, added }: { state: MomentState; added: number }) {
+export function WindowFacts({ state, counted, added }: WindowFactsProps) {
   const { window, dropped } = state;
   return (
     <section className="moment-part" aria-label="Context window">
       <h3>
-        Context window{' '}
-        <b>
-          <Estimate of={window.tokens} />
-        </b>
+        Context <Window usage={counted} estimate={window.tokens} />
       </h3>
-      <Shares byKind={window.byKind} total={window.tokens} />
+      {counted === undefined || counted === 'loading' || counted.counted === null ? (
+        <Shares byKind={window.byKind} total={window.tokens} />
+      ) : (
+        <CountedShares usage={counted} counted={counted.counted} />
+      )}
       <p className="muted">
         {say.plural(window.entries, 'entry', 'entries')}; this step added <Estimate of={added} />
       </p>
@@ -30,6 +39,22 @@ export function WindowFacts({ state, added }: { state: MomentState; added: numbe
         </div>
       )}
     </section>
+  );
+}
+
+/** The parts of a counted input, as a bar and as text. */
+function CountedShares({ usage, counted }: { usage: UsageContext; counted: number }) {
+  const width = (tokens: number): string => `${(tokens / (counted || 1)) * 100}%`;
+  return (
+    <>
+      <div className="moment-bar" aria-hidden>
+        <i className="kind-none" style={{ width: width(usage.notRecorded ?? 0) }} />
+        {usage.parts.map(({ kind, tokens }) => (
+          <i key={kind} style={{ background: `var(${colorOf(shareOfPart[kind])})`, width: width(tokens) }} />
+        ))}
+      </div>
+      <TokenLegend rows={[]} usage={usage} />
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, UsageCall, UsageSeries } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, Switch } from '../../parts';
-import { go, Memory, type Query, useNavigation, usePlace, useQuery, useTurnNumbers } from '../../state';
+import { go, Memory, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
 import { costliestMiss, isJump, isMiss, nextPlace, numbersOf, placesOf, type Shown } from './calls';
@@ -58,11 +58,10 @@ function Modes({ children }: { children?: ReactNode }) {
 }
 
 const callLists = new Memory<Awaited<ReturnType<typeof api.usage.calls>>>(4);
-const charts = new Memory<UsageSeries>(4);
 
 function CallsOfCommit({ project, commit }: { project: string; commit: ContextId }) {
   // Requested together, because two threads of the engine answer them in parallel.
-  const series = useQuery(`${project} ${commit}`, (signal) => api.usage.series({ id: commit }, { signal }), charts);
+  const series = useSeries(project, commit);
   const calls = useQuery(`${project} ${commit}`, (signal) => api.usage.calls({ id: commit }, { signal }), callLists);
   return (
     <>

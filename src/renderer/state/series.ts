@@ -1,0 +1,10 @@
+import type { ContextId, UsageSeries } from '../../core/contract/index.js';
+import { api } from '../client';
+import { Memory } from './memory';
+import { type Query, useQuery } from './query';
+
+const known = new Memory<UsageSeries>(4);
+
+/** What filled the window at each call on the way to a commit. */
+export const useSeries = (project: string, commit: ContextId): Query<UsageSeries> =>
+  useQuery(`${project} ${commit}`, (signal) => api.usage.series({ id: commit }, { signal }), known);
