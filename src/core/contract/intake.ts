@@ -43,6 +43,8 @@ export const mappingPreview = z.object({
   entries: z.array(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count })).max(maxPreviewed),
   /** The number of records that become no entry. An import still stores them. */
   unread: count,
+  /** The numbers of the first lines that are no JSON. They are left out, and kept with the file. */
+  broken: z.array(count).max(maxPreviewed),
   /** Why the mapping cannot read the file. */
   problem: z.string().optional(),
 });

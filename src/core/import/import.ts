@@ -21,6 +21,7 @@ import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, membe
 import { fileNear } from './near.js';
 import { storeSide } from './pieces.js';
 import { headOf, recognized } from './recognize.js';
+import { refusalOf } from './refusal.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, replaceStored, store } from './storing.js';
@@ -119,7 +120,7 @@ export function importHolding(
   found: FoundFile,
   asked: ImportableFormat | undefined,
   granularity: Granularity,
-  { part = (_, member) => member, ...portion }: HeldPortion = {},
+  { part, ...portion }: HeldPortion = {},
 ): FileResult | undefined {
   const { root, path, members } = found;
   const located = { root, path };
@@ -132,19 +133,21 @@ export function importHolding(
       const missing = new Set(members);
       for (const member of holding.members) {
         if (members && !missing.delete(member.id)) continue;
-        const now = part(holding.format, member);
+        const now = part ? part(holding.format, member) : member;
         isWhole &&= now === member;
         if (now) results.push(importMember(chain, documentOf(found, now), { format: holding.format, granularity, behind: [], ...portion }));
       }
       for (const id of missing) results.push(refused(memberPath(path, id), `${path} holds no conversation ${inWords(id)}`));
       if (results.length === 0 && asked?.id === mappedFormat) return refused(path, 'the mapping finds no entries in it');
       const whole = isWhole ? keepWhole(chain, found, holding) : [];
+      // Of a file that grows, the last record is often not whole yet.
+      const unread = part || members ? [] : (holding.unread?.() ?? []);
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),
         entries: results.reduce((sum, result) => sum + result.entries, 0),
         sessions: results.reduce((sum, result) => sum + result.sessions, 0),
         tips: results.flatMap((result) => result.tips),
-        skipped: results.flatMap((result) => result.skipped),
+        skipped: [...results.flatMap((result) => result.skipped), ...unread.map((one) => ({ path, ...one }))],
         notes: [...results.flatMap((result) => result.notes), ...whole],
       };
     };
@@ -272,7 +275,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   const { path } = found;
   const { bytes } = file;
   const format = asked.format ?? recognized(headOf(bytes), path)?.format;
-  if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
+  if (!format) return refused(path, refusalOf(file));
   // The job has stored its work in the chain already.
   if (isOfJob(chain, () => format.peek(headOf(bytes), new Uint8Array()).sessionId))
     return { ...nothing, notes: [{ path, line: 0, reason: 'a job of Stemma writes this session, and its work is in the chain already' }] };

@@ -1,7 +1,7 @@
 import { badRequest } from '../base/index.js';
 import type { Mapping, MappingPreview } from '../contract/index.js';
 import { namedFile } from '../files/index.js';
-import { type ImportableFormat, mappedBy } from '../formats/index.js';
+import { type ImportableFormat, mappedBy, reasonForNothing } from '../formats/index.js';
 import { ioReason, readWhole } from './files.js';
 
 /** The format of all content that was read by a mapping. */
@@ -22,7 +22,7 @@ const maxShown = 200;
 /** The entries that a mapping finds in a file, without importing it. @throws BAD_REQUEST for a path that is no JSONPath. */
 export function previewMapping(path: string, mapping: Mapping): MappingPreview {
   const format = byMapping(mapping);
-  const nothing = { sessions: [], entries: [], unread: 0 };
+  const nothing = { sessions: [], entries: [], unread: 0, broken: [] };
   let bytes: Uint8Array;
   try {
     bytes = readWhole(namedFile(path));
@@ -30,7 +30,7 @@ export function previewMapping(path: string, mapping: Mapping): MappingPreview {
     return { ...nothing, problem: ioReason(error, path) };
   }
   const members = format.exports?.members(bytes, path) ?? [];
-  if (members.length === 0) return { ...nothing, problem: 'the mapping finds no entries in this file' };
+  if (members.length === 0) return { ...nothing, problem: reasonForNothing(mapping, bytes) };
   const read = members.map((member) => {
     const { bytes } = member.lines();
     const lines = bytes.subarray(0, bytes.length);
@@ -49,6 +49,7 @@ export function previewMapping(path: string, mapping: Mapping): MappingPreview {
     entries: (read[0]?.entries ?? [])
       .slice(0, maxShown)
       .map(({ key: _, raw: __, media: ___, messageId: ____, marks: _____, usage: ______, ...entry }) => entry),
+    broken: (format.exports?.unread?.(bytes) ?? []).slice(0, maxShown).map(({ line }) => line),
     unread: read.reduce((sum, { records, made }) => sum + Math.max(0, records - made), 0),
   };
 }

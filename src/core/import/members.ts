@@ -73,6 +73,8 @@ export interface Holding {
   readonly members: Iterable<Member>;
   /** The bytes of the file and, for a database, of its log. */
   readonly files: () => readonly { readonly path: string; readonly bytes: FileBytes }[];
+  /** What of a document is in none of its conversations, because it is no JSON. */
+  readonly unread?: () => readonly { readonly line: number; readonly reason: string }[];
 }
 
 /** Whether a file may hold several conversations, by its name and first bytes. */
@@ -122,7 +124,7 @@ export function withHolding<T>(
   const read = new Map(beside.map((other) => [other, readInside(dirname(path), other, { limit: limits.whole })] as const));
   const found = members(bytes, path, read);
   const files = [{ path, bytes }, ...[...read].map(([other, content]) => ({ path: other, bytes: content }))];
-  return found && work({ format, keeps, members: found, files: () => files });
+  return found && work({ format, keeps, members: found, files: () => files, unread: () => format.exports?.unread?.(bytes) ?? [] });
 }
 
 /**

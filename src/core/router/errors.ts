@@ -30,14 +30,19 @@ export function asRefusal(error: unknown, call: string): unknown {
   return error;
 }
 
+/** What Zod says of a union that has no message of its own. */
+const unnamed = 'Invalid input';
+
 type Issue = ValidationError['issues'][number];
 
-/** For a value that matches no variant of a union, the issue in the variant with the fewest issues. The message names all variants. */
+/** For a value that matches no variant of a union, the issue in the variant with the fewest issues. A message that names all variants stays. */
 function withinUnion(issue: Issue | undefined): Issue | undefined {
   const forms = issue && 'errors' in issue && Array.isArray(issue.errors) ? (issue.errors as readonly (readonly Issue[])[]) : [];
   const byIssues = forms.toSorted((a, b) => a.length - b.length);
   const nearest = byIssues.flatMap((form) => form.slice(0, 1)).find((each) => (each.path?.length ?? 0) > 0);
-  return issue && nearest ? { ...issue, path: [...(issue.path ?? []), ...(nearest.path ?? [])] } : issue;
+  if (!issue || !nearest) return issue;
+  const { path = [], message } = withinUnion(nearest) ?? nearest;
+  return { ...issue, path: [...(issue.path ?? []), ...path], message: issue.message === unnamed ? message : issue.message };
 }
 
 /** The HTTP status of each code. */

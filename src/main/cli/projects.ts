@@ -119,14 +119,19 @@ async function previewFiles(paths: readonly string[], mapping: Mapping, options:
   });
 }
 
-function printPreview(path: string, { sessions, entries, unread, problem }: MappingPreview): void {
+function printPreview(path: string, { sessions, entries, unread, broken, problem }: MappingPreview): void {
   if (problem !== undefined) printText(line`${red('problem')} ${path}: ${problem}`);
   for (const { id, title, records, entries: count } of sessions)
     printText(line`${path} ${dim(id)} ${title ?? ''}: ${counted(records, 'record')}, ${counted(count, 'entry', 'entries')}`);
   for (const { role, kind, toolName, text } of entries.slice(0, PREVIEWED))
     printText(line`  ${role.padEnd(9)} ${kind.padEnd(11)} ${toolName ?? ''} ${firstLine(text ?? '', 80)}`);
   if (unread > 0) printText(line`${dim('note')} ${counted(unread, 'record')} without an entry`);
+  if (broken.length > 0) printText(line`${red('skipped')} ${path}: not JSON: ${lineNumbers(broken)}`);
 }
+
+/** Lines by number: the first few, then how many more. */
+const lineNumbers = (numbers: readonly number[]): string =>
+  `line ${numbers.slice(0, REMARKS_PER_FILE).join(', ')}${numbers.length > REMARKS_PER_FILE ? ` and ${numbers.length - REMARKS_PER_FILE} more` : ''}`;
 
 /** The number of entries that a preview prints. `--json` prints more. */
 const PREVIEWED = 20;
@@ -137,7 +142,9 @@ const REMARKS_PER_FILE = 3;
 /** Prints an import's notes about lines of files: the first notes of each file, then the number of further notes. */
 function printRemarks(remarks: ImportResult['skipped'], label: Printable): void {
   for (const [path, ofFile] of Map.groupBy(remarks, (remark) => remark.path)) {
-    for (const { line: number, reason } of ofFile.slice(0, REMARKS_PER_FILE)) printText(line`${label} ${path}:${number}: ${reason}`);
+    // A remark about the whole file names no line.
+    for (const { line: number, reason } of ofFile.slice(0, REMARKS_PER_FILE))
+      printText(line`${label} ${number > 0 ? `${path}:${number}` : path}: ${reason}`);
     const more = ofFile.length - REMARKS_PER_FILE;
     if (more > 0) printText(line`${label} ${path}: ${counted(more, 'more line')}; --json lists every line.`);
   }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { entries, tips } from '../../../src/core/chain/index.js';
-import { type Mapping, mapping as mappingForm } from '../../../src/core/contract/index.js';
+import { type Mapping, type MappingGroup, type MappingRule, mapping as mappingForm } from '../../../src/core/contract/index.js';
 import { builtInMappings } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/import/import.js';
 import { listSources, previewMapping } from '../../../src/core/import/index.js';
@@ -199,7 +199,12 @@ describe('[F43] a mapping that a person wrote', () => {
       ['tool', 'tool_result', 'no such folder', true, undefined],
       ['assistant', 'text', 'Another answer', false, undefined],
     ]);
-    expect(previewMapping(written('{"other": 1}'), mine).problem).toBe('the mapping finds no entries in this file');
+    expect(previewMapping(written('{"other": 1}'), mine).problem).toBe('sessions ($.chats[*]) selects nothing in this file');
+    const { sessions: _, ...lines } = mine;
+    expect(previewMapping(written('{"other": 1}'), lines).problem).toBe('records ($.turns[*]) selects nothing in this file');
+    const none = { ...mine, entries: mine.entries.slice(0, 1), records: '$.turns[1:]' };
+    expect(previewMapping(written(chats), none).problem).toBe('no rule of entries finds an entry in the 4 records');
+    expect(previewMapping(written('plain text'), mine).problem).toBe('the file is neither JSON nor lines of JSON');
     expect(previewMapping('/nowhere/at-all.json', mine).problem).toContain('does not exist');
   });
 
@@ -229,7 +234,12 @@ describe('[F43] a mapping that a person wrote', () => {
     const lines = ['{"r":"user","t":"One"}', 'not json', '{"r":"assistant","t":"Two"}'].join('\n');
     const simple: Mapping = { stemmaMapping: 1, name: 'lines', entries: [{ kind: 'text', role: '$.r', text: '$.t' }] };
     const path = written(lines, 'lines.jsonl');
-    expect(atOnce(importPaths(chain, { paths: [path], mapping: simple }))).toMatchObject({ sessions: 1, entries: 2 });
+    expect(previewMapping(path, simple)).toMatchObject({ broken: [2], unread: 0 });
+    expect(atOnce(importPaths(chain, { paths: [path], mapping: simple }))).toMatchObject({
+      sessions: 1,
+      entries: 2,
+      skipped: [{ path, line: 2, reason: 'not JSON' }],
+    });
     expect(tips(chain, {}).map(({ id, sessionId }) => [sessionId, said(chain, id, 'root')])).toEqual([
       ['lines', ['user text  One', 'assistant text  Two']],
     ]);
@@ -240,7 +250,12 @@ describe('[F43] a mapping that a person wrote', () => {
 
   test('a wrong mapping is refused, and the message names what is wrong', () => {
     const bad = { ...mine, records: '$.turns[' };
-    expect(() => previewMapping(written(chats), bad)).toThrow('"$.turns[" is no JSONPath');
+    expect(() => previewMapping(written(chats), bad)).toThrow('records: "$.turns[" is no JSONPath');
+    const [asked, group] = mine.entries as [MappingRule, MappingGroup];
+    const filter: Mapping = { ...mine, entries: [asked, { ...group, of: [{ kind: 'text', when: "@.a == 'b" }] }] };
+    expect(() => previewMapping(written(chats), filter)).toThrow('entries.1.of.0.when: ');
+    const role: Mapping = { ...mine, entries: [{ ...asked, role: 'human' }] };
+    expect(() => previewMapping(written(chats), role)).toThrow('entries.0.role: "human" is no role. Use a path, or one of system, user');
     expect(() => mappingForm.parse({ ...mine, extra: 1 })).toThrow('extra');
     expect(() => mappingForm.parse({ ...mine, stemmaMapping: 2 })).toThrow();
   });

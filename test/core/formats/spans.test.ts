@@ -166,3 +166,22 @@ test.skipIf(!existsSync(recorded))('[F49] messages that Copilot records over man
   expect(prompts.map(({ length }) => length).sort()).toEqual([0, 3]);
   expect(new Set(prompts.flat()).size).toBe(3);
 });
+
+test('[F10] a span that is cut off is named by its line, and the others are read', () => {
+  const span = (id: string): string =>
+    JSON.stringify({
+      type: 'span',
+      traceId: 'a'.repeat(32),
+      spanId: id,
+      parentSpanId: '',
+      name: 'chat m',
+      startTime: [1_790_000_000, 0],
+      endTime: [1_790_000_001, 0],
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.output.messages': '[{"role":"assistant","parts":[{"type":"text","content":"Hello"}]}]' },
+    });
+  const path = join(scratch(), 'spans.jsonl');
+  writeFileSync(path, `${span('1'.repeat(16))}\n${span('2'.repeat(16)).slice(0, 150)}`);
+  const chain = emptyChain();
+  expect(importInto(chain, path)).toMatchObject({ sessions: 1, skipped: [{ path, line: 2, reason: expect.stringContaining('does not end') }] });
+  expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([['assistant text  Hello']]);
+});

@@ -213,6 +213,21 @@ describe('bad input', () => {
     );
   });
 
+  test('[F22] a refused file is described by its content', () => {
+    const refusals: readonly (readonly [name: string, content: string, reason: string])[] = [
+      ['cut.json', '{"schema_version": "ATIF-v1.7",\n"steps": [{"message": "He', 'its JSON is broken or cut off at line 2, column 26'],
+      ['short.json', '[{"role": "user"},', 'its JSON ends too early'],
+      ['broken.json', '[1,, 2]', 'its JSON is broken'],
+      ['log.eval', 'PK\u0003\u0004 half an archive', 'it is an archive that is damaged, or that is no log of Inspect'],
+      ['lines.jsonl', '{"whole": 1}\n{"half', 'it is in no format that Stemma imports'],
+    ];
+    const dir = scratch();
+    for (const [name, content] of refusals) writeFileSync(join(dir, name), content);
+    const { skipped } = imported(emptyChain(), [dir]);
+    const reasons = new Map(skipped.map(({ path, reason }) => [path.split('/').at(-1), reason]));
+    for (const [name, , reason] of refusals) expect(reasons.get(name), name).toMatch(new RegExp(`${reason}$`));
+  });
+
   test.skipIf(process.getuid?.() === 0)('a folder without permission is named', () => {
     const dir = scratch();
     mkdirSync(join(dir, 'closed'));

@@ -28,7 +28,7 @@ const mapping = {
 test('[F43] a file of an unknown tool is previewed by a mapping and imported', async ({ page, machine }) => {
   const met = complaints(page);
   const file = machine.path('chats.jsonl');
-  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  writeFileSync(file, `${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}{"who": "hum`);
   await page.goto((await machine.web()).url);
   await chooseProject(page, 'Import with a mapping…');
   const form = sheet(page);
@@ -44,6 +44,9 @@ test('[F43] a file of an unknown tool is previewed by a mapping and imported', a
   await text.fill('{"stemmaMapping": 1');
   await preview.click();
   await expect(form).toContainText('The mapping is not JSON');
+  await text.fill(JSON.stringify({ ...mapping, entries: [{ kind: 'thought', text: '$.said' }] }));
+  await preview.click();
+  await expect(form).toContainText('entries.0.kind: Invalid option: expected one of "text"');
   await text.fill(JSON.stringify({ ...mapping, records: '$..[' }));
   await preview.click();
   await expect(form).toContainText('JSONPath');
@@ -51,6 +54,7 @@ test('[F43] a file of an unknown tool is previewed by a mapping and imported', a
   await preview.click();
   await expect(form).toContainText('4 records, 4 entries');
   await expect(form).toContainText('1 record without an entry');
+  await expect(form).toContainText('Not JSON, and left out: line 5');
   await expect(form.getByRole('row', { name: /tool call ls/ })).toContainText('/missing');
   await expect(form.getByRole('row', { name: /no such folder/ })).toContainText('error');
   await expect(take).toBeEnabled();

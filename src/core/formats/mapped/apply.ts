@@ -1,6 +1,6 @@
 import { JSONPathEnvironment, type JSONPathQuery } from 'json-p3';
 import { isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
-import type { Mapping, MappingGroup, MappingRule, Selector } from '../../contract/index.js';
+import { type Mapping, type MappingGroup, type MappingRule, roles, type Selector } from '../../contract/index.js';
 import { usageIn } from '../shared/drafts.js';
 import { instant } from '../shared/wrapped.js';
 
@@ -29,29 +29,33 @@ interface Scope {
 type Read = (scope: Scope) => readonly Json[];
 type Test = (scope: Scope) => boolean;
 
-/** Prepares a mapping. @throws Error that names the invalid JSONPath. */
+/** Prepares a mapping. @throws Error that names the selector with an invalid JSONPath or role. */
 export function applied(mapping: Mapping): Applied {
   const { session = {}, record = {} } = mapping;
-  const all = (path: string | undefined, otherwise: string): ((value: Json) => readonly Json[]) => {
-    const query = compiled(path ?? otherwise);
+  const all = (name: 'sessions' | 'records', otherwise: string): ((value: Json) => readonly Json[]) => {
+    const query = compiled(mapping[name] ?? otherwise, name);
     return (value) => query.query(value as never).values() as Json[];
   };
-  const machine = reader(session.machine);
+  const machine = reader(session.machine, 'session.machine');
   // If every record names its machine, the first record counts.
   const facts = {
-    id: reader(session.id),
-    title: reader(session.title),
-    cwd: reader(session.cwd),
+    id: reader(session.id, 'session.id'),
+    title: reader(session.title, 'session.title'),
+    cwd: reader(session.cwd, 'session.cwd'),
     machine: (scope: Scope) => machine(scope).slice(0, 1),
   };
-  const [id, parent, at] = [reader(record.id), reader(record.parent), reader(record.at)];
-  const [call, counted, model] = [reader(record.call), usageReader(record.usage), reader(record.model)];
-  const makers = mapping.entries.map((one) => ('of' in one ? groupMaker(one) : ruleMaker(one)));
-  const recognize = mapping.recognize === undefined ? undefined : compiled(mapping.recognize);
+  const [id, parent, at] = [reader(record.id, 'record.id'), reader(record.parent, 'record.parent'), reader(record.at, 'record.at')];
+  const [call, counted, model] = [
+    reader(record.call, 'record.call'),
+    usageReader(record.usage, 'record.usage'),
+    reader(record.model, 'record.model'),
+  ];
+  const makers = mapping.entries.map((one, at) => ('of' in one ? groupMaker(one, `entries.${at}`) : ruleMaker(one, `entries.${at}`)));
+  const recognize = mapping.recognize === undefined ? undefined : compiled(mapping.recognize, 'recognize');
   return {
     recognizes: (document) => recognize === undefined || !recognize.query(document as never).empty(),
-    sessions: all(mapping.sessions, '$'),
-    records: all(mapping.records, '$[*]'),
+    sessions: all('sessions', '$'),
+    records: all('records', '$[*]'),
     about: (value, fact) => textOf(facts[fact]({ value, record: value })),
     place: (value) => {
       const scope = { value, record: value };
@@ -75,21 +79,21 @@ function countedOnce(entries: readonly JsonObject[]): readonly JsonObject[] {
   });
 }
 
-function compiled(path: string): JSONPathQuery {
+function compiled(path: string, place: string): JSONPathQuery {
   try {
     return environment.compile(path);
   } catch (error) {
-    throw new Error(`${JSON.stringify(path)} is no JSONPath: ${(error as Error).message}`);
+    throw new Error(`${place}: ${JSON.stringify(path)} is no JSONPath: ${(error as Error).message}`);
   }
 }
 
 /** Reads a selector: a path of the value or, after `^`, of the record; or a text. */
-function reader(selector: Selector | undefined): Read {
+function reader(selector: Selector | undefined, place: string): Read {
   if (selector === undefined) return () => [];
   const { path, json, texts, map, else: otherwise } = typeof selector === 'string' ? { path: selector } : selector;
   const [, up = '', rest = ''] = /^(\^?)([\s\S]*)$/.exec(path) ?? [];
   if (!rest.startsWith('$')) return () => [path];
-  const query = compiled(rest);
+  const query = compiled(rest, place);
   return ({ value, record }) => {
     const found = query.query((up === '' ? value : record) as never).values() as Json[];
     const plain = texts ? found.flatMap((one): Json[] => (Array.isArray(one) ? one : [one]).filter((each) => typeof each === 'string')) : found;
@@ -104,9 +108,9 @@ function reader(selector: Selector | undefined): Read {
 }
 
 /** A filter applies to the members of a list, so the value is wrapped in a list. */
-function tester(test: string | undefined): Test | undefined {
+function tester(test: string | undefined, place: string): Test | undefined {
   if (test === undefined) return undefined;
-  const query = compiled(`$[?${test}]`);
+  const query = compiled(`$[?${test}]`, place);
   return ({ value }) => !query.query([value] as never).empty();
 }
 
@@ -118,9 +122,9 @@ function textOf(values: readonly Json[]): string | undefined {
 
 type Maker = (scope: Scope) => readonly JsonObject[];
 
-function groupMaker({ when, each, of }: MappingGroup): Maker {
-  const [test, query] = [tester(when), compiled(each)];
-  const makers = of.map(ruleMaker);
+function groupMaker({ when, each, of }: MappingGroup, place: string): Maker {
+  const [test, query] = [tester(when, `${place}.when`), compiled(each, `${place}.each`)];
+  const makers = of.map((rule, at) => ruleMaker(rule, `${place}.of.${at}`));
   return (scope) => {
     if (test && !test(scope)) return [];
     const values = query.query(scope.value as never).values() as Json[];
@@ -155,18 +159,19 @@ function isEmpty(kind: MappingRule['kind'], text: string | undefined, image: str
   return (kind === 'text' || kind === 'summary') && !text;
 }
 
-function ruleMaker(rule: MappingRule): Maker {
-  const test = tester(rule.when);
-  const each = rule.each === undefined ? undefined : compiled(rule.each);
-  const failed = tester(rule.isError);
-  const added = tester(rule.isAdded);
+function ruleMaker(rule: MappingRule, place: string): Maker {
+  checkRole(rule.role, `${place}.role`);
+  const test = tester(rule.when, `${place}.when`);
+  const each = rule.each === undefined ? undefined : compiled(rule.each, `${place}.each`);
+  const failed = tester(rule.isError, `${place}.isError`);
+  const added = tester(rule.isAdded, `${place}.isAdded`);
   const read = Object.fromEntries(
     (['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author', 'agent', 'at', 'signature', 'image'] as const).map((name) => [
       name,
-      reader(rule[name]),
+      reader(rule[name], `${place}.${name}`),
     ]),
   ) as Record<'role' | 'text' | 'toolName' | 'toolCallId' | 'arguments' | 'author' | 'agent' | 'at' | 'signature' | 'image', Read>;
-  const usage = usageReader(rule.usage);
+  const usage = usageReader(rule.usage, `${place}.usage`);
   const make = (scope: Scope): JsonObject | undefined => {
     const text = textOf(read.text(scope));
     const [input] = read.arguments(scope);
@@ -205,14 +210,23 @@ function ruleMaker(rule: MappingRule): Maker {
   };
 }
 
+/** A role that stands as it is must exist. @throws Error */
+function checkRole(role: Selector | undefined, place: string): void {
+  const { path, map = {}, else: otherwise } = typeof role === 'object' ? role : { path: role };
+  const fixed = [path, otherwise, ...Object.values(map)].filter((name) => name !== undefined && !/^\^?\$/.test(name));
+  const wrong = fixed.find((name) => !(roles as readonly (string | undefined)[]).includes(name));
+  if (wrong !== undefined) throw new Error(`${place}: ${JSON.stringify(wrong)} is no role. Use a path, or one of ${roles.join(', ')}`);
+}
+
 const named = (name: string, value: string | undefined, otherwise?: string): JsonObject => {
   const given = value ?? otherwise;
   return given === undefined ? {} : { [name]: given };
 };
 
-function usageReader(usage: MappingRule['usage']): ((scope: Scope) => JsonObject | undefined) | undefined {
+function usageReader(usage: MappingRule['usage'], place: string): ((scope: Scope) => JsonObject | undefined) | undefined {
   if (!usage) return undefined;
-  const read = { input: reader(usage.input), output: reader(usage.output), cacheRead: reader(usage.cacheRead), cacheWrite: reader(usage.cacheWrite) };
+  const count = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite'): Read => reader(usage[name], `${place}.${name}`);
+  const read = { input: count('input'), output: count('output'), cacheRead: count('cacheRead'), cacheWrite: count('cacheWrite') };
   return (scope) => {
     const [input] = read.input(scope);
     const [output] = read.output(scope);

@@ -8,7 +8,9 @@ import { applied } from './apply.js';
 import { builtInDatabases, builtInEndings, builtIns } from './built-in.js';
 import { entriesOf, partOf } from './parse.js';
 import { readerOfDatabases } from './parse-database.js';
-import { formatId, membersBy, readerOfMappings } from './parse-document.js';
+import { formatId, linesUnread, membersBy, readerOfMappings } from './parse-document.js';
+
+export { reasonForNothing } from './parse-document.js';
 
 export const mapped: ImportableFormat = wrappedFormat({
   id: formatId,
@@ -29,6 +31,7 @@ export function mappedBy(mapping: Mapping): ImportableFormat {
     ...mapped,
     exports: {
       keeps: true,
+      unread: linesUnread,
       recognize: () => true,
       members: (document, path): readonly Member[] => membersBy(mapping, prepared, document, path) ?? [],
     },

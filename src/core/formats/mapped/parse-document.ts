@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
-import type { DocumentReader, Member } from '../format.js';
+import type { DocumentReader, Member, Problem } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
@@ -20,6 +20,27 @@ export function documentIn(bytes: Uint8Array): Json | undefined {
     return value === undefined || isDeep(value) ? [] : [value];
   });
   return lines.length > 0 ? lines : undefined;
+}
+
+/** The lines that are no JSON, of a document that is not one JSON value. */
+export function linesUnread(bytes: Uint8Array): readonly Problem[] {
+  const text = textOf(bytes);
+  if (parseJson(text) !== undefined) return [];
+  return text.split('\n').flatMap((line, at) => (line.trim() === '' || parseJson(line) !== undefined ? [] : [{ line: at + 1, reason: 'not JSON' }]));
+}
+
+/** Why a mapping finds no entries in a document: the first selector that selects nothing. */
+export function reasonForNothing(mapping: Mapping, bytes: Uint8Array): string {
+  const document = documentIn(bytes);
+  if (document === undefined) return 'the file is neither JSON nor lines of JSON';
+  const prepared = applied(mapping);
+  const selectsNothing = (name: 'recognize' | 'sessions' | 'records', path = ''): string => `${name} (${path}) selects nothing in this file`;
+  if (!prepared.recognizes(document)) return selectsNothing('recognize', mapping.recognize);
+  const sessions = prepared.sessions(document);
+  if (sessions.length === 0) return selectsNothing('sessions', mapping.sessions);
+  const records = sessions.reduce<number>((sum, session) => sum + prepared.records(session).length, 0);
+  if (records === 0) return selectsNothing('records', mapping.records ?? '$[*]');
+  return `no rule of entries finds an entry in the ${records === 1 ? 'record' : `${records} records`}`;
 }
 
 /** The conversations of a document by a mapping; undefined if the mapping does not recognize the document. */
@@ -119,6 +140,7 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
   return {
     keeps: true,
     endings,
+    unread: linesUnread,
     recognize: (head, path = '') => {
       const text = textOf(head);
       return mappings.some(({ begins }) => begins(text, path));

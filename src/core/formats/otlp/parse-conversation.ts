@@ -25,6 +25,15 @@ export const document: DocumentReader = {
       isObserved(text)
     );
   },
+  unread(bytes) {
+    const text = textOf(bytes);
+    const places: number[] = [];
+    valuesIn(text, (at) => places.push(at));
+    // Within a value that does not end, others begin that do not end.
+    const [first] = places;
+    const line = text.slice(0, first).split('\n').length;
+    return first === undefined ? [] : [{ line, reason: 'the JSON value that begins here is broken or does not end: left out' }];
+  },
   members(bytes) {
     const values = valuesIn(textOf(bytes));
     const logged = eventsBySpan(values);

@@ -16,14 +16,18 @@ export interface Span {
   readonly failed: string | undefined;
 }
 
-/** The JSON values of a file: one document, one value per line, or pretty-printed values one after the other. Incomplete values are skipped. */
-export function valuesIn(text: string): readonly JsonObject[] {
+/**
+ * The JSON values of a file: one document, one value per line, or pretty-printed values one after the other. Incomplete values are
+ * skipped, and `leftOut` gets the place of each.
+ */
+export function valuesIn(text: string, leftOut: (at: number) => void = () => undefined): readonly JsonObject[] {
   const values: JsonObject[] = [];
   let passed = 0;
   for (let at = text.indexOf('{'); at >= 0 && passed < maxPasses * text.length; ) {
     const end = endOfValue(text, at);
     const value = end < 0 ? undefined : parseJson(text.slice(at, end));
     if (isObject(value) && !isDeep(value)) values.push(value);
+    else leftOut(at);
     if (end < 0) passed += text.length - at;
     at = text.indexOf('{', end < 0 ? at + 1 : end);
   }

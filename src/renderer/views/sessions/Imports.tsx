@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import type { Skip } from '../../../core/contract/index.js';
 import { Button, Empty, Failure, Sheet, say } from '../../parts';
 import { copy, dismiss, go, type ImportJob, useImports } from '../../state';
-import { groupSkips } from './skips';
+import { groupSkips, lineNumbers } from './skips';
 
 const phaseNames = { finding: 'Looking for sessions', reading: 'Reading', storing: 'Storing', done: 'Done' } as const;
 
@@ -101,15 +101,15 @@ function Job({ job }: { job: ImportJob }) {
   );
 }
 
-/** Line numbers and groups beyond these limits are counted instead of listed. The copied list is complete. */
-const listedLines = 12;
+/** Groups beyond this limit are counted instead of listed. The copied list is complete. */
 const listedGroups = 20;
 
 function Skips({ title, explain, skips }: { title: string; explain: string; skips: readonly Skip[] }) {
   const groups = useMemo(() => groupSkips(skips), [skips]);
   const [open, setOpen] = useState(false);
   if (skips.length === 0) return null;
-  const copyAll = () => copy(skips.map((skip) => `${skip.path}:${skip.line}  ${skip.reason}`).join('\n'), 'Copied the list');
+  const copyAll = () =>
+    copy(skips.map(({ path, line, reason }) => `${line > 0 ? `${path}:${line}` : path}  ${reason}`).join('\n'), 'Copied the list');
   return (
     <section className="skips">
       <h3>
@@ -139,9 +139,4 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
       )}
     </section>
   );
-}
-
-function lineNumbers(lines: readonly number[]): string {
-  const more = lines.length - listedLines;
-  return `lines ${lines.slice(0, listedLines).join(', ')}${more > 0 ? ` and ${say.exact(more)} more` : ''}`;
 }

@@ -5,6 +5,7 @@ import { api } from '../../client';
 import { Button, ProblemLine, problemOf, Sheet, say } from '../../parts';
 import { dismiss } from '../../state';
 import { importPaths } from './act';
+import { lineNumbers } from './skips';
 
 /** The initial mapping: one text of each record, by its role. */
 const first: Mapping = {
@@ -124,7 +125,7 @@ const contentOf = ({ text, arguments: input }: MappingPreview['entries'][number]
 /** The number of entries that the sheet shows. */
 const maxShown = 50;
 
-function Preview({ sessions, entries, unread, problem }: MappingPreview) {
+function Preview({ sessions, entries, unread, broken, problem }: MappingPreview) {
   if (problem) return <ProblemLine>{problem}</ProblemLine>;
   return (
     <section aria-label="Preview">
@@ -134,7 +135,8 @@ function Preview({ sessions, entries, unread, problem }: MappingPreview) {
             {title ?? id}: {say.plural(records, 'record')}, {say.plural(count, 'entry', 'entries')}
           </span>
         ))}
-        {unread > 0 && <span className="muted"> {say.plural(unread, 'record')} without an entry. They are kept with the file.</span>}
+        {unread > 0 && <span className="muted"> {say.plural(unread, 'record')} without an entry, kept with the file.</span>}
+        {broken.length > 0 && <span className="mapping-broken"> Not JSON, and left out: {lineNumbers(broken)}.</span>}
       </p>
       <table className="mapping-entries">
         <tbody>

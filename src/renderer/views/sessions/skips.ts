@@ -1,4 +1,5 @@
 import type { Skip } from '../../../core/contract/index.js';
+import { say } from '../../parts';
 
 /** The lines of a file that were skipped for the same reason. */
 export interface SkipGroup {
@@ -17,4 +18,13 @@ export function groupSkips(skips: readonly Skip[]): readonly SkipGroup[] {
     groups.set(key, group);
   }
   return [...groups.values()];
+}
+
+/** Line numbers beyond this limit are counted instead of listed. */
+const listedLines = 12;
+
+/** Lines by number, as words. */
+export function lineNumbers(lines: readonly number[]): string {
+  const more = lines.length - listedLines;
+  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, listedLines).join(', ')}${more > 0 ? ` and ${say.exact(more)} more` : ''}`;
 }

@@ -100,7 +100,9 @@ describe('import', () => {
   test('[F22] a document of another version is refused', () => {
     const path = join(scratch(), 'odd.json');
     writeFileSync(path, JSON.stringify({ schema_version: 'atif/1', agent: {}, steps: [] }));
-    expect(importInto(emptyChain(), path).skipped).toMatchObject([{ reason: 'it is in no format that Stemma imports' }]);
+    expect(importInto(emptyChain(), path).skipped).toMatchObject([
+      { reason: 'it is in no format that Stemma imports: its schema_version is "atif/1", and Stemma reads ATIF-v1.0 to ATIF-v1.8' },
+    ]);
   });
 });
 

@@ -255,7 +255,7 @@ describe('bad input', () => {
       expect.arrayContaining([
         [half, expect.stringContaining('cannot be read: ')],
         [fake, expect.stringContaining('cannot be read: ')],
-        [other, 'it is in no format that Stemma imports'],
+        [other, 'it is a database without the tables of an agent that Stemma reads'],
       ]),
     );
   });
