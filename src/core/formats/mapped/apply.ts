@@ -210,7 +210,7 @@ function ruleMaker(rule: MappingRule, place: string): Maker {
   };
 }
 
-/** A role that stands as it is must exist. @throws Error */
+/** Checks the literal roles of a rule; a path is read later. @throws Error that names the wrong role. */
 function checkRole(role: Selector | undefined, place: string): void {
   const { path, map = {}, else: otherwise } = typeof role === 'object' ? role : { path: role };
   const fixed = [path, otherwise, ...Object.values(map)].filter((name) => name !== undefined && !/^\^?\$/.test(name));
