@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
 import type { Entry } from '../../../src/core/contract/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
-import { preparePrices, usageSessions } from '../../../src/core/usage/index.js';
+import { preparePrices, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -147,6 +147,33 @@ test('[F36, F49] lists of events are conversations: branches, a compaction, and 
   const nested = fixture('events_nested_agents.json');
   expect(listSessions(nested, {}).sessions.map(({ subagent }) => subagent)).toEqual([undefined, 'researcher']);
   expect(total(nested)).toBe(340);
+});
+
+test('[F49, N16] a call of a scorer counts beside the conversation, and so does one that no message holds', async () => {
+  const [critique, grade] = [message('c', 'assistant', 'Too short'), message('g', 'assistant', 'GRADE: C')];
+  const chain = logOf({
+    messages: [asked, looked],
+    events: [
+      span('solvers', 'solvers', null),
+      model('solvers', [asked], looked),
+      model('solvers', [looked], critique),
+      span('scorers', 'scorers', null),
+      span('judge', 'scorer', 'scorers'),
+      model('judge', [looked], grade),
+    ],
+  });
+  await preparePrices(chain);
+  expect(branches(chain)).toEqual([['user text  Solve it', 'assistant text  Looking']]);
+  const { calls } = usageCalls(chain, {});
+  expect(calls.map(({ beside, model: named, tokens }) => [beside, named, tokens.input, tokens.output])).toEqual([
+    [undefined, 'm', 5, 1],
+    ['call', 'm', 5, 1],
+    ['judge', 'm', 5, 1],
+  ]);
+  // Without a list of messages, the calls of a scorer are still no part of the conversation.
+  const bare = logOf({ events: [span('judge', 'scorer', null), model('solvers', [asked], looked), model('judge', [looked], grade)] });
+  expect(branches(bare)).toEqual([['user text  Solve it', 'assistant text  Looking']]);
+  expect(usageSessions(bare, {}).totals).toMatchObject({ calls: 2, tokens: { input: 10, output: 2 } });
 });
 
 test('[F41] a timeline of a sample is kept, and repeats none of its events', () => {

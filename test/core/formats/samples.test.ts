@@ -61,7 +61,7 @@ const counted: readonly Counted[] = [
   row('langsmith/anthropic_managed_builtin_tools.jsonl', 'managed-agent', [1, 1], [1, 1, 0], [2, 0, 0, 0]),
   row('inspect-eval/browser.json', 'inspect-eval', [1, 1], [4, 4, 0], [5, 15_235, 9_088, 281]),
   row('inspect-eval/log_tool_call_error.json', 'inspect-eval', [1, 1], [0, 11, 11], [0, 0, 0, 0]),
-  row('inspect-eval/made-here_security-guide.chunked.zstd.eval', 'inspect-eval', [16, 16], [0, 0, 0], [16, 1_003, 0, 283]),
+  row('inspect-eval/made-here_security-guide.chunked.zstd.eval', 'inspect-eval', [16, 16], [0, 0, 0], [32, 5_279, 0, 5_622]),
   row('kimi/assistant_tools.wire.jsonl', 'kimi', [1, 8], [19, 19, 1], [23, 30_174, 661_504, 5_515]),
   row('kimi/subagent_agent-0.wire.jsonl', 'kimi', [1, 1], [2, 2, 0], [3, 12_905, 28_416, 330]),
   row('droid/droid-session.jsonl', 'droid', [1, 1], [5, 5, 0], [5, 0, 0, 0]),

@@ -25,11 +25,15 @@ export interface Lane {
 export interface Told {
   readonly main: readonly ModelCall[];
   readonly lanes: readonly Lane[];
+  /** Calls of scorers, which grade the sample. They belong to no conversation. */
+  readonly grading: readonly { readonly scorer: string; readonly call: ModelCall }[];
   /** For each compaction, the call after it. */
   readonly compactions: readonly { readonly event: JsonObject; readonly next: ModelCall | undefined }[];
 }
 
 const deepest = 20;
+/** Spans that name each other as parents would never end. */
+const maxSpans = 200;
 
 /** The events in order. Old logs nest the events of tools and subtasks. */
 export function flatEvents(list: readonly JsonObject[], depth = 0): readonly JsonObject[] {
@@ -43,11 +47,15 @@ export function flatEvents(list: readonly JsonObject[], depth = 0): readonly Jso
 export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[]): Told {
   const spans = new Map(events.flatMap((event) => (event.event === 'span_begin' ? [[stringAt(event, 'id') ?? '', event] as const] : [])));
   const main: ModelCall[] = [];
+  const grading: { scorer: string; call: ModelCall }[] = [];
   const lanes = new Map<string, Lane>();
   const compactions: { event: JsonObject; next: ModelCall | undefined }[] = [];
   for (const event of events) {
-    const lane = laneOf(event);
-    if (event.event === 'model') {
+    const path = spansAround(event);
+    const scorer = path.find(({ type }) => type === 'scorer' || type === 'scorers');
+    const lane = laneOf(path);
+    if (event.event === 'model' && scorer) grading.push({ scorer: stringAt(scorer, 'name') ?? 'scorer', call: callOf(event, pool) });
+    else if (event.event === 'model') {
       const call = callOf(event, pool);
       (lane?.calls ?? main).push(call);
       const waiting = compactions.at(-1);
@@ -55,12 +63,17 @@ export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[
     }
     if (event.event === 'compaction' && !lane) compactions.push({ event, next: undefined });
   }
-  return { main, lanes: [...lanes.values()], compactions };
+  return { main, lanes: [...lanes.values()], grading, compactions };
 
-  function laneOf(event: JsonObject): Lane | undefined {
+  /** The spans that an event lies in, from the inside. */
+  function spansAround(event: JsonObject): readonly JsonObject[] {
     const path: JsonObject[] = [];
-    for (let at = spans.get(stringAt(event, 'span_id') ?? ''); at && path.length < 200; at = spans.get(stringAt(at, 'parent_id') ?? ''))
+    for (let at = spans.get(stringAt(event, 'span_id') ?? ''); at && path.length < maxSpans; at = spans.get(stringAt(at, 'parent_id') ?? ''))
       path.push(at);
+    return path;
+  }
+
+  function laneOf(path: readonly JsonObject[]): Lane | undefined {
     const agents = path.filter(({ type }) => type === 'agent');
     const own = path.find((span) => span.type === 'branch' || (span.type === 'agent' && span !== agents.at(-1)));
     const id = own && stringAt(own, 'id');

@@ -31,7 +31,8 @@ export function conversationsOf(sample: JsonObject, session: string): readonly C
       : spokenIn(told.main, new Set(told.compactions.flatMap(({ next }) => next ?? []))).map((one) => names.spoken(one));
   const whole = messages.length > 0 ? withCompactions(main, messages, told, resolve) : main;
   const branches = told.lanes.filter(({ isAgent }) => !isAgent).flatMap((lane) => branchOf(lane, messages, main, names));
-  const [notes, end] = [notesOf(sample, events, resolve), branches.length > 0 ? whole.at(-1) : undefined];
+  const beside = callsBeside(told, messages).map((one) => ({ ...one, record: resolve(one.record) }));
+  const [notes, end] = [[...beside, ...notesOf(sample, events, resolve)], branches.length > 0 ? whole.at(-1) : undefined];
   return [
     // The other facts of a sample follow its messages and not a branch.
     { id: session, records: [...whole, ...branches, ...notes.map((one, at) => (at === 0 && end ? { ...one, parent: end.id } : one))] },
@@ -106,6 +107,25 @@ function branchOf(lane: Lane, messages: readonly JsonObject[], main: readonly Wr
   const anchored = lane.from === undefined ? -1 : messages.findIndex(({ id }) => id === lane.from);
   const parent = main[Math.max(shared - 1, anchored)]?.id ?? null;
   return said.slice(shared).map((one, at) => (at === 0 ? names.record(one.message, parent) : names.spoken(one)));
+}
+
+/**
+ * Calls whose answers are no messages of the sample: those of its scorers, and others that its solvers made. They count, and they say
+ * nothing about the window.
+ */
+function callsBeside({ grading, main }: Told, messages: readonly JsonObject[]): (Wrapped & { readonly record: JsonObject })[] {
+  const known = new Set(messages.flatMap((message) => [stringAt(message, 'id') ?? '', answerOf(message)]));
+  const isKnown = (answer: JsonObject | undefined): boolean =>
+    answer !== undefined && (known.has(stringAt(answer, 'id') ?? '\0') || known.has(answerOf(answer)));
+  const others = messages.length > 0 ? main.filter(({ output: [answer] }) => !isKnown(answer)).map((call) => ({ scorer: 'call', call })) : [];
+  return [...others, ...grading].flatMap(({ scorer, call: { event, output: answer } }, at) => {
+    const output = isObject(event.output) ? event.output : {};
+    if (!isObject(output.usage)) return [];
+    const model = stringAt(output, 'model') ?? stringAt(event, 'model');
+    const value = { model: model ?? null, answer: answer[0] ?? null };
+    const record = { note: scorer, value, usage: output.usage, ...(model !== undefined && { model }) };
+    return [{ id: `beside-${stringAt(event, 'uuid') ?? at}`, record, at: event.timestamp }];
+  });
 }
 
 /** The facts of a sample besides its messages. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { TokenUsage } from '../format.js';
 import { blockDraft, blocksOf, textIn } from '../shared/anthropic-blocks.js';
 import type { Part } from '../shared/branches.js';
 import { isSummaryText } from '../shared/continued.js';
@@ -42,12 +43,20 @@ export function partOf(record: JsonObject): Part {
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const own = isObject(record.metadata) && isObject(record.metadata.stemma) ? objectsIn(record.metadata.stemma.entries) : [];
   if (own.length > 0) return entriesBeside(own);
+  const { usage: recorded } = record;
+  const usage = isObject(recorded) ? usageOf(recorded) : undefined;
   const drafts = compactedDrafts(record).map((draft, at): Numbered => [at, draft]);
-  const { usage } = record;
-  if (!isObject(usage)) return drafts;
+  // A call beside the conversation has no message.
+  if (roleOf(record) !== undefined) return withUsage(drafts, usage);
+  return usage
+    ? drafts.map(([at, draft]): Numbered => [at, { ...draft, ...authorOf(record), usage, marks: [...(draft.marks ?? []), 'beside'] }])
+    : drafts;
+}
+
+function usageOf(usage: JsonObject): TokenUsage | undefined {
   // Input excludes cached tokens, unlike in other exchange formats.
   const { input_tokens: input, output_tokens: output, input_tokens_cache_read: cacheRead, input_tokens_cache_write: cacheWrite } = usage;
-  return withUsage(drafts, usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside'));
+  return usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside');
 }
 
 /** The names by which subagents find the calls that started them. */
@@ -63,9 +72,13 @@ function compactedDrafts(record: JsonObject): readonly Draft[] {
   return drafts.map((draft) => (draft === summary ? { ...draft, kind: 'summary' } : draft));
 }
 
-function draftsOf(record: JsonObject): readonly Draft[] {
+const authorOf = (record: JsonObject): { readonly author?: string } => {
   const model = stringAt(record, 'model');
-  const author = model === undefined ? {} : { author: model };
+  return model === undefined ? {} : { author: model };
+};
+
+function draftsOf(record: JsonObject): readonly Draft[] {
+  const author = authorOf(record);
   switch (roleOf(record)) {
     case 'user':
       return contentDrafts(record, 'user');
