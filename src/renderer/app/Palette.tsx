@@ -60,25 +60,30 @@ export function Palette() {
             />
             {needle.length >= 3 && found.sessions.length > 0 && <Chips sessions={found.sessions} narrowing={narrowing} onChange={setNarrowing} />}
             <Command.List>
-              <Command.Empty>
-                {found.entries?.pending
-                  ? `Nothing found yet. ${say.plural(found.entries.pending, 'commit')} left to search.`
-                  : 'Nothing found. To search inside an open context, press /.'}
-              </Command.Empty>
-              {needle === '' && <Sessions name="Recent sessions" sessions={found.sessions.slice(0, recentSessions)} />}
-              {found.isReady && <CommitActions matches={matches} />}
-              {found.isReady && <Places words={words.trim()} matches={matches} />}
-              {needle !== '' && (
-                <Sessions
-                  name="Sessions"
-                  sessions={found.sessions.filter(({ title, repository, tags }) => matches(`${title}\n${repository ?? ''}\n${tags.join('\n')}`))}
-                />
+              {/* Rows that came one after the other would leave the selection on a row that is no longer the first. */}
+              {found.isReady && (
+                <>
+                  <Command.Empty>
+                    {found.entries?.pending
+                      ? `Nothing found yet. ${say.plural(found.entries.pending, 'commit')} left to search.`
+                      : 'Nothing found. To search inside an open context, press /.'}
+                  </Command.Empty>
+                  {needle === '' && <Sessions name="Recent sessions" sessions={found.sessions.slice(0, recentSessions)} />}
+                  <CommitActions matches={matches} />
+                  <Places words={words.trim()} matches={matches} />
+                  {needle !== '' && (
+                    <Sessions
+                      name="Sessions"
+                      sessions={found.sessions.filter(({ title, repository, tags }) => matches(`${title}\n${repository ?? ''}\n${tags.join('\n')}`))}
+                    />
+                  )}
+                  <Tickets tickets={found.tickets} />
+                  <Commits commits={found.commits} />
+                  <Entries entries={found.entries} sessions={found.sessions} limit={entryLimit} onMore={showMoreEntries} />
+                  <Projects projects={found.projects.filter((project) => matches(`${project.name} ${project.dir}`))} matches={matches} />
+                  <WindowActions matches={matches} />
+                </>
               )}
-              <Tickets tickets={found.tickets} />
-              <Commits commits={found.commits} />
-              <Entries entries={found.entries} sessions={found.sessions} limit={entryLimit} onMore={showMoreEntries} />
-              <Projects projects={found.projects.filter((project) => matches(`${project.name} ${project.dir}`))} matches={matches} />
-              <WindowActions matches={matches} />
             </Command.List>
           </Command>
         </Dialog.Popup>

@@ -1,6 +1,6 @@
 import { expect, test } from '../../support/e2e.js';
 import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
-import { commits, entries, highlightedWords, importAll, openContext, place, sessionRow, settledCount, sheet } from '../../support/window.js';
+import { commits, entries, highlightedWords, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
 
 test('[W44, W71] four clicks run an edited prompt, and one compares it with its original', async ({ page, machine }) => {
   const given = giveRunnableSession(machine);
@@ -51,10 +51,6 @@ test('[W41] a discarded draft comes back with undo', async ({ page, shared }) =>
 
 test('[W43] the palette lists recent sessions, groups hits and highlights the one opened', async ({ page, shared }) => {
   await shared.open(page, 'Histories');
-  // The palette selects its first row when it opens, so the sessions must be loaded.
-  await place(page, 'Sessions').click();
-  await expect(sessionRow(page, /Jam that is gone/)).toBeVisible();
-  await place(page, 'Chain').click();
   await expect(commits(page).first()).toBeVisible();
   await page.keyboard.press('Control+k');
   await expect(sheet(page).getByRole('group').first()).toHaveAccessibleName('Recent sessions');
