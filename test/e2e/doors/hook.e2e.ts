@@ -173,8 +173,8 @@ test.describe('stemma hook', () => {
         JSON.stringify({ hook_event_name: '__proto__', transcript_path: `${machine.claude}/projects/../../elsewhere.jsonl` }),
         'not among the histories',
       ],
-      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: 'x.jsonl' }), 'no path'],
-      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: '/etc/passwd' }), 'no path'],
+      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: 'x.jsonl' }), 'absolute path of a .jsonl file'],
+      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: '/etc/passwd' }), 'absolute path of a .jsonl file'],
     ];
     for (const [input, reason] of told) {
       const ran = await machine.runWith(input, 'hook');
