@@ -149,7 +149,7 @@ test('[F36, F49] lists of events are conversations: branches, a compaction, and 
   expect(total(nested)).toBe(340);
 });
 
-test('[F49, N16] a call of a scorer counts beside the conversation, and so does one that no message holds', async () => {
+test('[F49, N16] calls of scorers and calls without a message count beside the conversation', async () => {
   const [critique, grade] = [message('c', 'assistant', 'Too short'), message('g', 'assistant', 'GRADE: C')];
   const chain = logOf({
     messages: [asked, looked],

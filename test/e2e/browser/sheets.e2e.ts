@@ -67,10 +67,11 @@ for (const [half, some] of [
         const met = await lastingViolations(page, { part: '.sheet', ...(theme !== 'light' && { only: 'colors' as const }) });
         if (met.length > 0) found[`${name}, ${theme}`] = met;
       }
-      // The focus is inside, never leaves by Tab, and returns to where it was.
+      // The focus is inside, never leaves by Tab, and returns to where it was. After the last field, it passes a guard that sends it back.
       for (let step = 0; step < 3; step += 1) {
         await page.keyboard.press('Tab');
-        if (!(await sheet(page).evaluate((dialog) => dialog.contains(document.activeElement)))) found[`${name}, Tab`] = ['the focus left the sheet'];
+        const isInside = () => sheet(page).evaluate((dialog) => dialog.contains(document.activeElement));
+        await expect.poll(isInside, `${name}: the focus is in the sheet`).toBe(true);
       }
       await page.keyboard.press('Escape');
       await expect(sheet(page), name).toHaveCount(0);
