@@ -167,7 +167,7 @@ test('[F49, N16] calls of scorers and calls without a message count beside the c
   const { calls } = usageCalls(chain, {});
   expect(calls.map(({ beside, model: named, tokens }) => [beside, named, tokens.input, tokens.output])).toEqual([
     [undefined, 'm', 5, 1],
-    ['call', 'm', 5, 1],
+    ['solvers', 'm', 5, 1],
     ['judge', 'm', 5, 1],
   ]);
   // Without a list of messages, the calls of a scorer are still no part of the conversation.

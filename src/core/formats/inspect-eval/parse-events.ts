@@ -4,6 +4,8 @@ import { objectsIn } from '../shared/drafts.js';
 
 /** A call to a model with its messages, references resolved. */
 export interface ModelCall {
+  /** The name of the innermost span around the call, such as a solver or a scorer. */
+  readonly span: string | undefined;
   readonly event: JsonObject;
   readonly input: readonly JsonObject[];
   readonly output: readonly JsonObject[];
@@ -26,7 +28,7 @@ export interface Told {
   readonly main: readonly ModelCall[];
   readonly lanes: readonly Lane[];
   /** Calls of scorers, which grade the sample. They belong to no conversation. */
-  readonly grading: readonly { readonly scorer: string; readonly call: ModelCall }[];
+  readonly grading: readonly ModelCall[];
   /** For each compaction, the call after it. */
   readonly compactions: readonly { readonly event: JsonObject; readonly next: ModelCall | undefined }[];
 }
@@ -47,16 +49,16 @@ export function flatEvents(list: readonly JsonObject[], depth = 0): readonly Jso
 export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[]): Told {
   const spans = new Map(events.flatMap((event) => (event.event === 'span_begin' ? [[stringAt(event, 'id') ?? '', event] as const] : [])));
   const main: ModelCall[] = [];
-  const grading: { scorer: string; call: ModelCall }[] = [];
+  const grading: ModelCall[] = [];
   const lanes = new Map<string, Lane>();
   const compactions: { event: JsonObject; next: ModelCall | undefined }[] = [];
   for (const event of events) {
     const path = spansAround(event);
-    const scorer = path.find(({ type }) => type === 'scorer' || type === 'scorers');
+    const isGrading = path.some(({ type }) => type === 'scorer' || type === 'scorers');
     const lane = laneOf(path);
-    if (event.event === 'model' && scorer) grading.push({ scorer: stringAt(scorer, 'name') ?? 'scorer', call: callOf(event, pool) });
+    if (event.event === 'model' && isGrading) grading.push(callOf(event, pool, path[0]));
     else if (event.event === 'model') {
-      const call = callOf(event, pool);
+      const call = callOf(event, pool, path[0]);
       (lane?.calls ?? main).push(call);
       const waiting = compactions.at(-1);
       if (waiting && !waiting.next && !lane) waiting.next = call;
@@ -95,7 +97,7 @@ export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[
   }
 }
 
-function callOf(event: JsonObject, pool: readonly JsonObject[]): ModelCall {
+function callOf(event: JsonObject, pool: readonly JsonObject[], span: JsonObject | undefined): ModelCall {
   const given = objectsIn(event.input);
   const refs = Array.isArray(event.input_refs) ? event.input_refs : [];
   const input =
@@ -104,7 +106,7 @@ function callOf(event: JsonObject, pool: readonly JsonObject[]): ModelCall {
       : refs.flatMap((ref) => (Array.isArray(ref) && typeof ref[0] === 'number' && typeof ref[1] === 'number' ? pool.slice(ref[0], ref[1]) : []));
   const output = isObject(event.output) ? event.output : {};
   const message = objectsIn(output.choices)[0]?.message;
-  return { event, input, output: isObject(message) ? [message] : [] };
+  return { span: span && stringAt(span, 'name'), event, input, output: isObject(message) ? [message] : [] };
 }
 
 /** The text by which messages are compared: their content, regardless of their ids. */

@@ -114,16 +114,15 @@ function branchOf(lane: Lane, messages: readonly JsonObject[], main: readonly Wr
  * nothing about the window.
  */
 function callsBeside({ grading, main }: Told, messages: readonly JsonObject[]): (Wrapped & { readonly record: JsonObject })[] {
-  const known = new Set(messages.flatMap((message) => [stringAt(message, 'id') ?? '', answerOf(message)]));
-  const isKnown = (answer: JsonObject | undefined): boolean =>
-    answer !== undefined && (known.has(stringAt(answer, 'id') ?? '\0') || known.has(answerOf(answer)));
-  const others = messages.length > 0 ? main.filter(({ output: [answer] }) => !isKnown(answer)).map((call) => ({ scorer: 'call', call })) : [];
-  return [...others, ...grading].flatMap(({ scorer, call: { event, output: answer } }, at) => {
+  const known = new Set(messages.flatMap(namesOf));
+  const isKnown = (answer: JsonObject | undefined): boolean => answer !== undefined && namesOf(answer).some((name) => known.has(name));
+  const others = messages.length > 0 ? main.filter(({ output: [answer] }) => !isKnown(answer)) : [];
+  return [...others, ...grading].flatMap(({ span = 'call', event, output: answer }, at) => {
     const output = isObject(event.output) ? event.output : {};
     if (!isObject(output.usage)) return [];
     const model = stringAt(output, 'model') ?? stringAt(event, 'model');
     const value = { model: model ?? null, answer: answer[0] ?? null };
-    const record = { note: scorer, value, usage: output.usage, ...(model !== undefined && { model }) };
+    const record = { note: span, value, usage: output.usage, ...(model !== undefined && { model }) };
     return [{ id: `beside-${stringAt(event, 'uuid') ?? at}`, record, at: event.timestamp }];
   });
 }
@@ -170,6 +169,12 @@ interface Call {
 
 /** Messages of old logs have no ids. Their content finds the call that returned them. */
 const answerOf = ({ content, tool_calls: calls }: JsonObject): string => JSON.stringify([content ?? null, calls ?? null]);
+
+/** The id of a message, and its content. */
+function namesOf(message: JsonObject): readonly string[] {
+  const id = stringAt(message, 'id');
+  return id ? [id, answerOf(message)] : [answerOf(message)];
+}
 
 /** The calls by the message that they returned. */
 function callsIn(events: readonly JsonObject[]): ReadonlyMap<string, Call> {
