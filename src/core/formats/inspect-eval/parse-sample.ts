@@ -117,13 +117,11 @@ function callsBeside({ grading, main }: Told, messages: readonly JsonObject[]): 
   const known = new Set(messages.flatMap(namesOf));
   const isKnown = (answer: JsonObject | undefined): boolean => answer !== undefined && namesOf(answer).some((name) => known.has(name));
   const others = messages.length > 0 ? main.filter(({ output: [answer] }) => !isKnown(answer)) : [];
-  return [...others, ...grading].flatMap(({ span = 'call', event, output: answer }, at) => {
-    const output = isObject(event.output) ? event.output : {};
-    if (!isObject(output.usage)) return [];
-    const model = stringAt(output, 'model') ?? stringAt(event, 'model');
-    const value = { model: model ?? null, answer: answer[0] ?? null };
-    const record = { note: span, value, usage: output.usage, ...(model !== undefined && { model }) };
-    return [{ id: `beside-${stringAt(event, 'uuid') ?? at}`, record, at: event.timestamp }];
+  return [...others, ...grading].flatMap(({ span = 'call', event, output: [answer] }, number) => {
+    const { usage, model, at } = factsOf(event);
+    if (!isObject(usage)) return [];
+    const record = { note: span, value: { model: model ?? null, answer: answer ?? null }, usage, ...(model !== undefined && { model }) };
+    return [{ id: `beside-${stringAt(event, 'uuid') ?? number}`, record, at }];
   });
 }
 
@@ -167,6 +165,12 @@ interface Call {
   readonly at?: Json | undefined;
 }
 
+/** The usage, model and time of a call. */
+function factsOf(event: JsonObject): Call {
+  const output = isObject(event.output) ? event.output : undefined;
+  return { usage: output?.usage, model: stringAt(output, 'model') ?? stringAt(event, 'model'), at: event.timestamp };
+}
+
 /** Messages of old logs have no ids. Their content finds the call that returned them. */
 const answerOf = ({ content, tool_calls: calls }: JsonObject): string => JSON.stringify([content ?? null, calls ?? null]);
 
@@ -183,8 +187,7 @@ function callsIn(events: readonly JsonObject[]): ReadonlyMap<string, Call> {
     const output = isObject(event.output) ? event.output : undefined;
     const message = objectsIn(output?.choices)[0]?.message;
     const id = isObject(message) ? (stringAt(message, 'id') ?? answerOf(message)) : undefined;
-    if (event.event === 'model' && id !== undefined)
-      calls.set(id, { usage: output?.usage, model: stringAt(output, 'model') ?? stringAt(event, 'model'), at: event.timestamp });
+    if (event.event === 'model' && id !== undefined) calls.set(id, factsOf(event));
   }
   return calls;
 }
