@@ -26,6 +26,8 @@ export const document: DocumentReader = {
   },
 };
 
+const isLarge = (path: string): boolean => path === 'steps' || path === 'subagent_trajectories';
+
 /** A trajectory, whose steps may be in a file. */
 interface Trajectory {
   /** The trajectory without its steps and subagents. */
@@ -35,23 +37,25 @@ interface Trajectory {
   readonly subagents: () => Iterable<Trajectory>;
 }
 
+/** A document without its lists of steps and subagents. What is no list in their place stays. */
+const rootFrom = (document: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(document).filter(([name, value]) => !(isLarge(name) && Array.isArray(value))));
+
 function inMemory(trajectory: JsonObject): Trajectory {
-  const { steps, subagent_trajectories: subagents, ...root } = trajectory;
+  const { steps, subagent_trajectories: subagents } = trajectory;
   return {
-    root,
+    root: rootFrom(trajectory),
     id: trajectoryId(trajectory),
     lines: (header, lineOf) => writeLines([header, ...(Array.isArray(steps) ? steps : []).map(lineOf)]),
     subagents: () => objectsIn(subagents).map(inMemory),
   };
 }
 
-const isLarge = (path: string): boolean => path === 'steps' || path === 'subagent_trajectories';
-
 function inFile(file: FileBytes, within?: ByteRange): Trajectory | undefined {
   const [first] = valuesInFile(file, isLarge, within);
   if (!isObject(first?.shell)) return undefined;
   const itemsAt = (path: string): readonly ByteRange[] => first.lists.find((list) => list.path === path)?.items ?? [];
-  const { steps: _, subagent_trajectories: __, ...root } = first.shell;
+  const root = rootFrom(first.shell);
   const steps = itemsAt('steps');
   return {
     root,

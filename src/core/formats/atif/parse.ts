@@ -17,12 +17,13 @@ import {
 } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
 import { parseShallow } from '../shared/jsonl.js';
-import { byProgram, isCopied, isReplacing, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
+import { unreadDrafts } from './parse-unread.js';
+import { byProgram, isCopied, isReplacing, isSource, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
 
 /** The entries of a line. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const step = stepOf(record);
-  if (!step) return rootDrafts(rootOf(record));
+  if (!step) return record.row === undefined ? rootDrafts(rootOf(record)) : [[0, noted('step', record.row)]];
   const own = stepDrafts(step);
   const usage = usageOf(step);
   // A call counts even if its answer was not recorded.
@@ -52,16 +53,20 @@ function usageOf(step: JsonObject): TokenUsage | undefined {
 }
 
 function stepDrafts(step: JsonObject): readonly Draft[] {
+  // Whoever the step is by, all of it is in its event.
+  if (!isSource(step.source)) return [noted('step', step)];
+  return [...spokenDrafts(step), ...unreadDrafts(step)];
+}
+
+function spokenDrafts(step: JsonObject): readonly Draft[] {
   const results = objectsIn(memberOf(step.observation, 'results'));
   switch (step.source) {
     case 'user':
       return [...messageDrafts(step, 'user'), ...results.flatMap(resultDrafts)];
     case 'agent':
       return [...agentDrafts(step), ...results.flatMap(resultDrafts)];
-    case 'system':
-      return systemDrafts(step, results);
     default:
-      return [noted('step', step)];
+      return systemDrafts(step, results);
   }
 }
 
@@ -80,7 +85,7 @@ const textsIn = (content: Json | undefined): readonly string[] => partsOf(conten
 function messageDrafts({ message }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly Draft[] {
   return partsOf(message).flatMap((part): Draft[] => {
     const text = stringAt(part, 'text');
-    if (part.type === 'text') return text === undefined || (text === '' && role !== 'user') ? [] : [said(role, text)];
+    if (part.type === 'text' && text !== undefined) return text === '' && role !== 'user' ? [] : [said(role, text)];
     if (part.type === 'image') return [pictured(role === 'system' ? 'user' : role, { link: part.source ?? part })];
     return [noted(stringAt(part, 'type') ?? 'part', part)];
   });

@@ -4,6 +4,7 @@ import { objectsIn } from '../shared/drafts.js';
 import type { About, Place, RecordRules } from '../shared/records.js';
 import { startedWith } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
+import { oddities } from './parse-unread.js';
 import { dialect, formatId, isReplacing, partsOf, rootOf, stepName, stepOf, stepTime } from './schema.js';
 
 /** Plans commits from lines: one chain in the order of the steps, because ATIF has no branches. */
@@ -15,6 +16,7 @@ export const rules: RecordRules = {
   place,
   entries: entriesOf,
   gather: () => undefined,
+  oddities,
   continues: true,
   at: (record) => stepTime(stepOf(record)),
   prompt: (record) => {
@@ -48,7 +50,7 @@ function place(record: JsonObject): Place | undefined {
   if (id === undefined) return undefined;
   if (rootOf(record)) return { name: `${id}:root`, part: 'quiet' };
   const step = stepOf(record);
-  if (!step) return undefined;
+  if (!step) return record.row === undefined ? undefined : { name: `${id}:row`, part: 'quiet' };
   const starts = startedBy(step);
   return { name: stepName(step, id), part: partOf(step), ...(starts.length > 0 && { others: starts }) };
 }

@@ -19,6 +19,10 @@ export const dialect: Dialect = {
 /** Marks text that a program wrote in the agent's name, without a call to a model. */
 export const byProgram = 'no-call';
 
+/** Who can speak in a step. */
+export const sources = ['system', 'user', 'agent'] as const;
+export const isSource = (source: Json | undefined): boolean => sources.some((one) => one === source);
+
 /** The step of a line. */
 export const stepOf = (record: JsonObject): JsonObject | undefined => (isObject(record.step) ? record.step : undefined);
 /** The root of a line: the trajectory without its steps. */

@@ -46,6 +46,8 @@ export interface RecordRules<State = undefined> {
   readonly at?: (record: JsonObject) => Timestamp | undefined;
   /** Gathers the facts of other records. Called once for each delta. */
   readonly gather: (records: readonly JsonObject[]) => State;
+  /** What a person should know about values of a record that the format does not define. The record is read nevertheless. */
+  readonly oddities?: (record: JsonObject) => readonly string[];
   /** The records before a compaction that it keeps, from all its ancestors, oldest first. */
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
   /** The role of a record in its turn, if its part does not determine it. */

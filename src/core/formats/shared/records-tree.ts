@@ -11,7 +11,7 @@ import type { Place, RecordRules } from './record-rules.js';
  */
 const maxRepeats = 16;
 
-type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues'>;
+type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues' | 'oddities'>;
 
 interface Growth {
   readonly rules: Rules;
@@ -44,12 +44,12 @@ export function growRecords(
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];
 } {
-  const { chosen, order, aside, skipped } = chooseRecords(rules, pieces);
+  const { chosen, order, aside, skipped, notes } = chooseRecords(rules, pieces);
   const growth: Growth = {
     ...{ rules, context, startedBy, chosen },
     placed: new Map(),
     records: [],
-    notes: [],
+    notes,
     ends: new Map(),
     repeats: pieces.length * maxRepeats,
   };
@@ -62,6 +62,7 @@ function chooseRecords(rules: Rules, pieces: readonly Piece[]) {
   const times = new Map<string, number>();
   const aside = new Set<Piece>();
   const skipped: Problem[] = [];
+  const notes: Problem[] = [];
   const order: Placed[] = [];
   for (const piece of pieces) {
     const { record, sort } = piece;
@@ -75,6 +76,7 @@ function chooseRecords(rules: Rules, pieces: readonly Piece[]) {
       continue;
     }
     times.set(name, before + 1);
+    if (record && rules.oddities && !isEntryLine(record)) for (const reason of rules.oddities(record)) notes.push({ line: piece.line, reason });
     // The record's children come after the last of its name.
     if (before > 0) chosen.set(nth(name, before), chosen.get(name) as Placed);
     const at = record && (isEntryLine(record) ? timeOf(record) : (rules.at ?? timeOf)(record));
@@ -82,7 +84,7 @@ function chooseRecords(rules: Rules, pieces: readonly Piece[]) {
     chosen.set(name, one);
     order.push(one);
   }
-  return { chosen, order, aside, skipped };
+  return { chosen, order, aside, skipped, notes };
 }
 
 const nth = (name: string, number: number): string => `${name}~${number}`;

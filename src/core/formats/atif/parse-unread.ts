@@ -1,0 +1,85 @@
+import { inWords, isObject, type Json, type JsonObject } from '../../base/index.js';
+import { type Draft, memberOf, noted, objectsIn, pictured } from '../shared/drafts.js';
+import { isSource, partsOf, rootOf, sources, stepOf } from './schema.js';
+
+/** A value in a place where ATIF has another kind of value. */
+interface Unread {
+  readonly name: string;
+  readonly value: Json;
+  /** How it differs from what ATIF defines. */
+  readonly flaw: string;
+}
+
+const isSet = (value: Json | undefined): value is Json => value !== undefined && value !== null;
+
+/** The values in the place of a list of objects that are no objects. */
+const othersThanObjects = (name: string, value: Json | undefined): readonly Unread[] =>
+  (Array.isArray(value) ? value.filter((one) => !isObject(one)) : isSet(value) ? [value] : []).map((one) => ({
+    name,
+    value: one,
+    flaw: ' instead of a list of objects',
+  }));
+
+const othersThanContent = (name: string, value: Json | undefined): readonly Unread[] =>
+  typeof value === 'string' ? [] : othersThanObjects(name, value).map((one) => ({ ...one, flaw: ' instead of a text or a list of parts' }));
+
+function unreadIn(step: JsonObject): readonly Unread[] {
+  const { message, observation, reasoning_content: thinking, tool_calls: calls } = step;
+  const results = memberOf(observation, 'results');
+  const isAgent = step.source === 'agent';
+  const ofAgents = [
+    ...(typeof thinking === 'string' ? [] : [{ name: 'reasoning_content', value: thinking, flaw: ' instead of a text' }]),
+    ...othersThanObjects('tool_calls', calls),
+  ];
+  const ofOthers = [
+    { name: 'reasoning_content', value: thinking, flaw: ', which only an agent has' },
+    { name: 'tool_calls', value: calls, flaw: ', which only an agent has' },
+  ];
+  return [
+    ...othersThanContent('message', message),
+    ...(isAgent ? ofAgents : ofOthers).flatMap(({ value, ...one }) => (isSet(value) ? [{ ...one, value }] : [])),
+    ...(isSet(observation) && !isObject(observation) ? [{ name: 'observation', value: observation, flaw: ' instead of an object' }] : []),
+    ...othersThanObjects('observation.results', results),
+    ...objectsIn(results).flatMap(({ content }) => othersThanContent('content of a result', content)),
+  ];
+}
+
+/** Entries for what the other entries of a step do not hold, so that nothing is lost. */
+export function unreadDrafts(step: JsonObject): readonly Draft[] {
+  const parts = objectsIn(memberOf(step.observation, 'results')).flatMap((result) => partsBeside(result));
+  return [...unreadIn(step).map(({ name, value }) => noted(name, value)), ...parts];
+}
+
+/** Parts of a result that are neither text nor an image of a tool, such as audio. */
+function partsBeside({ source_call_id: id, content }: JsonObject): readonly Draft[] {
+  return partsOf(content).flatMap((part): Draft[] => {
+    if (part.type === 'text' && typeof part.text === 'string') return [];
+    if (part.type !== 'image') return [noted(typeof part.type === 'string' ? part.type : 'part', part)];
+    return typeof id === 'string' ? [] : [pictured('user', { link: part.source ?? part }, { marks: ['meta', 'environment'] })];
+  });
+}
+
+/** What a person should know about a line: its values that are not as ATIF defines them. */
+export function oddities(record: JsonObject): readonly string[] {
+  const step = stepOf(record);
+  if (record.row !== undefined) return [`a step is ${inWords(record.row)} instead of an object: it is kept as an event`];
+  if (!step) return odditiesOfRoot(rootOf(record) ?? {});
+  const number = `step ${inWords(step.step_id ?? null)}`;
+  if (!isSource(step.source))
+    return [`the source of ${number} is ${inWords(step.source ?? null)} instead of ${sources.join(', ')}: the step is kept as an event`];
+  const isOdd = ({ arguments: input }: JsonObject): boolean => isSet(input) && !isObject(input);
+  const calls = step.source === 'agent' ? objectsIn(step.tool_calls).filter(isOdd) : [];
+  return [
+    ...unreadIn(step).map(({ name, value, flaw }) => `${number} has ${inWords(value)} as ${name}${flaw}: it is kept as an event`),
+    ...calls.map(
+      ({ tool_call_id: id, arguments: input }) =>
+        `the call ${inWords(id ?? null)} of ${number} has the arguments ${inWords(input)} instead of an object: they are kept unchanged`,
+    ),
+  ];
+}
+
+/** Lists of a document that are no lists. */
+const odditiesOfRoot = (root: JsonObject): readonly string[] =>
+  ['steps', 'subagent_trajectories'].flatMap((name) =>
+    isSet(root[name]) ? [`the document has ${inWords(root[name])} as ${name} instead of a list: it is kept and not read`] : [],
+  );
