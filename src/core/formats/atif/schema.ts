@@ -21,6 +21,7 @@ export const byProgram = 'no-call';
 
 /** Who can speak in a step. */
 export const sources = ['system', 'user', 'agent'] as const;
+/** Whether ATIF defines the source of a step. */
 export const isSource = (source: Json | undefined): boolean => sources.some((one) => one === source);
 
 /** The step of a line. */
