@@ -1,10 +1,10 @@
 // Conversations of containers (documents and databases) as lines: a first line about the conversation, then one line for each record in the
 // container's own form. The formats of such conversations only define the meaning of a record; everything else is here.
-import { isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { inWords, isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
 import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type ImportableFormat, type Lines, type ToolClasses } from '../format.js';
 import type { Part, TreeRecord } from './branches.js';
-import type { Numbered } from './drafts.js';
-import { type Dialect, isDeep, writeLines } from './jsonl.js';
+import { type Numbered, noted } from './drafts.js';
+import { type Dialect, isDeep, tooDeep, writeLines } from './jsonl.js';
 import { linesOnDemand } from './lazy-lines.js';
 import { type About, beginsAsEntry, fromRules, type RecordRules, scanRecords } from './records.js';
 
@@ -34,13 +34,24 @@ export function wrapLines(formatId: string, session: string, about: JsonObject, 
       id,
       ...(parent !== undefined && { parent }),
       ...(time !== undefined && { timestamp: time }),
-      record: isDeep(record) ? { unread: JSON.stringify(Object.keys(record)) } : record,
+      record: isDeep(record) ? unread(JSON.stringify(Object.keys(record)), tooDeep) : record,
     };
   };
   const first = { ...envelope, about };
   if (isLarge) return linesOnDemand(records.length + 1, (number) => (number === 0 ? first : lineOf(records[number - 1] as Wrapped)));
   return writeLines([first, ...records.map(lineOf)]);
 }
+
+/** The record for a value that cannot be read, with the reason. It becomes an event, in every format. */
+const unread = (value: Json, why: string): JsonObject => ({ unread: value, why });
+/** Why a record was not read; undefined for all others. */
+const whyUnread = (record: JsonObject): string | undefined => (record.unread === undefined ? undefined : stringAt(record, 'why'));
+
+/** The values of a list as records. A value that is no object is kept and named. */
+export const recordsIn = (list: Json | undefined): readonly JsonObject[] =>
+  (Array.isArray(list) ? list : []).map((value) =>
+    isObject(value) ? value : unread(value, `the record is ${inWords(value)} instead of an object: it is kept as an event`),
+  );
 
 /** A time as a container writes it: text, or a number of seconds, milliseconds, microseconds or nanoseconds. */
 export function instant(value: unknown): Timestamp | undefined {
@@ -65,6 +76,7 @@ export interface WrappedRules {
   /** True if each record is a whole turn, with its prompt and its answers. */
   readonly isTurn?: true;
   readonly entries: (record: JsonObject) => readonly Numbered[];
+  readonly oddities?: RecordRules['oddities'];
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
   /** Further names of a record, such as those of the calls that start subagents. */
   readonly others?: (record: JsonObject, session: string) => readonly string[];
@@ -85,6 +97,7 @@ export function wrappedFormat({
   part,
   isTurn,
   entries,
+  oddities,
   keeps,
   others,
   tools,
@@ -119,14 +132,20 @@ export function wrappedFormat({
       const more = others?.(record, session) ?? [];
       return {
         name: name(own),
-        part: part(record),
+        part: whyUnread(record) === undefined ? part(record) : 'quiet',
         ...(more.length > 0 && { others: more }),
         ...(typeof parent === 'string' ? { parent: name(parent) } : parent === null && { parent }),
       };
     },
     entries: (line) => {
       const record = recordIn(line);
-      return record ? entries(record) : [];
+      if (!record) return [];
+      return whyUnread(record) === undefined ? entries(record) : [[0, noted('record', record.unread)]];
+    },
+    oddities: (line) => {
+      const record = recordIn(line) ?? {};
+      const why = whyUnread(record);
+      return why === undefined ? (oddities?.(record) ?? []) : [why];
     },
     gather: () => undefined,
     continues: true,

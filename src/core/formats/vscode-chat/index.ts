@@ -3,7 +3,7 @@
 // parse.ts reads a request.
 import type { ImportableFormat } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf } from './parse.js';
+import { entriesOf, oddities } from './parse.js';
 import { document, formatId } from './parse-document.js';
 
 export const vscodeChat: ImportableFormat = wrappedFormat({
@@ -13,6 +13,7 @@ export const vscodeChat: ImportableFormat = wrappedFormat({
   part: () => 'prompt',
   isTurn: true,
   entries: entriesOf,
+  oddities,
   tools: {
     copilot_readFile: 'read',
     copilot_createFile: 'write',

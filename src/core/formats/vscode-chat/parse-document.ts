@@ -1,9 +1,9 @@
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
-import type { DocumentReader, Member } from '../format.js';
-import { objectsIn } from '../shared/drafts.js';
+import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { DocumentReader, Member, Problem } from '../format.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
-import { isDeep } from '../shared/jsonl.js';
-import { type Wrapped, wrapLines } from '../shared/wrapped.js';
+import { isDeep, tooDeep } from '../shared/jsonl.js';
+import { recordsIn, type Wrapped, wrapLines } from '../shared/wrapped.js';
+import { isOpen } from './parse.js';
 
 export const formatId = 'vscode-chat-v1';
 
@@ -20,15 +20,17 @@ export const document: DocumentReader = {
       /"(?:creationDate|sessionId|responderUsername)"\s*:/.test(text)
     );
   },
+  unread(bytes) {
+    const text = textOf(bytes);
+    return isLog(text) ? operationsIn(text).problems : [];
+  },
   members(bytes) {
     const text = textOf(bytes);
-    const { state, cut } = /^\s*\{"kind"/.test(text) ? replayed(text) : { state: parseJson(text), cut: [] };
+    const { state, cut } = isLog(text) ? replayed(text) : { state: parseJson(text), cut: [] };
     if (!isObject(state) || isDeep(state) || !Array.isArray(state.requests)) return undefined;
-    const requests = objectsIn(state.requests);
-    // A request that is being answered is imported in a later state.
-    const done = isOpen(requests.at(-1)) ? requests.slice(0, -1) : requests;
-    const records = done.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameOf(done[at - 1] as JsonObject, at - 1), at));
-    return [memberOf(state, [...cut, ...records])];
+    const requests = recordsIn(state.requests);
+    const records = requests.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameOf(requests[at - 1] as JsonObject, at - 1), at));
+    return [memberOf(state, { records: [...cut, ...records], last: requests.at(-1) })];
   },
   membersInFile(file) {
     const [first] = valuesInFile(file, (path) => path === 'requests');
@@ -38,31 +40,50 @@ export const document: DocumentReader = {
     const ranges = first?.lists.find(({ path }) => path === 'requests')?.items;
     if (!ranges) return undefined;
     const records: Wrapped[] = [];
+    const requestAt = (range: ByteRange): JsonObject => recordsIn([valueAt(file, range) ?? null])[0] as JsonObject;
     let last: JsonObject | undefined;
     for (const range of ranges) {
-      const request = valueAt(file, range);
-      if (!isObject(request)) continue;
+      const request = requestAt(range);
       last = request;
       const { record: _, ...place } = wrap(request, records.at(-1)?.id ?? null, records.length);
       records.push({
         ...place,
         get record() {
-          return valueAt(file, range) as JsonObject;
+          return requestAt(range);
         },
       });
     }
-    return [memberOf(state, isOpen(last) ? records.slice(0, -1) : records, true)];
+    return [memberOf(state, { records, last, isLarge: true })];
   },
 };
 
-const isOpen = (request: JsonObject | undefined): boolean => request !== undefined && request.result === undefined && request.isCanceled !== true;
+const isLog = (text: string): boolean => /^\s*\{"kind"/.test(text);
 
-function memberOf(state: JsonObject, records: readonly Wrapped[], isLarge?: boolean): Member {
+interface Chat {
+  readonly records: readonly Wrapped[];
+  /** The last request, which may be unfinished. */
+  readonly last: JsonObject | undefined;
+  readonly isLarge?: true;
+}
+
+function memberOf(state: JsonObject, { records: all, last, isLarge }: Chat): Member {
   const id = stringAt(state, 'sessionId') ?? `chat-${String(state.creationDate ?? 0)}`;
   const title = stringAt(state, 'customTitle');
   const about = { sessionId: id, ...(title !== undefined && { title }) };
-  return { id, lines: () => wrapLines(formatId, id, about, unique(records), isLarge), ...(title !== undefined && { title }) };
+  const records = unique(all);
+  const linesOf = (some: readonly Wrapped[]) => wrapLines(formatId, id, about, some, isLarge);
+  const named = { id, ...(title !== undefined && { title }) };
+  if (!last || !isOpen(last)) return { ...named, lines: () => linesOf(records) };
+  const done = records.slice(0, -1);
+  return {
+    ...named,
+    lines: () => linesOf([...done, ...records.slice(-1).map(asOpen)]),
+    over: () => ({ last: done.at(-1)?.id, open: true, lines: () => linesOf(done) }),
+  };
 }
+
+/** A request that is being answered has a name of its own, because a later state has its answer under its usual name. */
+const asOpen = (wrapped: Wrapped): Wrapped => ({ ...wrapped, id: `${wrapped.id}~open` });
 
 const nameOf = (request: JsonObject, at: number): string => stringAt(request, 'requestId') ?? `request-${at}`;
 const wrap = (record: JsonObject, parent: string | null, at: number): Wrapped => ({ id: nameOf(record, at), record, parent, at: record.timestamp });
@@ -83,12 +104,9 @@ function replayed(text: string): { readonly state: Json | undefined; readonly cu
       if (isObject(request)) cut.push(wrap(request, isObject(before) ? nameOf(before, at - 1) : null, at));
     }
   };
-  for (const line of text.split('\n', maxOperations)) {
-    const operation = parseJson(line);
-    if (!isObject(operation) || isDeep(operation)) continue;
-    const path = Array.isArray(operation.k) ? operation.k : [];
+  for (const operation of operationsIn(text).operations) {
+    const path = pathOf(operation);
     if (operation.kind === 0) state = operation.v;
-    else if (path.length === 0 || state === undefined) continue;
     else {
       const isRequests = path.length === 1 && path[0] === 'requests';
       const old = isObject(state) && isRequests && Array.isArray(state.requests) ? state.requests : [];
@@ -98,6 +116,41 @@ function replayed(text: string): { readonly state: Json | undefined; readonly cu
     }
   }
   return { state, cut };
+}
+
+const pathOf = ({ k }: JsonObject): readonly Json[] => (Array.isArray(k) ? k : []);
+
+/** The operations of a log, and the lines that are none. */
+function operationsIn(text: string): { readonly operations: readonly JsonObject[]; readonly problems: readonly Problem[] } {
+  const operations: JsonObject[] = [];
+  const problems: Problem[] = [];
+  const lines = text.split('\n', maxOperations + 1);
+  let hasState = false;
+  for (const [at, text] of lines.slice(0, maxOperations).entries()) {
+    if (text.trim() === '') continue;
+    const operation = parseJson(text);
+    const reason = flawOf(operation, hasState);
+    if (reason !== undefined) problems.push({ line: at + 1, reason });
+    else if (isObject(operation)) {
+      operations.push(operation);
+      hasState ||= operation.kind === 0;
+    }
+  }
+  if (lines.length > maxOperations && lines.at(-1) !== '')
+    problems.push({ line: maxOperations + 1, reason: `the log has more than ${maxOperations} lines: the later ones are not read` });
+  return { operations, problems };
+}
+
+/** Why an operation is not applied. */
+function flawOf(operation: Json | undefined, hasState: boolean): string | undefined {
+  if (operation === undefined) return 'not JSON';
+  if (!isObject(operation)) return 'JSON, but not an operation';
+  if (isDeep(operation)) return tooDeep;
+  const { kind } = operation;
+  if (kind === 0) return undefined;
+  if (kind !== 1 && kind !== 2 && kind !== 3) return `the operation has the kind ${inWords(kind ?? null)} instead of 0, 1, 2 or 3: it is not applied`;
+  if (!hasState) return 'the operation comes before the state that it changes: it is not applied';
+  return pathOf(operation).length === 0 ? 'the operation names no place in the state: it is not applied' : undefined;
 }
 
 function applied(value: Json | undefined, { kind, v, i }: JsonObject): Json | undefined {

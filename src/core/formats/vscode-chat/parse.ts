@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import {
   answered,
@@ -34,10 +34,26 @@ export function entriesOf(request: JsonObject): readonly Numbered[] {
       request,
       metadata,
     ),
-    ...(fault === undefined ? [] : [failed(fault)]),
+    ...(fault === undefined ? stateDrafts(request, answer) : [failed(fault)]),
   ];
   return drafts.map((draft, at): Numbered => [at, draft]);
 }
+
+/** Whether VS Code wrote no end of the request: it was being answered, or VS Code was closed. */
+export const isOpen = (request: JsonObject): boolean => request.result === undefined && request.isCanceled !== true;
+
+/** Says that a request has no answer, or only a part of one. */
+function stateDrafts(request: JsonObject, answer: readonly Draft[]): readonly Draft[] {
+  const { isCanceled, modelState } = request;
+  const facts = { ...(isCanceled !== undefined && { isCanceled }), ...(modelState !== undefined && { modelState }) };
+  if (!answer.some(({ role }) => role === 'assistant')) return [noted('no answer', facts)];
+  if (isCanceled === true) return [noted('canceled answer', facts)];
+  return isOpen(request) ? [noted('unfinished answer', facts)] : [];
+}
+
+/** What a person should know about a request: that its answer is not whole. */
+export const oddities = (request: JsonObject): readonly string[] =>
+  isOpen(request) ? [`the request ${inWords(request.requestId ?? null)} has no result: its answer is missing or unfinished`] : [];
 
 function promptDrafts(request: JsonObject, metadata: Json | undefined): readonly Told[] {
   const text = stringAt(request.message, 'text') ?? '';
