@@ -17,7 +17,7 @@ export function discard(project: Project): void {
 }
 
 /** Imports files, and returns the result. */
-export function importAll(chain: Chain, paths: readonly string[]) {
+export function importAll(chain: Chain, paths: string[]) {
   const steps = importPaths(chain, { paths });
   for (;;) {
     const step = steps.next();

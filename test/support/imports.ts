@@ -5,7 +5,7 @@ import { getSource, importPaths, listSources } from '../../src/core/import/index
 import { atOnce } from '../../src/core/project/index.js';
 
 /** Imports all histories at and below the paths. */
-export const importInto = (chain: Chain, ...paths: readonly string[]): ImportResult => atOnce(importPaths(chain, { paths }));
+export const importInto = (chain: Chain, ...paths: string[]): ImportResult => atOnce(importPaths(chain, { paths }));
 
 /** The bytes of an imported file from the store. */
 export function bytesOfSource(chain: Chain, sourceId: string): Buffer {

@@ -1,4 +1,5 @@
 import type { ArtifactNo } from '../base/index.js';
+import type { OutputOf } from '../contract/index.js';
 import { decodeChunks } from './chunk-list.js';
 import { dropCaches, expire } from './policy.js';
 import { graceMs } from './put.js';
@@ -35,16 +36,7 @@ export interface Released {
   readonly onFreed: () => void;
 }
 
-export interface GcResult {
-  /** Examined objects. Each was removed or is counted under `kept`. */
-  readonly examined: number;
-  readonly removed: number;
-  /** Stored bytes of removed, dropped and evicted objects. */
-  readonly freedBytes: number;
-  readonly kept: { readonly reachable: number; readonly pinned: number; readonly young: number };
-  /** The released sessions whose content is freed. */
-  readonly deletedSessions?: number | undefined;
-}
+export type GcResult = OutputOf<'artifact.gc'>;
 
 /** Tables that are derived from content: they keep no object alive. */
 const derived = ['outline', 'materialized'];

@@ -1,5 +1,6 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { concatBytes } from '../base/index.js';
+import type { OutputOf } from '../contract/index.js';
 import { encodeChunks } from './chunk-list.js';
 import { proved } from './content.js';
 import { putChunks } from './join.js';
@@ -40,12 +41,7 @@ export interface PackLimits {
   readonly wholeBytes: number;
 }
 
-export interface Repacked {
-  readonly objects: number;
-  /** Stored bytes of the examined objects before and after. */
-  readonly before: number;
-  readonly after: number;
-}
+export type Repacked = OutputOf<'artifact.repack'>;
 
 /**
  * Neighbors in a chain repeat much: deltas of a real session shrink to 0.065 of their size in blocks of 128, to 0.074 in blocks of 32.

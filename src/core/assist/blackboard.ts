@@ -1,27 +1,15 @@
-import { badRequest, type CommitSeq, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
+import { badRequest, type CommitSeq, type ContextId, inWords, timestampOf } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import { checkState, type State, savedBlocks, stateFields } from '../composer/index.js';
+import type { InputOf, OutputOf } from '../contract/index.js';
 
-export interface SavedState {
-  /** The commit that the state was saved with: the given one or its nearest ancestor. Null if no state was saved. */
-  readonly from: ContextId | null;
-  readonly at: Timestamp | null;
-  readonly state: State;
-  readonly contexts: Readonly<Record<string, string>>;
-}
-
-export interface StateToSave {
-  readonly id: ContextId;
-  readonly state: State;
-  readonly contexts?: Readonly<Record<string, string>> | undefined;
-  readonly reproducible?: boolean | undefined;
-}
+export type SavedState = OutputOf<'compose.saveState'>;
 
 /**
  * Saves the shared state of a run with a commit (A-36). With `reproducible`, it saves the todo, knowledge and experience blocks too.
  * @throws BAD_REQUEST for a field that the state does not have, a system message, or blocks that cannot be saved.
  */
-export function saveState(chain: Chain, { id, state, contexts, reproducible = false }: StateToSave): SavedState {
+export function saveState(chain: Chain, { id, state, contexts, reproducible = false }: InputOf<'compose.saveState'>): SavedState {
   checkState(state);
   const keys = Object.keys(contexts ?? {});
   if (keys.length && !reproducible)
@@ -43,19 +31,11 @@ export function saveState(chain: Chain, { id, state, contexts, reproducible = fa
   });
 }
 
-export interface StateToRestore {
-  readonly id: ContextId;
-  /** Only these fields of the state. */
-  readonly keys?: readonly string[] | undefined;
-  /** Also the saved blocks. */
-  readonly reproducible?: boolean | undefined;
-}
-
 /**
  * The state that was saved last with a commit, else with its nearest ancestor.
  * @throws BAD_REQUEST for a field that the state does not have; NOT_FOUND for an unknown commit.
  */
-export function restoreState(chain: Chain, { id, keys, reproducible = false }: StateToRestore): SavedState {
+export function restoreState(chain: Chain, { id, keys, reproducible = false }: InputOf<'compose.restoreState'>): SavedState {
   const unknown = keys?.find((key) => !stateFields.includes(key));
   if (unknown !== undefined)
     throw badRequest('keys', `The state has no field ${inWords(unknown)}. Its fields are ${stateFields.join(', ')}.`, { value: unknown });

@@ -1,28 +1,8 @@
-import type { ContextId } from '../base/index.js';
 import { type Chain, compact, contextEntries, entries } from '../chain/index.js';
 import { type CompactionPolicy, planCompaction, recordedLayers, requestBody, shortenMemory, summaryCall } from '../composer/index.js';
-import type { Commit, Compaction } from '../contract/index.js';
+import type { InputOf, OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { askFor } from './ask.js';
-
-export interface CompactionRequest {
-  readonly id: ContextId;
-  readonly keepLast?: number | undefined;
-  readonly budgetTokens?: number | undefined;
-  /** A given summary. Without it and without a provider, an extractive summary is made. */
-  readonly summary?: string | undefined;
-  /** The provider that writes the summary. */
-  readonly provider?: string | undefined;
-  readonly model?: string | undefined;
-  /** The author of the compaction; by default the person at this machine. */
-  readonly principal?: string | undefined;
-}
-
-export interface ContextCompaction {
-  /** The compaction, or null if the policy changes nothing. */
-  readonly commit: Commit | null;
-  readonly compaction: Compaction;
-}
 
 /**
  * Applies the compactor's policy to a context and adds a compaction commit with the summary and the kept entries. Earlier
@@ -31,10 +11,10 @@ export interface ContextCompaction {
  */
 export async function compactContext(
   chain: Chain,
-  request: CompactionRequest,
+  request: InputOf<'compose.compact'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
-): Promise<ContextCompaction> {
+): Promise<OutputOf<'compose.compact'>> {
   const { id } = request;
   const recorded = recordedLayers(entries(chain, { id }).entries);
   const messages = recorded.memory.map(({ message }) => message);

@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, commitOf, entries } from '../chain/index.js';
 import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, rowOf } from '../composer/index.js';
-import type { ComposedRows } from '../contract/index.js';
+import type { ComposedRows, InputOf } from '../contract/index.js';
 import { projectServices } from './retrievers.js';
 
 interface Place {
@@ -35,11 +35,7 @@ const maxRows = 200;
 export function composedRows(
   project: Place,
   request: Request,
-  {
-    offset = 0,
-    limit = maxRows,
-    longest = Number.MAX_SAFE_INTEGER,
-  }: { offset?: number | undefined; limit?: number | undefined; longest?: number | undefined },
+  { offset = 0, limit = maxRows, longest = Number.MAX_SAFE_INTEGER }: Pick<InputOf<'compose.rows'>, 'offset' | 'limit' | 'longest'>,
 ): ComposedRows {
   const key = JSON.stringify(request);
   const known = offset > 0 ? latest.get(project.chain) : undefined;

@@ -2,7 +2,7 @@
 // judgments of what a compaction lost, and retrievers that need no network.
 // If a model does not reply, nothing is written. Providers are passed in; this folder knows no keys and no network.
 export { restoreState, type SavedState, saveState } from './blackboard.js';
-export { type CompactionRequest, type ContextCompaction, compactContext } from './compaction.js';
+export { compactContext } from './compaction.js';
 export { composedRows, composition } from './composition.js';
 export { judgeCompaction } from './judge.js';
 export { listInstantiations, listSummaries, versionsOfCommit } from './missing.js';

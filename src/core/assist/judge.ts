@@ -1,7 +1,6 @@
-import type { ContextId } from '../base/index.js';
 import { type Chain, contextEntries } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
-import type { UsageCompaction, UsageLoss } from '../contract/index.js';
+import type { InputOf, UsageCompaction, UsageLoss } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { usageCompaction } from '../usage/index.js';
 import { askFor } from './ask.js';
@@ -24,7 +23,7 @@ const task = [
  */
 export async function judgeCompaction(
   chain: Chain,
-  { id, limit = defaultLimit, provider, model }: { id: ContextId; limit?: number | undefined; provider: string; model?: string | undefined },
+  { id, limit = defaultLimit, provider, model }: InputOf<'usage.judgeCompaction'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
 ): Promise<UsageCompaction> {

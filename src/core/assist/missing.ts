@@ -1,19 +1,12 @@
-import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import { type ContextId, timestampOf } from '../base/index.js';
 import { type Chain, commitOf, show } from '../chain/index.js';
-import type { Commit } from '../contract/index.js';
-
-export interface SummaryList {
-  readonly total: number;
-  /** Commits of the project without a summary. */
-  readonly missing: number;
-  readonly commits: Commit[];
-}
+import type { InputOf, OutputOf } from '../contract/index.js';
 
 /** The commits of a project with their summaries, oldest first; with `missing`, those without one. */
 export function listSummaries(
   chain: Chain,
-  { missing: isMissing = false, offset = 0, limit = 100 }: { missing?: boolean | undefined; offset?: number | undefined; limit?: number | undefined },
-): SummaryList {
+  { missing: isMissing = false, offset = 0, limit = 100 }: InputOf<'context.summaries'>,
+): OutputOf<'context.summaries'> {
   const missing = countMissing(chain);
   const total = isMissing
     ? missing
@@ -32,12 +25,7 @@ export const countMissing = (chain: Chain): number =>
   chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ? AND summary IS NULL', chain.project)?.count ?? 0;
 
 /** A change of a commit's summary and tags. */
-export interface CommitVersion {
-  readonly at: Timestamp;
-  readonly author: string | null;
-  readonly summary: { readonly from: string | null; readonly to: string | null };
-  readonly tags: { readonly from: string[]; readonly to: string[] };
-}
+export type CommitVersion = OutputOf<'context.versions'>[number];
 
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
 export function versionsOfCommit(chain: Chain, id: ContextId): CommitVersion[] {
@@ -56,19 +44,10 @@ export function versionsOfCommit(chain: Chain, id: ContextId): CommitVersion[] {
 const tagsIn = (tags: string | null): string[] => (tags === null ? [] : (JSON.parse(tags) as string[]));
 
 /** A start of an agent from a template and a context. */
-export interface RecordedInstantiation {
-  readonly at: Timestamp;
-  readonly template: string;
-  readonly context: ContextId | null;
-  readonly principal: string | null;
-  readonly machine: string | null;
-}
+export type RecordedInstantiation = OutputOf<'context.instantiations'>[number];
 
 /** The recorded starts of agents, newest first: of a context, of a template, or all. @throws NOT_FOUND for an unknown commit. */
-export function listInstantiations(
-  chain: Chain,
-  { id, template, limit = 1_000 }: { id?: ContextId | undefined; template?: string | undefined; limit?: number | undefined },
-): RecordedInstantiation[] {
+export function listInstantiations(chain: Chain, { id, template, limit = 1_000 }: InputOf<'context.instantiations'>): RecordedInstantiation[] {
   const seq = id === undefined ? null : commitOf(chain, id).seq;
   return chain.db
     .all<Omit<RecordedInstantiation, 'at'> & { at: number }>(

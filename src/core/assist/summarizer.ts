@@ -1,5 +1,6 @@
 import type { ContextId } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import type { OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { countMissing } from './missing.js';
 import { summarizeCommits } from './summaries.js';
@@ -23,20 +24,7 @@ export interface SummarizerSettings {
   set(plan: SummarizerPlan | undefined): void;
 }
 
-export interface SummarizerStatus {
-  readonly enabled: boolean;
-  readonly provider: string | null;
-  readonly model: string | null;
-  readonly callsPerDay: number;
-  readonly perMinute: number;
-  readonly callsToday: number;
-  readonly running: boolean;
-  /** Summaries that were written since the project was opened, and commits without one. */
-  readonly summarized: number;
-  readonly missing: number;
-  /** Why it stopped. */
-  readonly problem: string | null;
-}
+export type SummarizerStatus = OutputOf<'context.summarizer'>;
 
 /** Fills missing summaries while the project is idle, if a person turned it on. */
 export interface Summarizer {

@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ContextId, canonicalJson, type EntryKey, type Json, timestampOf } from '../base/index.js';
 import { type Chain, checkpoint, contextEntries, writable } from '../chain/index.js';
-import type { Box, Card, Commit, CommitType, Stop } from '../contract/index.js';
+import type { Box, Card, Commit, InputOf, Stop } from '../contract/index.js';
 import { cardbox, cardsOfEntries, encodeCards, entriesOfCards } from '../formats/index.js';
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
@@ -14,17 +14,7 @@ import { cardsInOrder, getBox, seenByModel } from './read.js';
 export const cardsDelta = (cards: readonly Card[]): Uint8Array => encodeCards(cards.map(lineOfCard));
 
 /** Commits the cards of a box that a model would see (B12). @throws NOT_FOUND */
-export function commitBox(
-  chain: Chain,
-  input: {
-    boxId: string;
-    parent: ContextId | null;
-    type?: Exclude<CommitType, 'compaction'> | undefined;
-    template?: string | undefined;
-    principal?: string | undefined;
-    summary?: string | undefined;
-  },
-): Commit {
+export function commitBox(chain: Chain, input: InputOf<'box.commit'>): Commit {
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, input.boxId).no)).filter(seenByModel);
   return checkpoint(chain, {
     parent: input.parent,

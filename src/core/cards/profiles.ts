@@ -1,6 +1,6 @@
 import { badRequest, notFound } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Card } from '../contract/index.js';
+import type { Card, OutputOf } from '../contract/index.js';
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
 import { type NewCard, projectIdOf } from './card.js';
@@ -29,12 +29,7 @@ const keyOf = (name: string): string => name.trim().toLowerCase();
  * Stores a profile under its name. A new version gets a new box that replaces the old one; running agents keep the old one.
  * @throws BAD_REQUEST for an empty name, another card type, or an existing box id.
  */
-export function putProfile(
-  chain: Chain,
-  name: string,
-  given: NewCard,
-  profileBoxId?: string,
-): { name: string; profileBoxId: string; cardId: string } {
+export function putProfile(chain: Chain, name: string, given: NewCard, profileBoxId?: string): OutputOf<'profile.put'> {
   const shown = name.trim();
   if (shown === '') throw badRequest('name', 'The profile has no name.');
   return chain.db.transaction(() => {
@@ -74,7 +69,7 @@ export function profileNamed(chain: Chain, name: string): Profile | undefined {
 }
 
 /** Finds a profile by name, ignoring case. @throws NOT_FOUND with the profile and project. */
-export function findProfile(chain: Chain, name: string): { name: string; profileBoxId: string; cardId?: string } {
+export function findProfile(chain: Chain, name: string): OutputOf<'profile.find'> {
   const profile = profileNamed(chain, name);
   if (!profile) throw notFound(name, `Project ${projectIdOf(chain)} has no profile ${JSON.stringify(name.trim())}.`);
   return shownProfile(profile);
@@ -95,10 +90,10 @@ export function deleteProfile(chain: Chain, name: string, deleted: boolean): { n
 }
 
 /** Lists the profiles of the project. */
-export const listProfiles = (chain: Chain): { name: string; profileBoxId: string; cardId?: string }[] =>
+export const listProfiles = (chain: Chain): OutputOf<'profile.list'> =>
   chain.db.all<Row>(`${select} WHERE p.project = ? AND ${present} ORDER BY p.key`, chain.project).map((row) => shownProfile(toProfile(chain, row)));
 
-const shownProfile = ({ name, profileBoxId, card }: Profile): { name: string; profileBoxId: string; cardId?: string } => ({
+const shownProfile = ({ name, profileBoxId, card }: Profile): OutputOf<'profile.find'> => ({
   name,
   profileBoxId,
   ...(card && { cardId: card.cardId }),

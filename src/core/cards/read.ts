@@ -1,6 +1,6 @@
 import { timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Box, BoxEntry, BoxRow, Card, Packing, Role } from '../contract/index.js';
+import type { Box, BoxEntry, BoxRow, Card, OutputOf, Packing, Role } from '../contract/index.js';
 import { entriesOfCards, textOfContent } from '../formats/index.js';
 import { rowOf } from './add.js';
 import { type CardRow, projectIdOf, selectCard, toCard, whereIds } from './card.js';
@@ -73,10 +73,7 @@ export function batchBoxes(chain: Chain, boxIds: readonly string[]): { boxes: Bo
 }
 
 /** Reads the cards of a box in order, repeats kept, and lists missing, deleted and expired ids. @throws NOT_FOUND */
-export function boxCards(
-  chain: Chain,
-  boxId: string,
-): { boxId: string; cards: Card[]; missingCardIds: string[]; deletedCardIds: string[]; expiredCardIds: string[] } {
+export function boxCards(chain: Chain, boxId: string): OutputOf<'box.cards'> {
   const ids = idsAt(chain, boxAt(chain, boxId).no);
   const found = cardsById(chain, ids);
   const each = [...new Set(ids)];
@@ -159,7 +156,7 @@ interface Facet {
 }
 
 /** Counts cards by type, role and author, most frequent first. */
-export function cardFacets(chain: Chain): { types: Facet[]; roles: Facet[]; authors: Facet[] } {
+export function cardFacets(chain: Chain): OutputOf<'card.facets'> {
   const by = (column: 'type' | 'role' | 'authorId'): Facet[] =>
     chain.db.all<Facet>(
       `SELECT ${column} AS name, COUNT(*) AS count FROM card WHERE project = ? GROUP BY ${column} ORDER BY count DESC, name LIMIT 500`,

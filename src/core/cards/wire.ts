@@ -1,6 +1,6 @@
 import { badRequest, notFound } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Card, WireCard } from '../contract/index.js';
+import type { Card, OutputOf, WireCard } from '../contract/index.js';
 import { boxNamed, idsAt } from './places.js';
 import { batchCards, cardsInOrder } from './read.js';
 
@@ -50,11 +50,7 @@ export function wireCards(chain: Chain, cardIds: readonly string[]): { cards: Wi
 }
 
 /** Reads boxes, with their last cards if requested. @throws BAD_REQUEST for more than 100 ids. */
-export function wireBoxes(
-  chain: Chain,
-  boxIds: readonly string[],
-  how: { hydrate: boolean; limit: number },
-): { boxes: (WireBox & { hydrated_cards?: WireCard[] })[]; missing_box_ids: string[]; missing_card_ids: string[] } {
+export function wireBoxes(chain: Chain, boxIds: readonly string[], how: { hydrate: boolean; limit: number }): OutputOf<'projects.boxes'> {
   const asked = limited(boxIds, 'box_ids');
   const found = asked.flatMap((boxId) => {
     const box = boxNamed(chain, boxId);

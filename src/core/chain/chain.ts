@@ -1,8 +1,8 @@
 import { type Artifacts, refOfHash } from '../artifacts/index.js';
-import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, Timestamp } from '../base/index.js';
+import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
-import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type Tier } from '../contract/index.js';
-import { findFormat, type Losses, type Outline, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
+import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type OutputOf } from '../contract/index.js';
+import { findFormat, type Outline, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { matchingRow, type WritableDb } from '../store/index.js';
 import { isDigestOfRow, isIdOf } from './digest.js';
 import type { Verified } from './verified.js';
@@ -152,26 +152,9 @@ const isOneOf = (list: readonly string[], value: string): boolean => list.includ
 /** Tags as they are stored: a JSON array, or null for none. */
 export const tagsOf = (stored: string | null): string[] => (stored === null ? [] : (JSON.parse(stored) as string[]));
 
-export interface Materialized {
-  readonly artifactRef: ArtifactRef;
-  readonly format: string;
-  readonly contentType: string;
-  readonly tier: Tier;
-  readonly messageCount: number;
-  readonly tokenCount: number;
-  readonly cached: boolean;
-  readonly commits: readonly ContextId[];
-  /** The content that the format cannot express: the first losses by entry, and the total of each kind. */
-  readonly losses: Losses['losses'];
-  readonly lossCounts: Losses['lossCounts'];
-  /** For a raw result, the known facts about its format. */
-  readonly description?: string;
-}
+export type Materialized = OutputOf<'context.materialize'>;
 
-export interface Resolved {
-  readonly id: ContextId | null;
-  readonly at: Timestamp | null;
-}
+export type Resolved = OutputOf<'context.resolve'>;
 
 /** The author of a commit that Stemma makes for a person who gave no name: `user@MACHINE` (C25). */
 export const personOf = ({ machine }: Pick<Chain, 'machine'>): string => (machine === undefined ? 'user' : `user@${machine}`);

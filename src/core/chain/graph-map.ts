@@ -1,15 +1,8 @@
 import type { CommitSeq } from '../base/index.js';
-import { type GraphMap, graphMarks } from '../contract/index.js';
+import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import type { Chain } from './chain.js';
-import { type GraphFilter, layoutOf, titlesOf } from './graph.js';
+import { layoutOf, titlesOf } from './graph.js';
 import type { LaneRow } from './lanes.js';
-
-export interface GraphMapQuery {
-  readonly filter?: GraphFilter | undefined;
-  readonly together?: boolean | undefined;
-  /** Lists the rows that contain this text. */
-  readonly text?: string | undefined;
-}
 
 interface Row {
   readonly seq: CommitSeq;
@@ -21,7 +14,7 @@ interface Row {
 }
 
 /** A short form of every row, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. */
-export function graphMap(chain: Chain, { filter = {}, together = false, text = '' }: GraphMapQuery): GraphMap {
+export function graphMap(chain: Chain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
   const layout = layoutOf(chain, filter, together);
   const all = chain.db.all<Row>('SELECT seq, parent, type, contextTokens, errors, forked FROM context WHERE project = ?', chain.project);
   const rows = new Map(all.map((row) => [row.seq, row] as const));

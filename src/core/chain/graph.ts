@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import type { GraphRow } from '../contract/index.js';
+import type { GraphRow, InputOf } from '../contract/index.js';
 import { type Chain, type ContextRow, hashColumn, intactColumn, selectContext, toCommit } from './chain.js';
 import { hiddenCommits, hidingState } from './hidden.js';
 import { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
@@ -8,13 +8,7 @@ import { type TurnNumbers, turnNumbers } from './turn-numbers.js';
 
 type GraphNode = Node & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId' | 'type' | 'checkpoint'>;
 
-export interface GraphQuery {
-  readonly filter?: GraphFilter | undefined;
-  /** Keeps the rows of each session together, instead of sorting all rows by time. */
-  readonly together?: boolean | undefined;
-  readonly offset: number;
-  readonly limit: number;
-}
+export type GraphQuery = InputOf<'context.graph'>;
 
 /** A cached layout. It is valid until the next commit. */
 interface Picture {

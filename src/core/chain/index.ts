@@ -30,7 +30,7 @@ export { dropList, newestOf, otherSessionOf, principalTaken, wronglyListed } fro
 export { commitsAfter, history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
-export { type Instance, type Instantiation, instantiate, listTemplates, putTemplate, type Template, templateOf, templateText } from './templates.js';
+export { type Instance, instantiate, listTemplates, putTemplate, type Template, templateOf, templateText } from './templates.js';
 export { isTurn, type TurnNumbers } from './turn-numbers.js';
 export { openVerified } from './verified.js';
 export { lineage, type Walk, walk } from './walk.js';

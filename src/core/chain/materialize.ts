@@ -1,6 +1,6 @@
 import type { Cached } from '../artifacts/index.js';
-import { type ArtifactNo, atOnce, badRequest, type ContextId, parseJson, StemmaError, textOf } from '../base/index.js';
-import type { Stop, Tier } from '../contract/index.js';
+import { type ArtifactNo, atOnce, badRequest, parseJson, StemmaError, textOf } from '../base/index.js';
+import type { InputOf, Tier } from '../contract/index.js';
 import { countsOf, countTokens, type Format, findFormat, formatOf, narrative, noLosses, readerOf } from '../formats/index.js';
 import { matchingRows } from '../store/index.js';
 import { type Assembled, type AssembleOptions, assemble } from './assemble.js';
@@ -9,13 +9,7 @@ import { commitAt, commitOf } from './find.js';
 import { outlineOf } from './outline.js';
 import { type Walk, walk } from './walk.js';
 
-export interface MaterializeInput {
-  readonly id: ContextId | null;
-  readonly format?: string | undefined;
-  readonly stop?: Stop | undefined;
-  /** Token budget of a `narrative`. */
-  readonly maxTokens?: number | undefined;
-}
+export type MaterializeInput = InputOf<'context.materialize'>;
 
 /** The default format of an empty conversation. */
 const emptyFormat = 'claude-code-v1';

@@ -1,5 +1,5 @@
 import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
-import type { Commit } from '../contract/index.js';
+import type { Commit, InputOf } from '../contract/index.js';
 import { type Chain, type ContextRow, type Resolved, selectContext, toCommit } from './chain.js';
 import { childrenOf, commitAt, commitOf } from './find.js';
 import { hiddenCommits } from './hidden.js';
@@ -58,12 +58,7 @@ export function update(
   });
 }
 
-export interface TipFilter {
-  readonly template?: string | undefined;
-  readonly principal?: string | undefined;
-  readonly sessionId?: string | undefined;
-  readonly ticketId?: string | undefined;
-}
+export type TipFilter = InputOf<'context.tips'>;
 
 /** Commits without children, newest first, without those of deleted sessions and branches. */
 export function tips(chain: Chain, filter: TipFilter): Commit[] {

@@ -1,31 +1,12 @@
 import { refOfHash } from '../artifacts/index.js';
-import {
-  type ArtifactNo,
-  type ArtifactRef,
-  badRequest,
-  type ContextId,
-  inWords,
-  notFound,
-  type Timestamp,
-  textOf,
-  timestampOf,
-} from '../base/index.js';
-import type { Stop } from '../contract/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, type ContextId, inWords, notFound, textOf, timestampOf } from '../base/index.js';
+import type { InputOf, TemplateRecord } from '../contract/index.js';
 import type { Chain, Materialized } from './chain.js';
 import { childrenOf, commitOf } from './find.js';
 import { materialize } from './materialize.js';
 
 /** A version of a template. A template describes a kind of agent (C16). */
-export interface Template {
-  readonly name: string;
-  readonly version: number;
-  /** `name@version`, as in commits. */
-  readonly template: string;
-  readonly artifactRef: ArtifactRef;
-  readonly contentType: string;
-  readonly author?: string;
-  readonly createdAt: Timestamp;
-}
+export type Template = TemplateRecord;
 
 interface TemplateRow {
   readonly name: string;
@@ -89,15 +70,6 @@ export const listTemplates = (chain: Chain, name?: string): Template[] =>
     )
     .map((row) => toTemplate(chain, row));
 
-export interface Instantiation {
-  readonly template: string;
-  readonly context: ContextId | null;
-  readonly format?: string | undefined;
-  readonly stop?: Stop | undefined;
-  readonly principal?: string | undefined;
-  readonly machine?: string | undefined;
-}
-
 export interface Instance extends Materialized {
   /** `name@version` of the stored template, else the string that was given. */
   readonly template: string;
@@ -108,7 +80,7 @@ export interface Instance extends Materialized {
 }
 
 /** Combines a template with a context, and records that it did. The same call starts, resumes and forks an agent. */
-export function instantiate(chain: Chain, input: Instantiation): Instance {
+export function instantiate(chain: Chain, input: InputOf<'context.instantiate'>): Instance {
   return chain.artifacts.transaction(() => {
     const row = find(chain, input.template);
     if (!row && input.template.includes('@')) throw notFound(input.template, `This project has no template ${inWords(input.template)}.`);

@@ -1,5 +1,5 @@
 import { StemmaError } from '../base/index.js';
-import type { BlockKey, CollectProblem, CollectServices, ExperienceRecord, KnowledgeChunk, Process } from '../contract/index.js';
+import type { BlockKey, CollectServices, ExperienceRecord, KnowledgeChunk, OutputOf, Process } from '../contract/index.js';
 import { experienceBlock, type KnowledgeLimits, knowledgeBlock, todoBlock } from './blocks.js';
 import { admission } from './layers.js';
 import type { State } from './state.js';
@@ -41,17 +41,17 @@ export interface Collection {
   readonly enableShareContext?: boolean;
 }
 
-export interface Collected {
-  readonly contexts: Readonly<Record<string, string>>;
-  /** Blocks whose service failed. The call continues without them. */
-  readonly problems: readonly CollectProblem[];
-}
-
 /**
  * Collects the blocks of one call. Calls only the services of blocks that the process gets. From the state it reads the todo, the
  * delegated task and the summary. It ignores blocks that an earlier call left in the state.
  */
-export function collectContexts({ state, services = {}, query = '', process = 'sequential', enableShareContext = true }: Collection): Collected {
+export function collectContexts({
+  state,
+  services = {},
+  query = '',
+  process = 'sequential',
+  enableShareContext = true,
+}: Collection): OutputOf<'compose.collect'> {
   const asked = admission(process, enableShareContext).blocks.map((key) => ({ key, ...attempt(() => textOf(key, state, services, query)) }));
   return {
     contexts: Object.fromEntries(asked.flatMap(({ key, text }) => (text ? [[key, text] as const] : []))),

@@ -1,7 +1,7 @@
-import type { Compaction, MemoryMessage } from '../contract/index.js';
+import type { MemoryMessage, OutputOf } from '../contract/index.js';
 import { type CompactionPolicy, extractiveSummary, historyText, planCompaction } from './compact.js';
 import { tokensOf } from './memory.js';
-import { buildPatch, type Patch } from './state.js';
+import { buildPatch } from './state.js';
 
 export interface ShortenInput extends CompactionPolicy {
   readonly messages: readonly MemoryMessage[];
@@ -11,12 +11,8 @@ export interface ShortenInput extends CompactionPolicy {
   readonly summary?: string;
 }
 
-export interface Shortened extends Compaction {
-  /** The text for a summarizing model. */
-  readonly historyText: string;
-  /** The summary and the shortened memory as one patch. Empty if nothing changed. */
-  readonly patch: Patch;
-}
+/** `historyText` is the text for a summarizing model. `patch` holds the summary and the shortened memory, and is empty if nothing changed. */
+export type Shortened = OutputOf<'compose.shorten'>;
 
 /** Applies the compaction policy to a memory. The caller applies the patch to its state. */
 export function shortenMemory({ messages, previousSummary, summary, ...policy }: ShortenInput): Shortened {

@@ -1,5 +1,5 @@
 import type { EntryKey } from '../base/index.js';
-import type { CollectProblem, Composed, Entry, Lifetime, PreviewLayer, Process, QueryPath } from '../contract/index.js';
+import type { Composed, Entry, InputOf, Lifetime, OutputOf, PreviewLayer, Process, QueryPath } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 import { collectContexts, type RuntimeServices } from './collect.js';
 import { composeMessages } from './compose.js';
@@ -7,24 +7,9 @@ import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
 import { tokensOf } from './memory.js';
 import { type RecordedLayers, recordedLayers } from './recorded.js';
 
-export interface PreviewRequest {
-  readonly process?: Process | undefined;
-  readonly enableShareContext?: boolean | undefined;
-  /** Replaces the recorded system prompt. */
-  readonly systemPrompt?: string | undefined;
-  /** Blocks that replace the recorded ones or are added to them. */
-  readonly contexts?: Readonly<Record<string, string>> | undefined;
-  readonly query?: string | undefined;
-  readonly queryPath?: QueryPath | undefined;
-  readonly humanMessage?: string | undefined;
-}
+export type PreviewRequest = Omit<InputOf<'compose.preview'>, 'id'>;
 
-export interface Preview extends Composed {
-  readonly layers: PreviewLayer[];
-  /** For each message the keys of its entries. Empty for a new message. */
-  readonly messageOrigins: EntryKey[][];
-  readonly problems: CollectProblem[];
-}
+export type Preview = OutputOf<'compose.preview'>;
 
 /** Composes a recorded conversation for a process, and tells where each layer comes from. Pure: the caller passes entries and services. */
 export function previewContext(

@@ -2,6 +2,7 @@
 // Five transports expose it and add nothing: message port, WebSocket, HTTP, command line, MCP.
 // It uses neither Node nor I/O, because it is the only part of the engine that the window may import.
 
+import type { AnySchema, InferSchemaOutput } from '@orpc/contract';
 import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
@@ -107,3 +108,16 @@ export const contract = {
   projects: readsContract,
 };
 export type Contract = typeof contract;
+
+type ProcedureName = { [Namespace in keyof Contract]: `${Namespace}.${keyof Contract[Namespace] & string}` }[keyof Contract];
+type SchemasOf<Name extends ProcedureName> = Name extends `${infer Namespace extends keyof Contract}.${infer Own}`
+  ? Contract[Namespace][Own & keyof Contract[Namespace]] extends { readonly '~orpc': infer Schemas }
+    ? Schemas
+    : never
+  : never;
+/** The input of a procedure, as the engine receives it: `InputOf<'search.query'>`. */
+export type InputOf<Name extends ProcedureName> =
+  SchemasOf<Name> extends { readonly inputSchema?: infer Input extends AnySchema } ? InferSchemaOutput<Input> : never;
+/** The output of a procedure. */
+export type OutputOf<Name extends ProcedureName> =
+  SchemasOf<Name> extends { readonly outputSchema?: infer Output extends AnySchema } ? InferSchemaOutput<Output> : never;

@@ -155,7 +155,14 @@ export const libraryContract = {
     .output(z.array(foundSession)),
   search: procedure('Searches the contents of histories on this machine that the open project does not contain. It imports nothing.')
     .input(z.strictObject({ text: z.string().trim().min(1).max(400).describe('The text to find, ignoring case.') }))
-    .output(z.object({ hits: z.array(outsideHit), searched: count, unread: count })),
+    .output(
+      z.object({
+        hits: z.array(outsideHit),
+        searched: count,
+        /** Histories that were not read: databases, and those beyond the limits. */
+        unread: count,
+      }),
+    ),
   recent: procedure('Lists the projects that were opened before, most recent first.').input(z.strictObject({})).output(z.array(recentProject)),
   sample: procedure('Creates the sample project if it does not exist, and returns its folder.')
     .input(z.strictObject({}))

@@ -144,8 +144,9 @@ export const projectContract = {
     .output(
       z.object({
         ok: z.boolean(),
+        /** The numbers of checked objects, commits and sources. */
         checked: z.record(z.string(), count),
-        /** `repaired`: a repair fixed the problem. For any other problem, the message says what is lost or what to do. */
+        /** `id`: a ref, a commit id, a source id, or the name of a row or table. `repaired`: a repair fixed the problem. For any other problem, the message says what is lost or what to do. */
         problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string(), repaired: z.boolean().optional() })),
       }),
     ),
@@ -218,8 +219,10 @@ export const artifactContract = {
     )
     .output(
       z.object({
+        /** Every examined object was removed or is counted under `kept`. */
         examined: count,
         removed: count,
+        /** Stored bytes of removed, dropped and evicted objects. */
         freedBytes: count,
         kept: z.object({ reachable: count, pinned: count, young: count }),
         deletedSessions: count.optional().describe('With `deleted`: the deleted sessions, without their subagents, whose content is freed.'),

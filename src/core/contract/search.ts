@@ -41,5 +41,13 @@ export const searchContract = {
         limit: z.number().int().min(1).max(1_000).optional().describe('The most hits to return.'),
       }),
     )
-    .output(z.object({ total: count, isExact: z.boolean(), hits: z.array(searchHit), pending: count })),
+    .output(
+      z.object({
+        total: count,
+        /** False if there are more matches than are counted. */
+        isExact: z.boolean(),
+        hits: z.array(searchHit),
+        pending: count,
+      }),
+    ),
 };

@@ -148,6 +148,7 @@ export const teamContract = {
       z.object({
         items: byKind,
         objects: count,
+        /** Rows that were changed here since the last push. They stay, and the next push sends them. */
         kept: count,
         refused: z.array(z.object({ kind: z.string(), key: z.string(), reason: z.string() })),
       }),
@@ -220,7 +221,7 @@ export const teamContract = {
           by: z.string(),
           action: z.string(),
           count,
-          /** The kinds, numbers and hashes of the items that were read or written. */
+          /** Kinds, numbers and hashes of the items that were read or written. Null if the action says it all; missing if the hub is older. */
           what: z.string().nullish(),
         }),
       ),

@@ -1,6 +1,6 @@
 import { badRequest, canonicalJson, type Json, notFound } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
-import type { Experiment, ExperimentCase, ExperimentPart, ExperimentResult, ExperimentRow, ReplyCheck } from '../contract/index.js';
+import type { Experiment, ExperimentCase, ExperimentPart, ExperimentResult, ExperimentRow, InputOf } from '../contract/index.js';
 import { type ModelProvider, rerunTurn } from '../turns/index.js';
 import { checkReply, refuseBadChecks } from './checks.js';
 import {
@@ -16,19 +16,11 @@ import {
   toRow,
 } from './rows.js';
 
-export interface Saved {
-  readonly experimentId?: string | undefined;
-  readonly title: string;
-  readonly note?: string | undefined;
-  readonly checks?: readonly ReplyCheck[] | undefined;
-  readonly cases: readonly (Omit<ExperimentCase, 'caseId'> & { readonly caseId?: string | undefined })[];
-}
-
 /**
  * Creates an experiment, or saves a new version of one. Its results stay, and the new checks are applied to them.
  * @throws BAD_REQUEST for an invalid check, NOT_FOUND for an unknown turn or experiment.
  */
-export function saveExperiment(chain: Chain, input: Saved): Experiment {
+export function saveExperiment(chain: Chain, input: InputOf<'experiment.save'>): Experiment {
   refuseBadChecks(input.checks ?? []);
   const cases = input.cases.map(
     (each): ExperimentCase => ({

@@ -1,6 +1,6 @@
 import { bytesOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Experiment, ExperimentResult } from '../contract/index.js';
+import type { Experiment, ExperimentResult, InputOf, OutputOf } from '../contract/index.js';
 import { writeNew } from '../files/index.js';
 import { inlineText } from '../formats/index.js';
 import { getExperiment } from './experiments.js';
@@ -33,10 +33,7 @@ const numberOf = (value: number | null): string => (value === null ? '' : String
  * The table of an experiment as text, or written to a new file at `path`.
  * @throws NOT_FOUND for an unknown experiment, CONFLICT if the file exists.
  */
-export function exportExperiment(
-  chain: Chain,
-  input: { experimentId: string; format: 'csv' | 'markdown'; path?: string | undefined },
-): { path?: string; text?: string; bytes: number } {
+export function exportExperiment(chain: Chain, input: InputOf<'experiment.export'>): OutputOf<'experiment.export'> {
   const experiment = getExperiment(chain, input.experimentId);
   const text = input.format === 'csv' ? csvOf(experiment) : markdownOf(experiment);
   const bytes = bytesOf(text);

@@ -1,11 +1,11 @@
 import { bytesOf, type ContextId, canonicalJson, inWords, type Json } from '../base/index.js';
 import { type Chain, commitOf, entries } from '../chain/index.js';
-import type { ComparedSide, DiffLine, Entry, SideBySide, Stop } from '../contract/index.js';
+import type { ComparedSide, DiffLine, Entry, OutputOf, SideBySide, Stop } from '../contract/index.js';
 import { changedLines } from '../diff/index.js';
 import { writeNew } from '../files/index.js';
 import { fence, inlineText } from '../formats/index.js';
 import { compareMany, fieldsOf } from '../turns/index.js';
-import { noteWritten, type Redaction, redactor, replaceIn, textsIn } from './redact/index.js';
+import { noteWritten, redactor, replaceIn, textsIn } from './redact/index.js';
 
 export interface ComparisonInput {
   /** At most 16. The others are compared with the first. */
@@ -16,12 +16,7 @@ export interface ComparisonInput {
   readonly redactIps?: boolean | undefined;
 }
 
-export interface ExportedComparison {
-  readonly path?: string;
-  readonly text?: string;
-  readonly bytes: number;
-  readonly redactions?: readonly Redaction[];
-}
+export type ExportedComparison = OutputOf<'export.comparison'>;
 
 /**
  * A comparison of contexts as a Markdown document: the cost of each context, then every place where they differ. Texts of the

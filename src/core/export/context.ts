@@ -1,7 +1,7 @@
 import { blake3Of } from '../artifacts/index.js';
 import { badRequest, bytesOf, type ContextId, textOf, timestampOf } from '../base/index.js';
 import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk, writable } from '../chain/index.js';
-import type { Stop, Tier } from '../contract/index.js';
+import type { OutputOf, Stop, Tier } from '../contract/index.js';
 import { writeNewParts } from '../files/index.js';
 import {
   entriesIn,
@@ -23,7 +23,6 @@ import {
   type Findings,
   type NamedText,
   noteWritten,
-  type Redaction,
   type Redactor,
   redactArray,
   redactJson,
@@ -44,16 +43,7 @@ export interface ExportInput {
   readonly redactIps?: boolean | undefined;
 }
 
-export interface Exported extends Losses {
-  readonly path?: string;
-  readonly text?: string;
-  /** The content in base64, if the format is not text. */
-  readonly data?: string;
-  readonly bytes: number;
-  readonly format: string;
-  readonly tier: Tier;
-  readonly redactions?: readonly Redaction[];
-}
+export type Exported = OutputOf<'export.context'>;
 
 /**
  * Exports a context in a format or as a document: returned as text, or written to a new file at `path`.

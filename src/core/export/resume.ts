@@ -2,24 +2,13 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
-import { type Runtime, runtimes } from '../contract/index.js';
+import { type OutputOf, type Runtime, runtimes } from '../contract/index.js';
 import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
 import type { AgentRoot } from '../import/index.js';
 import { sessionOf } from './context.js';
 
-export interface Resumable {
-  readonly agent: Runtime;
-  readonly path: string;
-  readonly cwd: string;
-  readonly sessionId: string;
-  /** Whether the folder exists on this machine. */
-  readonly cwdExists: boolean;
-  /** The edited prompt at the end of a fork. The command passes it to the agent, which runs it at once. The file does not contain it. */
-  readonly prompt?: string;
-  /** For a shell, in any folder. */
-  readonly command: string;
-}
+export type Resumable = OutputOf<'export.resume'>;
 
 export interface ResumeInput {
   readonly id: ContextId;

@@ -1,7 +1,7 @@
 import { badRequest, type CommitSeq, type ContextId, notFound, StemmaError, timestampOf } from '../base/index.js';
 import { type BoxPlace, findProfile, profileNamed, projectIdOf } from '../cards/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
-import type { Agent } from '../contract/index.js';
+import type { Agent, InputOf } from '../contract/index.js';
 
 /** A row of the `agent` table, with the ids of the rows that it references. */
 export interface AgentRow {
@@ -115,10 +115,7 @@ export function insertAgent(chain: Chain, agent: NewAgent): AgentRow {
  * Registers an existing agent. Its chain continues from a commit, if one is given.
  * @throws CONFLICT if the id is taken; NOT_FOUND for an unknown profile or commit.
  */
-export function registerAgent(
-  chain: Chain,
-  input: { agentId: string; displayName?: string | undefined; profileName?: string | undefined; contextId?: ContextId | undefined },
-): Agent {
+export function registerAgent(chain: Chain, input: InputOf<'agent.register'>): Agent {
   return chain.db.transaction(() => {
     if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} already exists`, { id: input.agentId });
     const profile = input.profileName === undefined ? undefined : profileNamed(chain, findProfile(chain, input.profileName).name);

@@ -1,7 +1,7 @@
 import { badRequest, isObject, notFound, timestampOf } from '../base/index.js';
 import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import type { BatchResult, Card, Dispatched, Task } from '../contract/index.js';
+import type { BatchResult, Card, Dispatched, InputOf } from '../contract/index.js';
 import { textOfContent } from '../formats/index.js';
 import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
 import { type BatchRow, close } from './ending.js';
@@ -21,7 +21,7 @@ const defaultMaxTasks = 8;
  */
 export function forkJoin(
   chain: Chain,
-  input: { sourceAgentId: string; tasks: readonly Task[]; failFast?: boolean | undefined; deadlineSeconds?: number | null | undefined },
+  input: InputOf<'handover.forkJoin'>,
   options: BatchOptions = {},
 ): Dispatched & { batchId?: string; taskCount: number } {
   const max = options.maxTasks && options.maxTasks > 0 ? options.maxTasks : defaultMaxTasks;

@@ -1,7 +1,7 @@
 import { badRequest, notFound } from '../base/index.js';
 import { type BoxPlace, boxAt, boxNamed, insertBox, newCardId, type Profile, profileInBox, profileNamed, projectIdOf } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import { type DispatchedOne, type Strategy, strategies, type Task } from '../contract/index.js';
+import { type DispatchedOne, type InputOf, type Strategy, strategies, type Task } from '../contract/index.js';
 import { type AgentRow, agentNamed, agentOf, currentOutput, insertAgent } from './agents.js';
 import { commitOutput } from './commits.js';
 import { dispatchTurn } from './ending.js';
@@ -37,14 +37,7 @@ export interface Prepared {
   readonly boxIds: readonly string[];
 }
 
-export interface DelegateInput {
-  readonly sourceAgentId: string;
-  readonly targetStrategy: string;
-  readonly targetRef: string;
-  readonly instruction: string;
-  readonly contextBoxId?: string | null | undefined;
-  readonly toolName?: string | undefined;
-}
+export type DelegateInput = InputOf<'handover.delegate'>;
 
 /**
  * Dispatches a turn to a new agent of a profile, an existing agent, or a clone (H8 to H11). It packs the turn's context and
@@ -59,10 +52,7 @@ export function delegate(chain: Chain, input: DelegateInput, call: Call = delega
 }
 
 /** Launches an agent of a profile with only an instruction (H12). */
-export function launchPrincipal(
-  chain: Chain,
-  input: { sourceAgentId?: string | undefined; profileName: string; instruction: string },
-): DispatchedOne {
+export function launchPrincipal(chain: Chain, input: InputOf<'handover.launchPrincipal'>): DispatchedOne {
   if (!input.profileName.trim() || !input.instruction)
     throw badRequest(input.instruction ? 'profileName' : 'instruction', 'launch_principal: args.profile_name and args.instruction are required');
   const task: Task = { targetStrategy: 'new', targetRef: input.profileName, instruction: input.instruction };
@@ -176,7 +166,7 @@ export function dispatch(
     sourceAgentId: caller.agentId,
     profileName: profile.name,
     instruction: task.instruction,
-    inheritBoxIds: boxIds,
+    inheritBoxIds: [...boxIds],
   });
   const output: BoxPlace = insertBox(chain, []);
   const target = agent && task.targetStrategy === 'reuse' ? agent : madeAgent(chain, caller, profile, agent);

@@ -1,15 +1,11 @@
 import { addCard, batchCards, insertBox, type NewCard, roleOfType } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Packing, PlannedCard } from '../contract/index.js';
+import type { InputOf, OutputOf, Packing, PlannedCard } from '../contract/index.js';
 import { type PackInput, type PackPlan, planPack, type Run } from './plan.js';
 
 export type { PackInput } from './plan.js';
 
-export interface Packed {
-  readonly contextBoxId: string;
-  readonly targetProfileBoxId: string;
-  readonly attachedCardIds: string[];
-}
+export type Packed = OutputOf<'handover.pack'>;
 
 /** Packs a context box for another agent (H1 to H6), completely or not at all. @throws BAD_REQUEST, NOT_FOUND */
 export function pack(chain: Chain, input: PackInput): Packed {
@@ -34,10 +30,7 @@ const originOf = (run: Run): { reason: Run['reason']; argument?: string; boxId?:
 });
 
 /** Previews the cards that `pack` would write, with the reason for each. */
-export function previewPack(
-  chain: Chain,
-  input: PackInput,
-): { profile: { name: string; profileBoxId: string }; cards: PlannedCard[]; dropped: Packing['dropped'] } {
+export function previewPack(chain: Chain, input: PackInput): OutputOf<'handover.preview'> {
   const { profile, runs, dropped } = planPack(chain, input);
   const inherited = batchCards(
     chain,
@@ -71,13 +64,7 @@ const shownNew = (card: NewCard): Pick<PlannedCard, 'type' | 'role' | 'authorId'
   content: card.content,
 });
 
-export interface InstructionInput {
-  readonly toolSuffix: string;
-  readonly sourceAgentId: string;
-  readonly profileName: string;
-  readonly instruction: string;
-  readonly inheritBoxIds?: readonly (string | null)[] | null | undefined;
-}
+export type InstructionInput = InputOf<'handover.packWithInstruction'>;
 
 /** Packs the context of a delegation (H7): the instruction, the source boxes and the parent pointer. */
 export function packWithInstruction(chain: Chain, input: InstructionInput): Packed {

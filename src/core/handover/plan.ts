@@ -1,15 +1,9 @@
 import { badRequest, inWords, isObject, type JsonObject, notFound } from '../base/index.js';
 import { type NewCard, type Profile, profileNamed, projectIdOf } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import { type CardContent, cardInput, type Packing } from '../contract/index.js';
+import { type CardContent, cardInput, type InputOf, type Packing } from '../contract/index.js';
 
-export interface PackInput {
-  readonly toolSuffix: string;
-  readonly sourceAgentId: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** The handover rules. Without rules, the arguments must name the profile. */
-  readonly handover?: Readonly<Record<string, unknown>> | null | undefined;
-}
+export type PackInput = InputOf<'handover.pack'>;
 
 /** Cards that one rule adds to the box, in order. */
 export type Run =

@@ -1,16 +1,10 @@
 import { StemmaError } from '../base/index.js';
+import type { OutputOf } from '../contract/index.js';
 import { filesUnder, ioReason, readEnds } from './files.js';
 import { mainDocumentOf, mayHold, withHolding } from './members.js';
 import { headLength, recognized } from './recognize.js';
 
-export interface Detected {
-  readonly path: string;
-  readonly format: string;
-  readonly sessions: number;
-  readonly bytes: number;
-  /** 0 to 1. */
-  readonly confidence: number;
-}
+export type Detected = OutputOf<'import.detect'>[number];
 
 /** Detects the format of each file at and under the paths by its first bytes. Leaves out files of unknown formats. */
 export function detect(paths: readonly string[]): Detected[] {

@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { type Chain, commitAt } from '../chain/index.js';
-import type { ImportProgress, ImportResult, Mapping, Skip } from '../contract/index.js';
+import type { ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
 import type { Located } from '../files/index.js';
 import {
   type ImportableFormat,
@@ -30,13 +30,7 @@ import { attachWaiting } from './waiting.js';
 /** The unit of a commit: a turn, or a round of tool calls. */
 type Granularity = PlanContext['granularity'];
 
-export interface ImportInput {
-  readonly paths: readonly string[];
-  readonly format?: string | undefined;
-  readonly granularity?: Granularity | undefined;
-  /** How files of an unknown tool are read. */
-  readonly mapping?: Mapping | undefined;
-}
+export type ImportInput = InputOf<'import.run'>;
 
 export type ImportEvent = ImportProgress;
 

@@ -20,7 +20,7 @@ export {
 export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
 export { previewMapping } from './mapping.js';
 export { documentOf, isDatabaseFile, mainFileOf, memberPath } from './members.js';
-export { type OutsideResult, searchOutside } from './outside.js';
+export { searchOutside } from './outside.js';
 export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';
 export { headOf, recognized } from './recognize.js';
 export { principalOf, type Signed, signedName } from './signed.js';

@@ -1,4 +1,4 @@
-import type { OutsideHit } from '../contract/index.js';
+import type { OutputOf, OutsideHit } from '../contract/index.js';
 import { ioReason, openFile } from './files.js';
 import { isDatabaseFile } from './members.js';
 import { type AgentRoot, type SessionFile, sessionFiles } from './places.js';
@@ -11,14 +11,6 @@ const maxBytes = 2 * 1024 * 1024 * 1024;
 const before = 40;
 const after = 120;
 
-export interface OutsideResult {
-  /** The first place of the text in each history. */
-  readonly hits: OutsideHit[];
-  readonly searched: number;
-  /** Histories that were not read: databases, and those beyond the limits. */
-  readonly unread: number;
-}
-
 /**
  * Searches the histories on this machine that are not imported, ignoring case. Transcripts are read as bytes and never parsed. Each step
  * reads a part of a file.
@@ -27,7 +19,7 @@ export function* searchOutside(
   places: readonly AgentRoot[],
   imported: (path: string, bytes: number) => boolean,
   text: string,
-): Generator<undefined, OutsideResult> {
+): Generator<undefined, OutputOf<'library.search'>> {
   const needles = [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((one) => one.toLowerCase());
   const files = places
     .flatMap((place) => filesIn(place))

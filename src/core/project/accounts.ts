@@ -1,14 +1,8 @@
 import { badRequest } from '../base/index.js';
-import type { ProviderAccounts, Wire } from '../contract/index.js';
+import type { InputOf, ProviderAccounts } from '../contract/index.js';
 
 /** The account settings of a provider. */
-export interface NewAccount {
-  readonly id?: string | undefined;
-  readonly title: string;
-  readonly wire: Wire;
-  readonly url: string;
-  readonly key?: string | undefined;
-}
+export type NewAccount = InputOf<'provider.set'>;
 
 /** The providers of model calls and their keys. It is implemented outside of core, in the process that has the keys. */
 export interface Accounts {

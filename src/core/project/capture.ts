@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { CaptureStatus, Runtime } from '../contract/index.js';
+import type { CaptureStatus, InputOf, Runtime } from '../contract/index.js';
 import { replaceFile } from '../files/index.js';
 import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
 import type { AgentRoot } from '../import/index.js';
@@ -84,13 +84,8 @@ export async function watchAgents(engine: CaptureEngine, project: CapturedProjec
   return captureStatus(engine, project);
 }
 
-export interface StopInput {
-  readonly end?: boolean | undefined;
-  readonly remember?: boolean | undefined;
-}
-
 /** Ends the live capture of a project. */
-export async function stopWatching(engine: CaptureEngine, project: CapturedProject, input: StopInput): Promise<CaptureStatus> {
+export async function stopWatching(engine: CaptureEngine, project: CapturedProject, input: InputOf<'capture.stop'>): Promise<CaptureStatus> {
   await project.capture.stop(input.end ?? false);
   if (input.remember) engine.captured.set(project.dir, false);
   return captureStatus(engine, project);

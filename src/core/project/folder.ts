@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { openArtifacts } from '../artifacts/index.js';
 import { badRequest, type Clock, corrupt, inWords, recent, StemmaError } from '../base/index.js';
 import { type Chain, openVerified, remakeSnapshot } from '../chain/index.js';
+import type { InputOf } from '../contract/index.js';
 import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
@@ -46,11 +47,7 @@ const parsedBudget = 64 * 1024 * 1024;
 const outlineBudget = 2_000_000;
 const placeBudget = 1_000_000;
 
-export interface NewProject {
-  readonly dir: string;
-  readonly name?: string | undefined;
-  readonly projectId?: string | undefined;
-}
+export type NewProject = InputOf<'project.create'>;
 
 const alreadyExists = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir} exists already; open it, or choose another name`, { dir });
 

@@ -29,7 +29,6 @@ export {
   disconnectTeam,
   fetchForRead,
   openTeam,
-  type PushChoice,
   pullTeam,
   pushTeam,
   shareCommit,

@@ -1,13 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StemmaError } from '../base/index.js';
+import type { OutputOf } from '../contract/index.js';
 import { absolutePath } from '../files/index.js';
-
-/** A new file, with links resolved. */
-export interface OutputPath {
-  readonly path: string;
-  readonly folder: string;
-}
 
 /**
  * The files that a person allowed windows to write while this engine runs. A window shows transcripts that may be hostile, so a
@@ -15,7 +10,7 @@ export interface OutputPath {
  */
 export interface AllowedOutputs {
   /** Allows the file, and others directly in its folder. Hidden files are allowed one by one, because they may change how programs behave. */
-  allow(path: string): OutputPath;
+  allow(path: string): OutputOf<'library.allowWrite'>;
   /** @throws UNAUTHORIZED with `data.path` and `data.folder` unless the file is allowed. */
   check(path: string): void;
 }
@@ -41,7 +36,7 @@ export function allowedOutputs(): AllowedOutputs {
   };
 }
 
-function outputAt(given: string): OutputPath {
+function outputAt(given: string): OutputOf<'library.allowWrite'> {
   const path = absolutePath(given);
   const folder = realPathOf(dirname(path));
   return { path: join(folder, basename(path)), folder };

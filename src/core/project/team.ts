@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { badRequest, type ContextId, StemmaError, type Timestamp } from '../base/index.js';
+import { badRequest, StemmaError } from '../base/index.js';
 import { commitOf } from '../chain/index.js';
-import type { TeamStatus } from '../contract/index.js';
+import type { InputOf, TeamStatus } from '../contract/index.js';
 import type { Redaction } from '../export/index.js';
 import {
   fetchFromHub,
@@ -17,7 +17,6 @@ import {
   pull,
   push,
   redactedCopies,
-  type Selection,
   type SignIn,
   selected,
   selectedCommits,
@@ -153,22 +152,17 @@ export async function teamNews(engine: Engine, project: Project) {
   }
 }
 
-/** A person's choice of what to push. */
-export interface PushChoice {
-  readonly select?: Selection | undefined;
-  readonly sources?: boolean | undefined;
-  readonly preview?: boolean | undefined;
-  /** Send only commits, as copies in which secrets of known patterns are replaced. */
-  readonly redact?: boolean | undefined;
-}
-
 /** The result of a push, with the replacements that redaction made. */
 export interface TeamPushed extends Pushed {
   readonly redactions?: readonly Redaction[];
 }
 
 /** Pushes to the hub of the project, or only counts the items. @throws as `connected` and `push`. */
-export async function pushTeam(engine: Engine, project: Project, { select, sources = false, preview, redact }: PushChoice): Promise<TeamPushed> {
+export async function pushTeam(
+  engine: Engine,
+  project: Project,
+  { select, sources = false, preview, redact }: InputOf<'team.push'>,
+): Promise<TeamPushed> {
   const { chain } = project;
   if (redact && sources) throw badRequest('sources', 'Imported files cannot be redacted. Push without sources, or without redaction.');
   const { hub } = await connected(engine, project);
@@ -193,16 +187,8 @@ export async function pullTeam(engine: Engine, project: Project): Promise<Pulled
 /** The hub of a project, to manage its members. @throws as `connected`. */
 export const teamHub = async (engine: Engine, project: Project): Promise<ManagedHub> => (await connected(engine, project)).hub;
 
-/** A link to a commit, or to its comparison with another one. */
-export interface ShareChoice {
-  readonly commit: ContextId;
-  readonly against?: ContextId | undefined;
-  readonly role: 'reader' | 'reviewer';
-  readonly expiresAt?: Timestamp | undefined;
-}
-
 /** Makes a link. First pushes the commits and their ancestors to the hub. @throws as `connected`, `push` and the hub. */
-export async function shareCommit(engine: Engine, project: Project, { commit, against, role, expiresAt }: ShareChoice) {
+export async function shareCommit(engine: Engine, project: Project, { commit, against, role, expiresAt }: InputOf<'team.share'>) {
   const { hub, address } = await connected(engine, project);
   const row = commitOf(project.chain, commit, 'commit');
   const other = against === undefined ? undefined : commitOf(project.chain, against, 'against');

@@ -11,6 +11,6 @@ export type {
 } from './credentials.js';
 export type { Unfetched } from './fetch.js';
 export { openStore } from './open.js';
-export { type NewReplica, openReplicas, type ReplicaState, type Replicas, type Replicated } from './replicas.js';
+export { type NewReplica, openReplicas, type Replicas, type Replicated } from './replicas.js';
 export { type MachineReplicas, noReplicas, openMachineReplicas, type ReplicaSettings } from './settings.js';
 export type { BackingStore, BucketPlace, FolderPlace, ReplicaPlace } from './store.js';

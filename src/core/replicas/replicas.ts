@@ -2,10 +2,11 @@ import type { Takes } from '../artifacts/index.js';
 import type { ArtifactRef } from '../base/index.js';
 import { badRequest, inWords, notFound, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import type { OutputOf, ReplicaState } from '../contract/index.js';
 import { makeFolders } from '../files/index.js';
 import { type Connections, openConnections } from './connections.js';
 import { copyWaiting } from './copy.js';
-import { type CredentialSource, type GivenCredentials, type StoredCredentials, storable, type Vault } from './credentials.js';
+import { type GivenCredentials, type StoredCredentials, storable, type Vault } from './credentials.js';
 import { fetchEvicted, fetchObjects, type Unfetched } from './fetch.js';
 import type { MachineReplicas, ReplicaSettings } from './settings.js';
 import type { ReplicaPlace } from './store.js';
@@ -18,27 +19,8 @@ export interface NewReplica {
   readonly credentials?: GivenCredentials | undefined;
 }
 
-/** A replica of a project, as this machine sees it. */
-export interface ReplicaState {
-  readonly name: string;
-  /** Null if the project names the replica, but it is not configured on this machine. */
-  readonly place: ReplicaPlace | null;
-  readonly takes: Takes;
-  /** For S3, the source of the credentials. */
-  readonly credentials?: CredentialSource;
-  /** Objects that it holds, and objects that it takes and does not hold yet. */
-  readonly held: number;
-  readonly waiting: number;
-  /** Why it cannot be used, or did not answer when it was last tried. */
-  readonly problem?: string;
-}
-
 /** The result of copying to all replicas. */
-export interface Replicated {
-  readonly copied: number;
-  readonly bytes: number;
-  readonly problems: readonly { readonly replica: string; readonly message: string }[];
-}
+export type Replicated = OutputOf<'replica.replicate'>;
 
 /** The replicas of a project: objects are copied to them in the background, and evicted objects are fetched from them when they are read. */
 export interface Replicas {

@@ -1,3 +1,5 @@
+import type { ReplicaState } from '../contract/index.js';
+
 /** A place that holds copies of objects. A copy is the plain content, so its name proves it. */
 export interface BackingStore {
   /** Stores a copy under its hash (hexadecimal). It is durable when this resolves. @throws UNAVAILABLE if the place does not answer or refuses. */
@@ -11,24 +13,11 @@ export interface BackingStore {
   close(): void;
 }
 
+export type ReplicaPlace = NonNullable<ReplicaState['place']>;
 /** A folder on this machine. */
-export interface FolderPlace {
-  readonly kind: 'folder';
-  readonly dir: string;
-}
-
-/** A bucket of a server that speaks S3. */
-export interface BucketPlace {
-  readonly kind: 's3';
-  readonly bucket: string;
-  /** The server's address if it is not Amazon's, such as `http://127.0.0.1:9000`. */
-  readonly endpoint?: string | undefined;
-  readonly region?: string | undefined;
-  /** Precedes every key, so that several projects can share a bucket. */
-  readonly prefix?: string | undefined;
-}
-
-export type ReplicaPlace = FolderPlace | BucketPlace;
+export type FolderPlace = Extract<ReplicaPlace, { kind: 'folder' }>;
+/** A bucket of a server that speaks S3. Its prefix precedes every key, so that several projects can share the bucket. */
+export type BucketPlace = Extract<ReplicaPlace, { kind: 's3' }>;
 
 /** The key of an object in a backing store. The first two digits make folders, because one folder of many small files is slow to list. */
 export const keyOf = (hash: string): string => `blake3/${hash.slice(0, 2)}/${hash}`;

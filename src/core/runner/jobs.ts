@@ -1,6 +1,6 @@
 import { type ContextId, notFound, parseJson, StemmaError, type Timestamp, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
+import type { InputOf, Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
 import { questionsOf } from './asking.js';
 
 interface JobRow {
@@ -203,7 +203,7 @@ export function noteEvent(chain: Chain, jobId: string, number: number, happening
 const defaultEvents = 1_000;
 
 /** The events of a job, oldest first. @throws NOT_FOUND */
-export function logOf(chain: Chain, input: { readonly jobId: string; readonly from?: number | undefined; readonly limit?: number | undefined }) {
+export function logOf(chain: Chain, input: InputOf<'runner.log'>) {
   const row = rowOf(chain, input.jobId);
   const events = chain.db
     .all<{ number: number; at: number; event: string }>(

@@ -1,6 +1,6 @@
 import { StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
+import type { InputOf, Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
 import { turnNamed } from '../handover/index.js';
 import { getRun } from '../timeline/index.js';
 import { preparePrices } from '../usage/index.js';
@@ -176,14 +176,7 @@ export async function stopJob({ chain, live }: Pick<RunnerParts, 'chain' | 'live
 }
 
 /** Answers a question of a running job of this or another process. @throws NOT_FOUND if no job waits for this answer */
-export function answerQuestion(
-  { chain, live }: Pick<RunnerParts, 'chain' | 'live'>,
-  {
-    jobId,
-    requestId,
-    ...answer
-  }: { readonly jobId: string; readonly requestId: string; readonly allow: boolean; readonly note?: string | undefined },
-): Job {
+export function answerQuestion({ chain, live }: Pick<RunnerParts, 'chain' | 'live'>, { jobId, requestId, ...answer }: InputOf<'runner.answer'>): Job {
   jobNamed(chain, jobId);
   storeAnswer(chain, jobId, requestId, { allow: answer.allow, note: answer.note });
   live.jobs.get(jobId)?.look();

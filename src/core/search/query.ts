@@ -1,34 +1,12 @@
 import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, timestampOf } from '../base/index.js';
 import { type Chain, contextColumns, hiddenCommits, parsedOf } from '../chain/index.js';
-import type { Kind, SearchHit } from '../contract/index.js';
+import type { InputOf, OutputOf, SearchHit } from '../contract/index.js';
 import { matchingRow } from '../store/index.js';
 import { indexMore, searchableText } from './indexing.js';
 import { type Matching, rank } from './ranking.js';
 import { lacksWords, type Pattern, patternsOf, phrasesOf, snippetOf } from './words.js';
 
-export interface SearchQuery {
-  readonly text: string;
-  readonly filter?:
-    | {
-        readonly sessionId?: string | undefined;
-        readonly principal?: string | undefined;
-        readonly template?: string | undefined;
-        readonly agent?: string | undefined;
-        readonly from?: string | undefined;
-        readonly to?: string | undefined;
-        readonly kind?: Kind | undefined;
-      }
-    | undefined;
-  readonly limit?: number | undefined;
-}
-
-export interface SearchResult {
-  readonly total: number;
-  /** False if there are more matches than are counted. */
-  readonly isExact: boolean;
-  readonly hits: SearchHit[];
-  readonly pending: number;
-}
+export type SearchQuery = InputOf<'search.query'>;
 
 /** Rows of the index and of commits that match their checksum. */
 const intactEntry = matchingRow(['no', 'project', 'context', 'place', 'kind'], 'e');
@@ -52,7 +30,7 @@ interface Found {
  * Finds entries that contain all words of a query.
  * @throws BAD_REQUEST for a query without words.
  */
-export function query(chain: Chain, input: SearchQuery): SearchResult {
+export function query(chain: Chain, input: SearchQuery): OutputOf<'search.query'> {
   const phrases = phrasesOf(input.text);
   if (phrases.length === 0) throw badRequest('text', `${inWords(input.text)} has no letter or digit to search for`);
   const { pending } = indexMore(chain, catchUpMs);

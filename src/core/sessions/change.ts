@@ -1,6 +1,6 @@
 import { type ContextId, notFound, StemmaError } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
-import type { SessionRow } from '../contract/index.js';
+import type { OutputOf, SessionRow } from '../contract/index.js';
 import { branchCommits, branchStart, forestOf, type Node } from './forest.js';
 import { mainPathOf, type SessionFacts, sessionOf, sessionRows } from './list.js';
 import { branchMarks, markBranch, markSession, type SessionMark, sessionMarks } from './marks.js';
@@ -29,15 +29,8 @@ export function changeSession(chain: Chain, { sessionId, title, tags, pinned, ar
   });
 }
 
-interface Deleted {
-  readonly sessionId: string;
-  readonly title: string;
-  readonly deleted: boolean;
-  readonly commits: number;
-}
-
 /** Deletes a session with its subagents, or brings them back. @throws NOT_FOUND */
-export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId: string; deleted: boolean }): Deleted {
+export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId: string; deleted: boolean }): OutputOf<'session.delete'> {
   return chain.db.transaction(() => {
     const mark = sessionMarks(chain).get(sessionId);
     if (!deleted) {
@@ -74,13 +67,7 @@ function countOf(chain: Chain, ids: readonly string[]): number {
 }
 
 /** A branch after a change. `commits` includes the commits of branches that start from it. */
-export interface BranchState {
-  readonly commit: ContextId;
-  readonly title: string;
-  readonly archived: boolean;
-  readonly deleted: boolean;
-  readonly commits: number;
-}
+export type BranchState = OutputOf<'branch.rename'>;
 
 export interface BranchChange {
   readonly commit: ContextId;

@@ -3,7 +3,7 @@
 // A deletion hides. The content stays until a person frees it (release.ts); the file of an agent is never touched.
 
 export { type BranchChange, type BranchState, changeBranch, changeSession, deleteSession, type SessionChange } from './change.js';
-export { listSessions, type SessionFacts, type SessionFilter, type SessionQuery, sessionOf } from './list.js';
+export { listSessions, type SessionFacts, type SessionFilter, sessionOf } from './list.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
 export { noteResumed } from './resumed.js';

@@ -1,6 +1,6 @@
 import { type CommitSeq, notFound, timestampOf } from '../base/index.js';
 import { type Chain, isTurn } from '../chain/index.js';
-import { runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
+import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { formatOfAgent } from '../import/index.js';
 import { type Forest, forestOf, type Node, pathTo, subagentKind } from './forest.js';
 import { type SessionMark, sessionMarks } from './marks.js';
@@ -13,28 +13,10 @@ export interface SessionFacts {
   readonly live?: ReadonlySet<string> | undefined;
 }
 
-export interface SessionFilter {
-  readonly text?: string | undefined;
-  readonly agent?: string | undefined;
-  readonly repository?: string | undefined;
-  readonly model?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly pinned?: boolean | undefined;
-  readonly archived?: boolean | undefined;
-}
-
-export interface SessionQuery {
-  readonly filter?: SessionFilter | undefined;
-  readonly sort?: SessionSort | undefined;
-  readonly ascending?: boolean | undefined;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-}
+export type SessionFilter = NonNullable<InputOf<'session.list'>['filter']>;
 
 /** The sessions of the project, one row each. Subagents follow the session that started them. */
-export function listSessions(chain: Chain, query: SessionQuery, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
+export function listSessions(chain: Chain, query: InputOf<'session.list'>, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
   const { filter = {}, sort = 'lastAt', offset = 0, limit } = query;
   const rows = sessionRows(chain, facts);
   const ids = new Set(rows.map(({ sessionId }) => sessionId));

@@ -1,4 +1,5 @@
 import type { Timestamp } from '../base/index.js';
+import type { InputOf, OutputOf } from '../contract/index.js';
 
 /** The name of an item, without its content: kind, key and digest. */
 export type ItemName = readonly [kind: string, key: string, digest: string];
@@ -84,31 +85,10 @@ export interface SignIn {
 }
 
 /** A member of a hub's project, as its administrator sees it. */
-export interface HubMember {
-  readonly id: number;
-  readonly name: string;
-  readonly role: HubRole;
-  /** Null for every project of the hub. */
-  readonly project: string | null;
-  readonly createdAt: Timestamp;
-  readonly expiresAt: Timestamp | null;
-  readonly revoked: boolean;
-  /** Whether it is a share link. */
-  readonly isLink: boolean;
-  /** The identity that signs in at the hub's issuer. Null for a token; missing if the hub is older. */
-  readonly identity?: string | null | undefined;
-}
+export type HubMember = OutputOf<'team.members'>[number];
 
 /** A line of the audit log of a hub's project: a read or a write, with its author, amount and time. */
-export interface HubAudit {
-  readonly no: number;
-  readonly at: Timestamp;
-  readonly by: string;
-  readonly action: string;
-  readonly count: number;
-  /** Kinds, numbers and hashes of the items that were read or written. Null if the action says it all; missing if the hub is older. */
-  readonly what?: string | null | undefined;
-}
+export type HubAudit = OutputOf<'team.audit'>[number];
 
 /** The rights of a token. `pusher` is for machines: it may send items but read nothing. */
 export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
@@ -129,12 +109,7 @@ export interface ManagedHub extends Hub {
   /** Sets how many days contents stay after their arrival; null means forever. */
   retain(days: number | null): Promise<void>;
   members(): Promise<HubMember[]>;
-  invite(input: {
-    readonly name: string;
-    readonly role: HubRole;
-    readonly expiresAt?: Timestamp | undefined;
-    readonly identity?: string | undefined;
-  }): Promise<{ id: number; token: string | null }>;
+  invite(input: InputOf<'team.invite'>): Promise<{ id: number; token: string | null }>;
   /** Makes a link to a commit that the hub holds, or to its comparison with another one. Both are named by digest. @throws NOT_FOUND if the hub does not hold it. */
   share(input: {
     readonly commit: string;
@@ -145,5 +120,5 @@ export interface ManagedHub extends Hub {
   }): Promise<{ id: number; token: string }>;
   revoke(id: number): Promise<{ id: number }>;
   /** The newest lines of the audit log, or those before the one with a number. */
-  audit(page: { readonly before?: number | undefined; readonly limit: number }): Promise<HubAudit[]>;
+  audit(page: InputOf<'team.audit'>): Promise<HubAudit[]>;
 }

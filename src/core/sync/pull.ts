@@ -2,6 +2,7 @@ import { refOfHash, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
 import { holderOf } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
+import type { OutputOf } from '../contract/index.js';
 import { storeTravelingCall, type TravelingCall } from '../requests/index.js';
 import { storeCommit } from './commits.js';
 import { type Hub, objectsAtOnce } from './hub.js';
@@ -13,20 +14,10 @@ import { type Rule, ruleOf, tableOf } from './rules.js';
 import { readRecordedCalls } from './sources.js';
 
 /** An item that was not stored, with the reason. */
-export interface Refused {
-  readonly kind: string;
-  readonly key: string;
-  readonly reason: string;
-}
+export type Refused = OutputOf<'team.pull'>['refused'][number];
 
 /** The result of a pull. */
-export interface Pulled {
-  readonly items: Readonly<Record<string, number>>;
-  readonly objects: number;
-  /** Rows that were changed here since the last push. They stay, and the next push sends them. */
-  readonly kept: number;
-  readonly refused: readonly Refused[];
-}
+export type Pulled = OutputOf<'team.pull'>;
 
 interface PullOptions {
   readonly isStopped?: () => boolean;

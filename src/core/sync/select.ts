@@ -1,5 +1,6 @@
 import { badRequest, type CommitSeq, type ContextId } from '../base/index.js';
 import { type Chain, commitAt, commitOf } from '../chain/index.js';
+import type { InputOf } from '../contract/index.js';
 import type { Known } from './known.js';
 import { type Item, objectsOf } from './rows.js';
 
@@ -7,11 +8,7 @@ import { type Item, objectsOf } from './rows.js';
 export type Selected = (item: Item) => boolean;
 
 /** A person's selection: sessions of a repository, commits with a tag, or a branch by its tip. */
-export interface Selection {
-  readonly repository?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly branch?: string | undefined;
-}
+export type Selection = NonNullable<InputOf<'team.push'>['select']>;
 
 /** Kinds that are sent with selected commits, and the column that names the commit. Cards, boxes and tickets are sent only with the whole project. */
 const ofCommits: Readonly<Record<string, string>> = {

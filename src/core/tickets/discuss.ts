@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, StemmaError, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitAt, commitOf, entries, fork, isAncestor } from '../chain/index.js';
-import type { Commit, Entry, ReplyPart, TicketThread } from '../contract/index.js';
+import type { Entry, InputOf, OutputOf, ReplyPart, TicketThread } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
 import { answererOf, recordOf, write } from './rows.js';
@@ -13,10 +13,7 @@ const maxSummaryLength = 200;
  * has the knowledge of that time. Two tickets with the same context have two branches. Without a known context the thread
  * starts a conversation. A message asks the answerer to start; a message by the answerer is the answer.
  */
-export function discuss(
-  chain: Chain,
-  input: { ticketId: string; text: string; principal?: string | undefined },
-): { threadId: string; commit: Commit } {
+export function discuss(chain: Chain, input: InputOf<'ticket.discuss'>): OutputOf<'ticket.discuss'> {
   return chain.artifacts.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const threadId = row.threadId ?? `thr-${chain.newId()}`;
@@ -43,7 +40,7 @@ export function discuss(
  */
 export async function* answer(
   chain: Chain,
-  input: { ticketId: string; provider: string; model?: string | undefined },
+  input: InputOf<'ticket.answer'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
 ): AsyncGenerator<ReplyPart, { threadId: string; commit: ContextId | null; from: ContextId | null }> {

@@ -1,6 +1,6 @@
 import { notFound, StemmaError, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { EventState, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
+import type { EventState, InputOf, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
 import { recordOf } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 
@@ -79,17 +79,8 @@ const selectEvent = /* sql */ `SELECT e.no, e.at, t.ticketId, t.title, e.who, e.
   FROM ticketEvent e JOIN ticket t ON t.no = e.ticket
   LEFT JOIN ticketAnswer a ON a.no = (SELECT MAX(no) FROM ticketAnswer WHERE event = e.no)`;
 
-export interface EventFilter {
-  readonly after?: number | undefined;
-  readonly ticketId?: string | undefined;
-  readonly who?: string | undefined;
-  readonly state?: EventState | readonly EventState[] | undefined;
-  readonly newestFirst?: boolean | undefined;
-  readonly limit?: number | undefined;
-}
-
 /** Lists starts, oldest first or newest first. @throws NOT_FOUND for an unknown ticket. */
-export function events(chain: Chain, { after = 0, ticketId, who, state, newestFirst, limit }: EventFilter = {}): TicketEvent[] {
+export function events(chain: Chain, { after = 0, ticketId, who, state, newestFirst, limit }: InputOf<'ticket.events'> = {}): TicketEvent[] {
   return chain.db
     .all<EventRow>(
       `SELECT * FROM (${selectEvent} WHERE e.project = :project AND e.no > :after AND (:ticket IS NULL OR e.ticket = :ticket)
@@ -112,7 +103,7 @@ export const waitingCount = (chain: Chain): number =>
   chain.db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM (${selectEvent} WHERE e.project = ?) WHERE state = 'waiting'`, chain.project)?.n ?? 0;
 
 /** Marks a start as taken, done or dismissed (K5). @throws CONFLICT if another agent or person took it, or if it is not waiting. */
-export function acknowledge(chain: Chain, input: { event: number; by: string; as: 'taken' | 'done' | 'dismissed' }): TicketEvent {
+export function acknowledge(chain: Chain, input: InputOf<'ticket.acknowledge'>): TicketEvent {
   return chain.db.transaction(() => {
     const { state, answeredBy } = eventNamed(chain, input.event);
     if (state !== 'waiting' && state !== 'taken')

@@ -1,15 +1,10 @@
-import { badRequest, parseInstant, parseJson, type Timestamp } from '../base/index.js';
+import { badRequest, parseInstant, parseJson } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Ticket } from '../contract/index.js';
+import type { InputOf, OutputOf, Ticket } from '../contract/index.js';
 import { type Foreign, type ForeignReview, fromGitHub, fromMarkdown } from './foreign.js';
 import { type Occasion, understoodBy } from './rows.js';
 import { createTicket, finding, ticketOf } from './tickets.js';
 import { giveVerdict, moveTicket } from './transition.js';
-
-export interface ImportedTickets {
-  readonly created: string[];
-  readonly known: number;
-}
 
 /**
  * Imports tickets from GitHub's JSON (issues, pull requests, reviews, review comments) or from a Markdown task list. A task
@@ -17,10 +12,7 @@ export interface ImportedTickets {
  * as found. Tickets that were imported before do not change.
  * @throws BAD_REQUEST if the text is neither.
  */
-export function importTickets(
-  chain: Chain,
-  input: { text: string; kind?: 'github' | 'markdown' | undefined; at?: Timestamp | undefined },
-): ImportedTickets {
+export function importTickets(chain: Chain, input: InputOf<'ticket.import'>): OutputOf<'ticket.import'> {
   const json = input.kind === 'markdown' ? undefined : parseJson(input.text);
   const found = input.kind === 'markdown' || (input.kind === undefined && json === undefined) ? fromMarkdown(input.text) : fromGitHub(json);
   if (!found.tickets.length)

@@ -1,27 +1,8 @@
 import { type ContextId, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { type TicketRow, type TicketStatus, ticketStatuses } from '../contract/index.js';
+import { type InputOf, type OutputOf, type TicketStatus, ticketStatuses } from '../contract/index.js';
 import { waitingCount } from './events.js';
 import { fromStored, isReady, recordOf, type Stored } from './rows.js';
-
-export interface OverviewFilter {
-  readonly status?: TicketStatus | undefined;
-  readonly type?: string | undefined;
-  readonly assignee?: string | undefined;
-  readonly label?: string | undefined;
-  readonly parent?: string | undefined;
-  readonly ids?: readonly string[] | undefined;
-  readonly ready?: boolean | undefined;
-  readonly text?: string | undefined;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-}
-
-export interface Overview {
-  readonly total: number;
-  readonly rows: TicketRow[];
-  readonly counts: Record<TicketStatus, number>;
-}
 
 const defaultLimit = 500;
 
@@ -44,7 +25,7 @@ const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS r
   FROM ticket t LEFT JOIN ticket p ON p.no = t.parent`;
 
 /** Lists tickets for a list or board, with two queries in total. @throws NOT_FOUND for an unknown parent. */
-export function overview(chain: Chain, filter: OverviewFilter): Overview {
+export function overview(chain: Chain, filter: InputOf<'ticket.overview'>): OutputOf<'ticket.overview'> {
   const given = {
     project: chain.project,
     ...(filter.type !== undefined && { type: filter.type }),
@@ -94,17 +75,8 @@ export function overview(chain: Chain, filter: OverviewFilter): Overview {
   };
 }
 
-export interface Facets {
-  readonly total: number;
-  readonly waiting: number;
-  readonly types: string[];
-  readonly assignees: string[];
-  readonly labels: string[];
-  readonly people: string[];
-}
-
 /** All values of the project that filters can use. */
-export function facets(chain: Chain): Facets {
+export function facets(chain: Chain): OutputOf<'ticket.facets'> {
   const values = (sql: string): string[] => chain.db.all<{ value: string }>(sql, { project: chain.project }).map(({ value }) => value);
   return {
     total: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM ticket WHERE project = ?', chain.project)?.n ?? 0,
@@ -120,15 +92,7 @@ export function facets(chain: Chain): Facets {
   };
 }
 
-export interface TicketAtContext {
-  readonly contextId: ContextId;
-  readonly ticketId: string;
-  readonly title: string;
-  readonly type: string;
-  readonly status: TicketStatus;
-  readonly how: 'written' | 'discussed';
-  readonly at: ReturnType<typeof timestampOf>;
-}
+export type TicketAtContext = OutputOf<'ticket.ofContexts'>[number];
 
 /** The tickets that were written with, or discussed in, each of these commits. */
 export function ticketsOfContexts(chain: Chain, { ids }: { readonly ids: readonly ContextId[] }): TicketAtContext[] {

@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import { badRequest, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Ticket, TicketStatus } from '../contract/index.js';
+import type { InputOf, Ticket } from '../contract/index.js';
 import { ask } from './events.js';
 import {
   type Change,
@@ -155,17 +155,8 @@ export const startOf = (chain: Chain, row: TicketRecord, who: string): string | 
 /** Reads a ticket with its versions. @throws NOT_FOUND */
 export const ticketOf = (chain: Chain, ticketId: string): Ticket => toTicket(chain, recordOf(chain, ticketId));
 
-export interface TicketFilter {
-  readonly status?: TicketStatus | undefined;
-  readonly type?: string | undefined;
-  readonly parent?: string | undefined;
-  readonly ready?: boolean | undefined;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-}
-
 /** Tickets with all their versions, in order of creation. @throws NOT_FOUND for an unknown parent. */
-export function listTickets(chain: Chain, filter: TicketFilter): Ticket[] {
+export function listTickets(chain: Chain, filter: InputOf<'ticket.list'>): Ticket[] {
   return chain.db
     .all<Stored>(
       `SELECT t.* FROM ticket t WHERE t.project = :project AND (:status IS NULL OR t.status = :status) AND (:type IS NULL OR t.type = :type)

@@ -1,13 +1,13 @@
 import { badRequest, type ContextId, canonicalJson, type Json } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, commonAncestor, entries, outlineRows } from '../chain/index.js';
-import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, OutlineRow, SideBySide, Stop } from '../contract/index.js';
+import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, InputOf, OutlineRow, OutputOf, SideBySide, Stop } from '../contract/index.js';
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { ownRun } from '../requests/index.js';
 import { countedInput } from '../usage/index.js';
 import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
-export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextId; stop?: Stop | undefined }): ContextDiff {
+export function compareContexts(chain: Chain, input: InputOf<'context.diff'>): ContextDiff {
   const [a, b] = [outlineRows(chain, { id: input.a, stop: input.stop }), outlineRows(chain, { id: input.b, stop: input.stop })];
   const keys = [new Set(a.rows.map((row) => row.key)), new Set(b.rows.map((row) => row.key))] as const;
   const { hunks, moved } = alignment(
@@ -56,10 +56,7 @@ export const contentOf = ({ role, kind, toolName, text, arguments: given, media 
   `${role} ${kind} ${toolName ?? ''} ${text ?? ''} ${given === undefined ? '' : canonicalJson(given as Json)} ${media?.artifactRef ?? ''}`;
 
 /** Compares the arguments of pairs of tool calls. @throws BAD_REQUEST for a position outside the context. */
-export function compareCalls(
-  chain: Chain,
-  input: { a: ContextId; b: ContextId; stop?: Stop | undefined; pairs: readonly { readonly a: number; readonly b: number }[] },
-): { a: number; b: number; fields: FieldChange[] }[] {
+export function compareCalls(chain: Chain, input: InputOf<'context.diffCalls'>): OutputOf<'context.diffCalls'> {
   const side = (name: 'a' | 'b'): ((at: number) => Entry) => {
     const places = input.pairs.map((pair) => pair[name]);
     const offset = places.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);

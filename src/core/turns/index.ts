@@ -12,4 +12,4 @@ export { type Rerun, rerunTurn } from './rerun.js';
 export { rowFacts } from './row-facts.js';
 export { fileAt, replaySteps, stateAt, stepEntries } from './state.js';
 export { listTurns, turnOf } from './turns.js';
-export { type WhatIf, whatIf } from './what-if.js';
+export { whatIf } from './what-if.js';

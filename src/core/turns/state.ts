@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
-import type { Entry, KnownFile, MomentState, ReplayStep } from '../contract/index.js';
+import type { Entry, InputOf, KnownFile, MomentState, ReplayStep } from '../contract/index.js';
 import { type Recording, recordingOf } from './recording.js';
 import { deltaEntries } from './turns.js';
 
@@ -17,10 +17,7 @@ export const replaySteps = (chain: Chain, id: ContextId): { steps: ReplayStep[] 
 });
 
 /** A range of steps with their content. It reads only the turns of the range. @throws NOT_FOUND */
-export function stepEntries(
-  chain: Chain,
-  query: { readonly id: ContextId; readonly offset?: number | undefined; readonly limit?: number | undefined },
-): { total: number; entries: Entry[] } {
+export function stepEntries(chain: Chain, query: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
   const { steps, turns } = recordingOf(chain, commitOf(chain, query.id));
   const from = query.offset ?? 0;
   const to = Math.min(steps.length, from + (query.limit ?? steps.length));

@@ -1,6 +1,6 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, contextEntries, entries, writable } from '../chain/index.js';
-import type { DivergenceLimit, Entry, EntryDraft, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
+import type { DivergenceLimit, Entry, EntryDraft, InputOf, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { divergenceOf } from './divergence.js';
 import { begunReply, originalOf, type Plan, planOf, replyIn } from './following.js';
@@ -9,21 +9,6 @@ import type { Questions } from './questions.js';
 import { asked, type Reply, recordedReplies, type Said } from './reply.js';
 import { keepReply, reasonOf, stopping } from './rerun.js';
 import { deltaEntries, ownInput } from './turns.js';
-
-export interface WhatIf {
-  /** The branch to continue. */
-  readonly id: ContextId;
-  /** The branch whose prompts are used. The default is the most likely branch. */
-  readonly original?: ContextId | undefined;
-  readonly provider: string;
-  readonly model?: string | undefined;
-  readonly stopAt?: DivergenceLimit | undefined;
-  readonly unanswered?: 'stop' | 'ask' | undefined;
-  /** Maximum number of turns. */
-  readonly turns?: number | undefined;
-  /** Who continues the branch. The default is the person at this machine. */
-  readonly principal?: string | undefined;
-}
 
 /** A turn to run: the prompt, and the recorded reply. */
 interface Step {
@@ -44,7 +29,7 @@ const maxSummaryLength = 200;
  */
 export async function* whatIf(
   chain: Chain,
-  input: WhatIf,
+  input: InputOf<'turn.whatIf'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
   questions?: Questions,
@@ -114,7 +99,7 @@ function stepOf(chain: Chain, plan: Plan, of: TurnRow | undefined, isAnswerOnly:
 }
 
 interface Asked {
-  readonly input: WhatIf;
+  readonly input: InputOf<'turn.whatIf'>;
   readonly plan: Plan;
   readonly step: Step;
   readonly base: ContextRow;

@@ -1,6 +1,6 @@
-import { badRequest, type ContextId, type EntryKey, timestampOf } from '../base/index.js';
+import { badRequest, type EntryKey, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, childrenOf, commitAt, commitOf, contextEntries } from '../chain/index.js';
-import { lostKinds, type UsageCompaction } from '../contract/index.js';
+import { type InputOf, lostKinds, type UsageCompaction } from '../contract/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 import { readPending } from './backfill.js';
 import { compactedAt } from './commits.js';
@@ -13,16 +13,11 @@ const maxMissing = 12;
 /** The default number of listed losses. The totals count all losses. */
 const defaultLimit = 200;
 
-export interface CompactionQuery {
-  readonly id: ContextId;
-  readonly limit?: number | undefined;
-}
-
 /**
  * Returns the counted sizes before and after a compaction, and the files, decisions, errors and results that its summary does not mention. @throws
  * NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
  */
-export function usageCompaction(chain: Chain, { id, limit = defaultLimit }: CompactionQuery): UsageCompaction {
+export function usageCompaction(chain: Chain, { id, limit = defaultLimit }: InputOf<'usage.compaction'>): UsageCompaction {
   readPending(chain, { of: id });
   const row = commitOf(chain, id);
   if (row.type !== 'compaction')

@@ -1,21 +1,16 @@
 import type { Chain } from '../chain/index.js';
-import type { groupings, UsageFilter, UsageSessions, UsageSums } from '../contract/index.js';
+import type { groupings, InputOf, UsageSessions, UsageSums } from '../contract/index.js';
 import { readPending } from './backfill.js';
 import { overBudget } from './budgets.js';
 import type { Days } from './days.js';
 import { moneyOf } from './prices.js';
 import { daysOf, type SumRow, sumRows } from './sums.js';
 
-export interface SessionsQuery {
-  readonly filter?: UsageFilter | undefined;
-  readonly groupBy?: (typeof groupings)[number] | null | undefined;
-  readonly timeZone?: string | undefined;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-}
-
 /** Sums of calls by session, day, model, repository or agent. @throws BAD_REQUEST for an unknown time zone. */
-export function usageSessions(chain: Chain, { filter = {}, groupBy = 'session', timeZone = 'UTC', offset = 0, limit }: SessionsQuery): UsageSessions {
+export function usageSessions(
+  chain: Chain,
+  { filter = {}, groupBy = 'session', timeZone = 'UTC', offset = 0, limit }: InputOf<'usage.sessions'>,
+): UsageSessions {
   readPending(chain);
   const days = daysOf(chain, timeZone);
   const repositories = groupBy === 'repository' || filter.repository !== undefined ? repositoriesOf(chain) : new Map<string, string>();

@@ -11,7 +11,7 @@ import { bytesOfSource } from '../../support/imports.js';
 import { emptyChain, emptyProject, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
 
-function imported(chain: Chain, paths: readonly string[], more: Partial<ImportInput> = {}): ImportResult {
+function imported(chain: Chain, paths: string[], more: Partial<ImportInput> = {}): ImportResult {
   const run = importPaths(chain, { paths, ...more });
   for (;;) {
     const step = run.next();

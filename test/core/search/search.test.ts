@@ -87,13 +87,14 @@ describe('results', () => {
 
   test('[W43] a filter by agent includes its subagents, and one by time the commits of a span', () => {
     const chain = emptyChain();
-    say(chain, 'one', 'queue', { template: 'claude-code', createdAt: '2026-01-01T00:00:00.000Z' as Timestamp });
-    say(chain, 'two', 'queue', { template: 'claude-code/Explore', createdAt: '2026-01-02T00:00:00.000Z' as Timestamp });
-    say(chain, 'three', 'queue', { template: 'codex', createdAt: '2026-01-03T00:00:00.000Z' as Timestamp });
+    const day = (number: number) => `2026-01-0${number}T00:00:00.000Z` as Timestamp;
+    say(chain, 'one', 'queue', { template: 'claude-code', createdAt: day(1) });
+    say(chain, 'two', 'queue', { template: 'claude-code/Explore', createdAt: day(2) });
+    say(chain, 'three', 'queue', { template: 'codex', createdAt: day(3) });
     expect(found(chain, 'queue', { agent: 'claude-code' }).sort()).toEqual(['one.0', 'two.0']);
     expect(found(chain, 'queue', { agent: 'claude' })).toEqual([]);
-    expect(found(chain, 'queue', { from: '2026-01-02T00:00:00.000Z' }).sort()).toEqual(['three.0', 'two.0']);
-    expect(found(chain, 'queue', { from: '2026-01-02T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z', agent: 'claude-code' })).toEqual(['two.0']);
+    expect(found(chain, 'queue', { from: day(2) }).sort()).toEqual(['three.0', 'two.0']);
+    expect(found(chain, 'queue', { from: day(2), to: day(3), agent: 'claude-code' })).toEqual(['two.0']);
   });
 
   test('a snippet shows the places of the words', () => {

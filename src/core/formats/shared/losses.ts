@@ -1,17 +1,9 @@
 import { type EntryKey, isObject } from '../../base/index.js';
+import type { OutputOf } from '../../contract/index.js';
 import { type Fact, type Format, facts, type ParsedEntry, type WritableEntry } from '../format.js';
 
-/** A fact of an entry that a format has no field for. */
-export interface Loss {
-  readonly entry: EntryKey;
-  readonly what: string;
-}
-
-/** All losses: the first of them entry by entry, and the number of each. */
-export interface Losses {
-  readonly losses: readonly Loss[];
-  readonly lossCounts: readonly { readonly what: string; readonly count: number }[];
-}
+/** The facts of entries that a format has no field for: the first of them entry by entry, and the number of each. */
+export type Losses = Pick<OutputOf<'context.materialize'>, 'losses' | 'lossCounts'>;
 export const noLosses: Losses = { losses: [], lossCounts: [] };
 
 /** At most this many losses are listed; all are counted. */

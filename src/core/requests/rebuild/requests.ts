@@ -10,19 +10,14 @@ import {
   timestampOf,
 } from '../../base/index.js';
 import { type Chain, commitOf, lineage, walk } from '../../chain/index.js';
-import type { Proof, Provider, Request, RequestRow, Stop } from '../../contract/index.js';
+import type { InputOf, Proof, Provider, Request, RequestRow } from '../../contract/index.js';
 import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, getAnswered, parseAnswerId } from './answers.js';
 import { cardRows, getCardCall, parseCardId } from './cards.js';
 import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
 
-export interface RequestFilter {
-  readonly id?: ContextId | undefined;
-  readonly stop?: Stop | undefined;
-  readonly turnId?: ContextId | undefined;
-  readonly sessionId?: string | undefined;
-}
+export type RequestFilter = InputOf<'request.list'>;
 
 /** A stored call with the facts that a list shows. */
 export interface Row extends StoredCall {

@@ -1,5 +1,5 @@
 import { badRequest, notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import type { Goal, Memory, Plan } from '../../contract/index.js';
+import type { Goal, InputOf, Memory, Plan } from '../../contract/index.js';
 import { delayOf } from '../render/rules.js';
 import { nextCron } from './cron.js';
 import { entityOf, newId, type Store } from './rows.js';
@@ -89,22 +89,12 @@ export const plansOf = (store: Store, entityId: string): StoredPlan[] =>
       };
     });
 
-export interface NewPlan {
-  readonly entityId: string;
-  readonly name: string;
-  /** Null deletes the plan. */
-  readonly instruction: string | null;
-  readonly cron?: string | undefined;
-  readonly scheduledAt?: Timestamp | undefined;
-  readonly runAfter?: string | undefined;
-}
-
 /**
  * Stores a plan, or deletes it. It replaces a plan of the same name and keeps its place in the order, even one that was deleted.
  * @throws BAD_REQUEST unless a stored plan has exactly one of `cron`, `scheduledAt` and `runAfter`, and a deleted one has none.
  * @throws NOT_FOUND for a plan to delete that the agent does not have.
  */
-export function setPlan(store: Store, { entityId, name, instruction, cron, scheduledAt, runAfter }: NewPlan): StoredPlan[] {
+export function setPlan(store: Store, { entityId, name, instruction, cron, scheduledAt, runAfter }: InputOf<'run.setPlan'>): StoredPlan[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
     const times = [cron, scheduledAt, runAfter].filter((given) => given !== undefined).length;

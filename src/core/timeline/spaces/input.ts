@@ -1,5 +1,5 @@
 import { notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import type { ActiveRun, MemberSpace, Rendered, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
+import type { ActiveRun, InputOf, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
 import { defaultBudget } from '../render/history.js';
 import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
 import { renderTimeline } from '../render/timeline.js';
@@ -24,10 +24,7 @@ import {
 } from './rows.js';
 import { messageNamed, newestBefore } from './spaces.js';
 
-export interface RunTimeline {
-  readonly input: TimelineInput;
-  readonly rendered: Rendered;
-}
+export type RunTimeline = OutputOf<'run.timeline'>;
 
 /** The messages of a space that an agent's context contains when a call starts. */
 interface Reach {
@@ -81,10 +78,7 @@ export function runTimeline(store: Store, runId: string, budget?: number): RunTi
 }
 
 /** The context that an agent would get if a message of the space (by default the newest) started a run now. Writes nothing. */
-export function previewTimeline(
-  store: Store,
-  input: { readonly spaceId: string; readonly entityId: string; readonly messageId?: string | undefined; readonly budget?: number | undefined },
-): RunTimeline {
+export function previewTimeline(store: Store, input: InputOf<'run.preview'>): RunTimeline {
   const [space, agent] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
   const { processedSeq, processedMessage } = membershipOf(store, space, agent);
   const newest = newestSeq(store, space.no);

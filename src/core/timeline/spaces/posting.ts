@@ -1,5 +1,5 @@
 import { badRequest } from '../../base/index.js';
-import type { MessageOrigin, MessageWait, Run, SpaceMessage, Trigger, Triggered } from '../../contract/index.js';
+import type { InputOf, MessageOrigin, MessageWait, OutputOf, Run, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
 import { keepFrame } from './input.js';
 import {
@@ -25,13 +25,7 @@ import { messageNamed } from './spaces.js';
 import { awaitedMember, defaultWaitMs, endWaits, openWait, type WaitFor, waitOf, waitsEndedBy } from './waits.js';
 
 /** A stored message, the runs that it started and the runs whose wait it ended. */
-export interface Posted {
-  readonly message: SpaceMessage;
-  readonly started: Run[];
-  readonly resumed: Run[];
-  /** The wait that the message set. */
-  readonly waiting?: MessageWait;
-}
+export type Posted = OutputOf<'space.post'>;
 
 export interface Draft {
   readonly space: SpaceRow;
@@ -130,10 +124,7 @@ function waitingIn(store: Store, space: SpaceRow, sender: EntityRow, repliedTo: 
 }
 
 /** Whether a message would start a run for each member, with the reason. `runId` is the run in which the sender would write. */
-export function wouldTrigger(
-  store: Store,
-  input: { readonly spaceId: string; readonly senderId: string; readonly runId?: string | undefined; readonly replyTo?: string | undefined },
-): Triggered[] {
+export function wouldTrigger(store: Store, input: InputOf<'space.wouldTrigger'>): Triggered[] {
   const [space, sender] = [spaceOf(store, input.spaceId), entityOf(store, input.senderId)];
   membershipOf(store, space, sender);
   const run = input.runId === undefined ? null : runOf(store, input.runId);

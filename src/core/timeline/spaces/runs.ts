@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, StemmaError, timestampOf, unreachable } from '../../base/index.js';
 import { type Chain, commitOf } from '../../chain/index.js';
-import type { MessageOrigin, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
+import type { InputOf, MessageOrigin, OutputOf, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
 import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';
 import { nextCron } from './cron.js';
@@ -20,7 +20,7 @@ import {
   triggerOf,
 } from './rows.js';
 import { newestBefore } from './spaces.js';
-import { awaitedMember, defaultWaitMs, expireWaits, openWait, type WaitFor } from './waits.js';
+import { awaitedMember, defaultWaitMs, expireWaits, openWait } from './waits.js';
 
 const waitsPerRun = 10;
 const waitingPerAgent = 5;
@@ -60,10 +60,7 @@ export function enterSpace(store: Store, runId: string, spaceId: string): Run {
 }
 
 /** The newest messages of a space of the agent. They count as seen by the run from now on. */
-export function readMessages(
-  store: Store,
-  input: { readonly runId: string; readonly spaceId?: string | undefined; readonly limit?: number | undefined },
-): { messages: SpaceMessage[] } {
+export function readMessages(store: Store, input: InputOf<'run.read'>): OutputOf<'run.read'> {
   return store.db.transaction(() => {
     const run = runningOrThrow(store, input.runId);
     const space = spaceFor(store, run, input.spaceId);
@@ -72,19 +69,11 @@ export function readMessages(
   });
 }
 
-export interface SendInput {
-  readonly runId: string;
-  readonly spaceId?: string | undefined;
-  readonly text: string;
-  readonly replyTo?: string | undefined;
-  readonly wait?: boolean | WaitFor | undefined;
-}
-
 /**
  * Posts a message of a run's agent. With `wait` the run pauses. Its next call is a new one, whose context says how the wait ended.
  * @throws CONFLICT if the run has ended or is waiting, or if the run or its agent waits too often.
  */
-export function send(store: Store, input: SendInput): Posted & { run: Run } {
+export function send(store: Store, input: InputOf<'run.send'>): Posted & { run: Run } {
   return store.db.transaction(() => {
     const run = runningOrThrow(store, input.runId);
     const space = spaceFor(store, run, input.spaceId);

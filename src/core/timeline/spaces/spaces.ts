@@ -1,5 +1,5 @@
 import { badRequest, inWords, StemmaError, timestampOf } from '../../base/index.js';
-import type { Entity, EntityType, Membership, Space, SpaceMessage } from '../../contract/index.js';
+import type { Entity, InputOf, Membership, OutputOf, Space } from '../../contract/index.js';
 import { findMessageId, movedMark, unreadAfter } from '../render/rules.js';
 import {
   type EntityRow,
@@ -23,7 +23,7 @@ import {
  * Adds a person, an agent or a service.
  * @throws CONFLICT if the id is in use.
  */
-export function addEntity(store: Store, input: { readonly entityId?: string | undefined; readonly name: string; readonly type: EntityType }): Entity {
+export function addEntity(store: Store, input: InputOf<'space.addEntity'>): Entity {
   return store.db.transaction(() => {
     const entityId = input.entityId ?? newId(store, 'ent', 'entity', 'entityId');
     if (store.db.one('SELECT 1 FROM entity WHERE project = ? AND entityId = ?', store.project, entityId))
@@ -48,10 +48,7 @@ export const listEntities = (store: Store): Entity[] =>
  * Creates a space with its first members.
  * @throws CONFLICT if the id is in use, NOT_FOUND for an unknown member.
  */
-export function createSpace(
-  store: Store,
-  input: { readonly spaceId?: string | undefined; readonly name?: string | null | undefined; readonly members: readonly string[] },
-): Space {
+export function createSpace(store: Store, input: InputOf<'space.create'>): Space {
   return store.db.transaction(() => {
     const spaceId = input.spaceId ?? newId(store, 'space', 'space', 'spaceId');
     if (store.db.one('SELECT 1 FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId))
@@ -141,10 +138,7 @@ export function getSpace(store: Store, spaceId: string): Space & { memberships: 
 }
 
 /** The newest messages before a position, oldest first. */
-export function spaceMessages(
-  store: Store,
-  input: { readonly spaceId: string; readonly before?: number | undefined; readonly limit?: number | undefined },
-): { total: number; messages: SpaceMessage[] } {
+export function spaceMessages(store: Store, input: InputOf<'space.messages'>): OutputOf<'space.messages'> {
   const space = spaceOf(store, input.spaceId);
   return {
     total: newestSeq(store, space.no),
@@ -184,10 +178,7 @@ export function messageNamed(store: Store, space: SpaceRow, reference: string): 
  * their marks.
  * @throws BAD_REQUEST for an agent, for an entity that is not a member, and for a message of another space.
  */
-export function readReceipt(
-  store: Store,
-  input: { readonly spaceId: string; readonly entityId?: string | undefined; readonly lastMessageId: string },
-): { membership: Membership; unread: number; dividerBefore: string | null } {
+export function readReceipt(store: Store, input: InputOf<'space.read'>): OutputOf<'space.read'> {
   return store.db.transaction(() => {
     const space = spaceOf(store, input.spaceId);
     const entity = input.entityId === undefined ? membersOf(store, space).find(({ type }) => type === 'human') : entityOf(store, input.entityId);

@@ -1,7 +1,7 @@
 import type { ContextId } from '../../base/index.js';
 import { timestampOf } from '../../base/index.js';
 import { type Chain, commitOf, entries } from '../../chain/index.js';
-import type { TimelineInput, TimelineMessage, TimelineRows } from '../../contract/index.js';
+import type { InputOf, TimelineInput, TimelineMessage, TimelineRows } from '../../contract/index.js';
 import { windowOf } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
 import { transcriptTimeline } from '../render/transcript.js';
@@ -12,12 +12,7 @@ const defaultTranscriptBudget = 200;
 /** The most messages in a page. */
 const pageSize = 200;
 
-interface Query {
-  readonly id: ContextId;
-  readonly budget?: number | undefined;
-  /** Leaves only the rendered messages in the input. */
-  readonly window?: boolean | undefined;
-}
+type Query = InputOf<'timeline.transcript'>;
 
 /** Any commit's context as a timeline. Writes nothing. */
 export function contextTimeline(chain: Chain, query: Query): RunTimeline & { readonly total: number } {
@@ -26,12 +21,7 @@ export function contextTimeline(chain: Chain, query: Query): RunTimeline & { rea
   return { input: query.window ? inWindow(input) : input, rendered: renderTimeline(input), total: whole.history?.messages.length ?? 0 };
 }
 
-interface Pages {
-  readonly id: ContextId;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-  readonly longest?: number | undefined;
-}
+type Pages = InputOf<'timeline.rows'>;
 
 /** The messages of a context as a timeline, in pages. */
 export function contextMessages(chain: Chain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
