@@ -109,7 +109,8 @@ export const contract = {
 };
 export type Contract = typeof contract;
 
-type ProcedureName = { [Namespace in keyof Contract]: `${Namespace}.${keyof Contract[Namespace] & string}` }[keyof Contract];
+/** The names of all procedures: `search.query`. */
+export type ProcedureName = { [Namespace in keyof Contract]: `${Namespace}.${keyof Contract[Namespace] & string}` }[keyof Contract];
 type SchemasOf<Name extends ProcedureName> = Name extends `${infer Namespace extends keyof Contract}.${infer Own}`
   ? Contract[Namespace][Own & keyof Contract[Namespace]] extends { readonly '~orpc': infer Schemas }
     ? Schemas

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { contract, type ProcedureName } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 
 /** The groups of tools that `stemma mcp --tools` selects. */
@@ -35,17 +36,17 @@ interface More {
   readonly check?: (client: ContractClient, input: Given, caller: Caller) => Promise<void>;
 }
 
-/** Defines the tools of a group. */
-export const toolsOf =
-  (group: Group) =>
-  <Input>(
-    name: string,
-    effect: 'reads' | 'writes',
-    description: string,
-    input: z.ZodType<unknown, Input>,
-    call: (client: ContractClient, input: Input) => Promise<unknown>,
-    { who, starts = false, check }: More = {},
-  ): AgentTool => ({
+/** Defines a tool with its own input and call. */
+export function customTool<Input>(
+  group: Group,
+  name: string,
+  effect: 'reads' | 'writes',
+  description: string,
+  input: z.ZodType<unknown, Input>,
+  call: (client: ContractClient, input: Input) => Promise<unknown>,
+  { who, starts = false, check }: More = {},
+): AgentTool {
+  return {
     name,
     group,
     description,
@@ -57,7 +58,30 @@ export const toolsOf =
       await check?.(client, given, caller);
       return call(client, given as Input);
     },
-  });
+  };
+}
+
+/** The member of the contract, or of a client, that a procedure names. */
+function memberOf<Member>(parts: object, procedure: ProcedureName): Member {
+  const [namespace = '', name = ''] = procedure.split('.');
+  return (parts as Record<string, Record<string, Member>>)[namespace]?.[name] as Member;
+}
+
+/** Defines the tools of a group that call a procedure. `limit` is the limit of a call that gives none. */
+export const toolsOf =
+  (group: Group) =>
+  (
+    name: string,
+    effect: 'reads' | 'writes',
+    procedure: ProcedureName,
+    description: string,
+    { limit, ...more }: More & { readonly limit?: number } = {},
+  ): AgentTool => {
+    const input = inputOf(memberOf<{ '~orpc': { inputSchema: z.ZodType<unknown, Given> } }>(contract, procedure));
+    const call = (client: ContractClient, given: Given) =>
+      memberOf<(input: Given) => Promise<unknown>>(client, procedure)({ ...(limit !== undefined && { limit }), ...given });
+    return customTool(group, name, effect, description, input, call, more);
+  };
 
 /** The input schema of a procedure. */
 export const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
