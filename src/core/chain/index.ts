@@ -2,35 +2,25 @@
 // A chain is stored as first-parent runs: each commit has a run and a depth, so a walk is a range scan and a fork adds one row.
 // The rules are in test/spec/chain.md. Formats read and write the content.
 
-export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writable } from './assemble.js';
-export { type Chain, type ContextRow, contextColumns, type Materialized, personOf, type Resolved, type Step } from './chain.js';
-export { addCommit, type CheckpointInput, checkpoint, type NewCommit } from './checkpoint.js';
+export { type Assembled, assemble, idsOf, tierAlong, writable } from './assemble.js';
+export { type Chain, type ContextRow, contextColumns, personOf, type Step } from './chain.js';
+export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
-export {
-  type ContextQuery,
-  contextEntries,
-  contextEntriesInPieces,
-  entries,
-  entriesInTurn,
-  entriesNear,
-  find,
-  outlineRows,
-  placedInPieces,
-} from './entries.js';
+export { contextEntries, contextEntriesInPieces, entries, entriesInTurn, entriesNear, find, outlineRows, placedInPieces } from './entries.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';
 export { forgetGraph, graph } from './graph.js';
 export { graphMap } from './graph-map.js';
-export { type Hiding, hiddenCommits, hidingState } from './hidden.js';
-export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
+export { hiddenCommits, hidingState } from './hidden.js';
+export { layOut, type Node } from './lanes.js';
 export { materialize, materializedBytes, remakeSnapshot } from './materialize.js';
 export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, storedOutline } from './outline.js';
 export { dropList, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
-export { commitsAfter, history, resolve, show, type TipFilter, tips, update } from './read.js';
+export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
-export { type Instance, instantiate, listTemplates, putTemplate, type Template, templateOf, templateText } from './templates.js';
-export { isTurn, type TurnNumbers } from './turn-numbers.js';
+export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
+export { isTurn } from './turn-numbers.js';
 export { openVerified } from './verified.js';
 export { lineage, type Walk, walk } from './walk.js';

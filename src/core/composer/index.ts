@@ -2,9 +2,9 @@
 // the state builder writes memory, and the compactor shortens memory. No other folder composes a prompt.
 // Pure: values in, values out. It reads no store, clock or file.
 export { requestBody } from './body.js';
-export { type Collection, collectContexts, type ExperienceRetriever, type KnowledgeRetriever, type RuntimeServices, servicesOf } from './collect.js';
+export { collectContexts, type RuntimeServices, servicesOf } from './collect.js';
 export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
-export { type Shortened, type ShortenInput, shortenMemory } from './compaction.js';
+export { shortenMemory } from './compaction.js';
 export { type Compared, compareMessages, rowOf } from './compare.js';
 export { composeMessages } from './compose.js';
 export { savedBlocks } from './layers.js';

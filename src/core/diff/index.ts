@@ -4,4 +4,4 @@
 export { type Alignable, align, alignment } from './align.js';
 export { changedFields } from './fields.js';
 export { changedLines } from './lines.js';
-export { alignMany, type SideRow } from './many.js';
+export { alignMany } from './many.js';

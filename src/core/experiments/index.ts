@@ -2,7 +2,6 @@
 // Checks read replies and never run anything in them.
 // Every save and every verdict is a version. Replies are ordinary branches.
 export {
-  type CaseState,
   caseNamed,
   getExperiment,
   judgeResult,

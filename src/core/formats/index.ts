@@ -33,7 +33,7 @@ import { vscodeChat } from './vscode-chat/index.js';
 export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
-export { type AgentMeta, agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';
+export { agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';
 export { type PlacedLine as CodexLine, readLines as codexLines, sentItem as codexItem, writeItems as responsesItems } from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
@@ -62,7 +62,6 @@ export {
   encodeOutline,
   isHidden,
   type Outline,
-  type Outlined,
   type OutlineEntry,
   outlined,
   outlineOfParsed,

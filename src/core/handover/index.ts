@@ -2,14 +2,14 @@
 // on its agent's chain. Each call builds on the one before: plan -> pack -> packWithInstruction -> delegate -> forkJoin,
 // launchPrincipal and askExpert. The rules are in test/spec/handover.md.
 export { agentNamed, agentOf, currentOutput, registerAgent, toAgent } from './agents.js';
-export { type BatchOptions, batchOf, endDueBatches, forkJoin } from './batches.js';
-export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply, type SentCall } from './calls.js';
+export { batchOf, endDueBatches, forkJoin } from './batches.js';
+export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply } from './calls.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
 export { handoverMap } from './map.js';
 export { adoptCommit, deliver } from './outside.js';
-export { type PackInput, pack, packWithInstruction, previewPack } from './pack.js';
+export { pack, packWithInstruction, previewPack } from './pack.js';
 export { modelCards } from './pinned.js';
-export { type Request, renderPrompt, requestOf, stepBudget } from './request.js';
+export { renderPrompt, requestOf, stepBudget } from './request.js';
 export { submitted } from './submit.js';
 export { newestCommitOf, type TurnRow, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
 export { answerTurn, beginTurn, finishTurn, inputOf, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';

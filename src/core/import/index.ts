@@ -2,7 +2,7 @@
 // transaction. Commits and side data together hold every byte, so that the file can be restored exactly. Nothing in a transcript is
 // executed, and core/files opens everything that a transcript or a person names.
 export { folderOf } from './beside.js';
-export { type Detected, detect } from './detect.js';
+export { detect } from './detect.js';
 export { foundSessions, foundSources } from './discover.js';
 export {
   type FoundFile,

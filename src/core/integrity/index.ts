@@ -1,7 +1,7 @@
 // integrity: finds damage (check), makes verified copies of the database (backup), and undoes damage (repair).
 // Detection is separate from repair: nothing here guesses bytes.
 // A repair takes rows from backups, and content and commits from imported files, replicas and backups; each is verified by its hash.
-export { areBackupsOn, type Backup, backUp, backupsToKeep, lastTry, listBackups, noteTry, turnBackups } from './backup.js';
+export { areBackupsOn, backUp, backupsToKeep, lastTry, listBackups, noteTry, turnBackups } from './backup.js';
 export { checkProject } from './check.js';
-export { type RepairOptions, repairProject, type Scratch } from './repair.js';
-export type { CheckedStore, CheckResult, Problem } from './store.js';
+export { repairProject, type Scratch } from './repair.js';
+export type { CheckResult, Problem } from './store.js';

@@ -4,19 +4,18 @@
 
 export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../import/index.js';
-export type { CheckResult, Problem } from '../integrity/index.js';
+export type { CheckResult } from '../integrity/index.js';
 export type { Vault } from '../replicas/index.js';
 export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from '../runner/index.js';
-export type { HubAddress, ManagedHub } from '../sync/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
-export { type Access, type ReadOnly, requireWrite } from './access.js';
+export { requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
-export { type BackupReport, backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
-export { type Capture, captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
+export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
+export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
-export { type Effect, effectOf, isRefused } from './effects.js';
+export { effectOf, isRefused } from './effects.js';
 export { type Caller, createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
-export { historiesIn, type ProjectFolder } from './folder.js';
+export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';
 export { checkProject, repairProject } from './repair.js';

@@ -34,7 +34,6 @@ import { turnRouter } from './turn.js';
 import { usageRouter } from './usage.js';
 
 export { asRefusal } from './errors.js';
-export type { RouterContext } from './procedure.js';
 
 /** Every procedure of the contract. */
 export const router = os.router({

@@ -2,4 +2,4 @@
 // words.ts splits texts and queries into words in the same way, indexing.ts follows the chain, ranking.ts orders the matches.
 // A query is answered from the index, and reports how many commits are not indexed yet.
 export { dropSearchIndex, indexMore } from './indexing.js';
-export { query, type SearchQuery } from './query.js';
+export { query } from './query.js';

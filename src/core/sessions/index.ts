@@ -2,8 +2,8 @@
 // It lists and names them, locates a commit in them, and stores a person's marks: name, pin, tags, archive, deletion.
 // A deletion hides. The content stays until a person frees it (release.ts); the file of an agent is never touched.
 
-export { type BranchChange, type BranchState, changeBranch, changeSession, deleteSession, type SessionChange } from './change.js';
-export { listSessions, type SessionFacts, type SessionFilter, sessionOf } from './list.js';
+export { changeBranch, changeSession, deleteSession } from './change.js';
+export { listSessions, type SessionFacts, sessionOf } from './list.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
 export { noteResumed } from './resumed.js';

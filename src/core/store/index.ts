@@ -2,9 +2,9 @@
 // Acknowledged writes are synced: WAL with synchronous=FULL, one sync per commit.
 // migrations/ has the tables, one file per step; sums.ts detects changed rows; rebuild.ts copies intact rows to a new file.
 
-export { copyForReading, type DatabaseCopy, removeUnused as removeUnusedCopies } from './copy.js';
+export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
 export * from './database.js';
-export { databaseBytes, type Foreign, type ForeignRow, type ForeignRows, type ForeignValue, type Mirror, mirrorOf, withForeign } from './foreign.js';
+export { databaseBytes, type Mirror, mirrorOf, withForeign } from './foreign.js';
 export { formatVersion } from './migrations/index.js';
 export type { Place } from './place.js';
 export { canRestoreRows, type Rebuilt } from './rebuild.js';

@@ -1,14 +1,14 @@
 // turns: a turn of an agent, from its trigger to its reply: list, reproduce, step through, rerun, compare.
 // A turn has the id of its commit. Values that a transcript does not contain are null, never guessed.
 // Stemma executes nothing from a transcript: a rerun calls a model and answers its tool calls from the recording.
-export { type Answered, answerContext, askContext, stepContext } from './answer.js';
+export { answerContext, askContext, stepContext } from './answer.js';
 export { commonBase, compareCalls, compareContexts, compareMany, compareTurns, fieldsOf, sideOf } from './compare.js';
 export { followingTurns } from './following.js';
 export { type ModelProvider, type ModelRequest, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
 export { openQuestions, type Questions } from './questions.js';
 export { reproduceTurn } from './reproduce.js';
 export { ownMembers, turnRequest } from './request.js';
-export { type Rerun, rerunTurn } from './rerun.js';
+export { rerunTurn } from './rerun.js';
 export { rowFacts } from './row-facts.js';
 export { fileAt, replaySteps, stateAt, stepEntries } from './state.js';
 export { listTurns, turnOf } from './turns.js';

@@ -4,7 +4,7 @@
 export type { Caller, EngineOptions } from '../../core/project/index.js';
 export { readStandardInput } from './input.js';
 export * from './places.js';
-export { type ChosenProject, findProject, type ProjectSearch, searchedFolders } from './projects.js';
+export { type ChosenProject, findProject, searchedFolders } from './projects.js';
 export { type ContractClient, type FromEngine, maxFrameBytes, type ToEngine } from './protocol.js';
-export { endBySignal, onEndSignal, type SignalWatch } from './signals.js';
+export { endBySignal, onEndSignal } from './signals.js';
 export { startWorker, type WorkerEngine } from './worker.js';

@@ -8,7 +8,6 @@ import type { NamedText, Redactor } from './redactor.js';
 import { replaceIn, textsIn } from './values.js';
 
 export { type NamedText, noteWritten, type Redaction, type Redactor, redactor } from './redactor.js';
-export type { SearchOptions } from './rules/index.js';
 export type { Findings } from './secretlint.js';
 export { replaceIn, textsIn } from './values.js';
 
