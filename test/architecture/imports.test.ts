@@ -169,7 +169,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/launch',
     folders: [core('base'), contract, core('project'), core('trust')],
-    packages: ['@orpc/contract', 'node:fs', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
+    packages: ['@orpc/contract', 'node:fs', 'node:module', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
   },
   {
     folder: 'src/main/otlp',

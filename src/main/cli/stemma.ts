@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import * as modules from 'node:module';
-import { join } from 'node:path';
 import { isatty } from 'node:tty';
-import { dataDirOf } from '../launch/index.js';
+import { storeCompiledCode } from '../launch/index.js';
 import { exitWhenOutputCloses, say, sayUncaughtErrors } from '../terminal/index.js';
 
 /** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node starts the Node that the project depends on. */
@@ -16,13 +15,8 @@ const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--in
 
 sayUncaughtErrors(isEvent ? 0 : 1);
 
-// Commands and hooks start many times a day, so compiled code is cached in a folder that only this person can access. Read from the namespace,
-// because a named import that does not exist is an error on Node 20.
-if (isNewEnough) {
-  const mask = process.umask(0o077);
-  modules.enableCompileCache(join(dataDirOf(), 'compiled'));
-  process.umask(mask);
-}
+// Commands and hooks start many times a day.
+storeCompiledCode();
 
 if (isNewEnough && isEvent) {
   const { runHook } = await import('../hook/index.js');

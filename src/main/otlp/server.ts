@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerExport, isExportPath } from './answer.js';
 import { openReceiver, type ReceiverOptions } from './receiver.js';
@@ -20,7 +20,8 @@ export interface RunningServer {
 /** Starts a receiver on 127.0.0.1. Rejects if the port is in use. */
 export async function startOtlp(options: ServerOptions): Promise<RunningServer> {
   const receiver = openReceiver(options);
-  const server = createServer((request, response) => {
+  // As in the web host: an import of this module would load all of Node's code for the network.
+  const server = process.getBuiltinModule('node:http').createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
     const status = !isOurs(request) ? 403 : !mayExport(request, options.token) ? 401 : isExportPath(path) ? 200 : 404;
     if (status === 200)
