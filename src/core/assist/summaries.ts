@@ -2,20 +2,14 @@ import type { CommitSeq, ContextId } from '../base/index.js';
 import { StemmaError } from '../base/index.js';
 import { type Chain, commitOf, parsedOf, update } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
-import type { SummarizeProgress, SummarizeResult } from '../contract/index.js';
+import type { InputOf, SummarizeProgress, SummarizeResult } from '../contract/index.js';
 import { describeRaw, findFormat, type ParsedEntry } from '../formats/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { askFor } from './ask.js';
 import { countMissing } from './missing.js';
 
-export interface SummarizeInput {
-  /** The commits to summarize; by default those without a summary. */
-  readonly ids?: readonly ContextId[] | undefined;
-  readonly provider?: string | undefined;
-  readonly model?: string | undefined;
-  /** Model calls per minute. */
-  readonly perMinute?: number | undefined;
-}
+/** Without `ids`, the commits without a summary. */
+export type SummarizeInput = Omit<InputOf<'context.summarize'>, 'missing'>;
 
 /** Commits per query, and per transaction if no model is used. */
 const batchSize = 64;

@@ -1,6 +1,6 @@
 import { timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Box, BoxEntry, BoxRow, Card, OutputOf, Packing, Role } from '../contract/index.js';
+import type { Box, BoxEntry, BoxRow, Card, InputOf, OutputOf, Packing } from '../contract/index.js';
 import { entriesOfCards, textOfContent } from '../formats/index.js';
 import { rowOf } from './add.js';
 import { type CardRow, projectIdOf, selectCard, toCard, whereIds } from './card.js';
@@ -112,21 +112,10 @@ export function boxesOf(chain: Chain, cardId: string): string[] {
     .map((row) => row.boxId);
 }
 
-export interface CardFilter {
-  readonly type?: string | undefined;
-  readonly role?: Role | undefined;
-  readonly authorId?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly text?: string | undefined;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-}
-
 const defaultLimit = 200;
 
 /** Lists cards of the project, newest first. */
-export function listCards(chain: Chain, filter: CardFilter): { total: number; cards: Card[] } {
+export function listCards(chain: Chain, filter: InputOf<'card.list'>): { total: number; cards: Card[] } {
   const conditions: [string, string | number | undefined][] = [
     ['type = ?', filter.type],
     ['role = ?', filter.role],

@@ -8,7 +8,7 @@ import {
   StemmaError,
   type Timestamp,
 } from '../base/index.js';
-import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
+import type { Commit, CommitType, InputOf } from '../contract/index.js';
 import { type Counts, countsOfParsed, type Format, findFormat, formats, outlined, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { digestOf } from './digest.js';
@@ -16,30 +16,13 @@ import { commitAt, type Parent, parentOf } from './find.js';
 import { saveOutline } from './outline.js';
 import { otherSessionOf, principalTaken } from './principals.js';
 
-/** The metadata of a commit. */
-interface Provenance {
-  readonly template: string;
-  readonly principal?: string | undefined;
-  readonly machine?: string | undefined;
-  readonly sessionId?: string | undefined;
-  readonly checkpoint: Checkpoint;
-  readonly ticketId?: string | undefined;
-  readonly threadId?: string | undefined;
-  readonly summary?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-}
+export type CheckpointInput = InputOf<'context.checkpoint'>;
 
-export interface CheckpointInput extends Provenance {
-  readonly parent: ContextId | null;
-  readonly type: CommitType;
-  readonly format: string;
-  readonly artifactRef?: string | undefined;
-  readonly data?: string | undefined;
-  readonly text?: string | undefined;
-  readonly messageCount?: number | undefined;
-  readonly tokenCount?: number | undefined;
-  readonly createdAt?: Timestamp | undefined;
-}
+/** The metadata of a commit. */
+type Provenance = Pick<
+  CheckpointInput,
+  'template' | 'principal' | 'machine' | 'sessionId' | 'checkpoint' | 'ticketId' | 'threadId' | 'summary' | 'tags'
+>;
 
 /**
  * Makes a commit of stored content, or stores the content in the same transaction.

@@ -1,5 +1,5 @@
-import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
-import type { Commit, Edit } from '../contract/index.js';
+import { badRequest, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
+import type { Commit, Edit, InputOf } from '../contract/index.js';
 import {
   type Format,
   formatOf,
@@ -12,7 +12,7 @@ import {
   type WritableEntry,
 } from '../formats/index.js';
 import { type Chain, type ContextRow, personOf, selectContext, toCommit } from './chain.js';
-import { addCommit } from './checkpoint.js';
+import { addCommit, type CheckpointInput } from './checkpoint.js';
 import { applied, checkShape } from './edits.js';
 import { childrenOf, commitAt, commitOf, isAncestor, placesTowardsRoot } from './find.js';
 import { titleOfCut, titleOfEdits } from './fork-title.js';
@@ -20,16 +20,7 @@ import { outlineOf, outlinesOf, parsedOf, saveOutline } from './outline.js';
 import { holderOf, lastRecord, remember } from './records.js';
 import { backwards } from './walk.js';
 
-export interface ForkInput {
-  readonly id: ContextId | null;
-  readonly at?: EntryKey | undefined;
-  readonly edits?: readonly Edit[] | undefined;
-  readonly template?: string | undefined;
-  readonly principal?: string | undefined;
-  readonly summary?: string | undefined;
-  readonly ticketId?: string | undefined;
-  readonly threadId?: string | undefined;
-}
+export type ForkInput = InputOf<'context.fork'> & Pick<CheckpointInput, 'ticketId' | 'threadId'>;
 
 /** The position of an entry in a chain: its commit, and its index in the delta. */
 interface Found {

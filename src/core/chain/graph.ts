@@ -20,9 +20,7 @@ const pictures = new WeakMap<Chain, Map<string, Picture>>();
 const picturesKept = 8;
 
 /** The commits of a graph to show. `archived` shows archived branches and sessions too. */
-export interface GraphFilter extends TipFilter {
-  readonly archived?: boolean | undefined;
-}
+export type GraphFilter = NonNullable<GraphQuery['filter']>;
 
 /** A range of the commit graph, newest first, children before parents. */
 export function graph(chain: Chain, query: GraphQuery): { total: number; rows: GraphRow[] } {

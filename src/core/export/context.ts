@@ -1,7 +1,7 @@
 import { blake3Of } from '../artifacts/index.js';
-import { badRequest, bytesOf, type ContextId, textOf, timestampOf } from '../base/index.js';
+import { badRequest, bytesOf, textOf, timestampOf } from '../base/index.js';
 import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk, writable } from '../chain/index.js';
-import type { OutputOf, Stop, Tier } from '../contract/index.js';
+import type { InputOf, OutputOf, Stop, Tier } from '../contract/index.js';
 import { writeNewParts } from '../files/index.js';
 import {
   entriesIn,
@@ -32,16 +32,7 @@ import {
   textsIn,
 } from './redact/index.js';
 
-export interface ExportInput {
-  readonly id: ContextId;
-  readonly stop?: Stop | undefined;
-  readonly format: string;
-  readonly path?: string | undefined;
-  /** Writes nothing and returns no content, only the facts about the export. */
-  readonly dryRun?: boolean | undefined;
-  /** For `exportRedacted`: IP addresses are replaced too. */
-  readonly redactIps?: boolean | undefined;
-}
+export type ExportInput = InputOf<'export.context'>;
 
 export type Exported = OutputOf<'export.context'>;
 

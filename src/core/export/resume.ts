@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
+import { badRequest, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
-import { type OutputOf, type Runtime, runtimes } from '../contract/index.js';
+import { type InputOf, type OutputOf, type Runtime, runtimes } from '../contract/index.js';
 import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
 import type { AgentRoot } from '../import/index.js';
@@ -10,14 +10,9 @@ import { sessionOf } from './context.js';
 
 export type Resumable = OutputOf<'export.resume'>;
 
-export interface ResumeInput {
-  readonly id: ContextId;
-  readonly agent?: Runtime | undefined;
-  readonly cwd?: string | undefined;
+export interface ResumeInput extends InputOf<'export.resume'> {
   /** Whether the command, and not the file, passes a prompt at the end to the agent. The default is true for a fork. */
   readonly takesPrompt?: boolean | undefined;
-  /** Writes nothing. */
-  readonly dryRun?: boolean | undefined;
 }
 
 interface Place {

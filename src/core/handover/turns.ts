@@ -1,12 +1,21 @@
 import { badRequest, isObject, StemmaError, stringAt } from '../base/index.js';
 import { addCards, appendToBox, idsAt, type NewCard } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import { type AgentTurn, type Card, type EndStatus, endStatuses, type Message, type TurnStatus } from '../contract/index.js';
+import {
+  type AgentTurn,
+  type Card,
+  type EndStatus,
+  endStatuses,
+  type InputOf,
+  type Message,
+  type OutputOf,
+  type TurnStatus,
+} from '../contract/index.js';
 import { recordCall, type SentCall } from './calls.js';
 import { recommitInput } from './commits.js';
 import { end } from './ending.js';
 import { pinInput, turnCards } from './pinned.js';
-import { type Request, requestOf, stepBudget } from './request.js';
+import { requestOf, stepBudget } from './request.js';
 import { submitted } from './submit.js';
 import { type TurnRow, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
 
@@ -132,23 +141,10 @@ export function finishTurn(chain: Chain, input: Named & { status?: EndStatus | u
   return chain.artifacts.transaction(() => end(chain, current(chain, input, open), input.status ?? 'success', input.error));
 }
 
-export interface InputOptions {
-  readonly tools?: readonly Record<string, unknown>[] | undefined;
-  readonly appendix?: string | undefined;
-  readonly stepCount?: number | undefined;
-  readonly maxSteps?: number | undefined;
-  /** The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile. */
-  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  /** The model to send to. It replaces the model in the parameters. */
-  readonly model?: string | undefined;
-}
+/** The model of `model` replaces the model in the parameters. */
+export type InputOptions = Omit<InputOf<'agent.input'>, 'agentTurnId' | 'preview'> & { readonly model?: string | undefined };
 
-export interface TurnInput extends Request {
-  readonly cardIds: string[];
-  readonly parameters: Record<string, unknown>;
-  /** The box with the record of this call. Missing if nothing was recorded. */
-  readonly requestBoxId?: string;
-}
+export type TurnInput = OutputOf<'agent.input'>;
 
 /**
  * The model request of a turn (H15, H16). While the turn runs, the request is recorded as a call (H19), because its reader sends it to

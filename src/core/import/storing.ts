@@ -1,6 +1,6 @@
-import { type CommitSeq, type ContextId, timestampOf } from '../base/index.js';
+import { type CommitSeq, timestampOf } from '../base/index.js';
 import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline } from '../chain/index.js';
-import type { Checkpoint, Skip } from '../contract/index.js';
+import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
 import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, startOf } from '../formats/index.js';
 import { callsOfDelta, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
@@ -11,14 +11,7 @@ import { type SourceRow, saveSource } from './sources.js';
 import { rememberWaiting, type Store } from './waiting.js';
 
 /** The result of importing one file. */
-export interface FileResult {
-  readonly commits: number;
-  readonly entries: number;
-  readonly tips: readonly ContextId[];
-  readonly sessions: number;
-  readonly skipped: readonly Skip[];
-  readonly notes: readonly Skip[];
-}
+export type FileResult = Omit<ImportResult, 'bytes' | 'requests' | 'ms'>;
 
 interface Storing {
   readonly signed?: Signed | undefined;

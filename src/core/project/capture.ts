@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { CaptureStatus, InputOf, Runtime } from '../contract/index.js';
+import type { CaptureStatus, InputOf } from '../contract/index.js';
 import { replaceFile } from '../files/index.js';
 import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
 import type { AgentRoot } from '../import/index.js';
@@ -54,18 +54,7 @@ interface CapturedProject {
   readonly capture: Capture;
 }
 
-export interface WatchInput {
-  readonly paths?: readonly string[] | undefined;
-  readonly agents?: readonly Runtime[] | undefined;
-  readonly from?: 'beginning' | 'now' | undefined;
-  readonly cwd?: string | undefined;
-  readonly granularity?: 'turn_boundary' | 'tool_call' | undefined;
-  readonly remember?: boolean | undefined;
-  /** The agent, ticket and machine to record with every commit. */
-  readonly principal?: string | undefined;
-  readonly ticketId?: string | undefined;
-  readonly machine?: string | undefined;
-}
+export type WatchInput = InputOf<'capture.watch'>;
 
 /** Follows the given paths. Without paths, follows the histories of the given agents, or of all known agents. */
 export async function watchAgents(engine: CaptureEngine, project: CapturedProject, input: WatchInput): Promise<CaptureStatus> {

@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/index.js';
-import type { AgentPerformer, JobEvent, Performer, PolicyRule, RunLimits, Work } from '../contract/index.js';
+import type { AgentPerformer, InputOf, JobEvent, Performer } from '../contract/index.js';
 import type { AgentRoot } from '../import/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import type { Diary } from './diary.js';
@@ -45,14 +45,7 @@ export interface RunnerParts {
   readonly workshop?: Workshop | undefined;
 }
 
-export interface StartInput {
-  readonly what: Work;
-  readonly performer: Performer;
-  readonly limits?: RunLimits | undefined;
-  /** The tools of Stemma that a model is offered; without it, all. */
-  readonly tools?: readonly string[] | undefined;
-  /** What happens when a model calls a tool that Stemma does not have. */
-  readonly otherTools?: PolicyRule['otherTools'];
+export interface StartInput extends InputOf<'runner.start'> {
   /** The policy rule that starts the job. */
   readonly rule?: string | undefined;
   /** The actor if the work names nobody. */

@@ -1,21 +1,14 @@
 import { type ContextId, StemmaError } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
-import { defaultParallel, type JobEvent, type JobStatus, type Performer, type RunLimits, type Try } from '../contract/index.js';
+import { defaultParallel, type InputOf, type JobEvent, type JobStatus, type Try } from '../contract/index.js';
 import { allJobs, jobNamed } from './jobs.js';
 import { followJob, startJob } from './live.js';
 import { isAgent, type RunnerParts, type StartInput } from './parts.js';
 import { performerOf } from './perform.js';
 import type { Workshop } from './programs.js';
 
-export interface RepeatInput extends Pick<StartInput, 'tools' | 'otherTools'> {
-  readonly commit: ContextId;
-  readonly times: number;
-  readonly performer: Performer;
-  readonly limits?: RunLimits | undefined;
-  readonly parallel?: number | undefined;
-  /** The command that a person typed. It never comes from a transcript. */
-  readonly check?: string | undefined;
-}
+/** `check` is a command that a person typed. It never comes from a transcript. */
+export type RepeatInput = InputOf<'runner.repeat'>;
 
 /**
  * Lets a performer answer a context several times, at most `parallel` tries at once. Each try is a job and a branch. A command-line agent works in a

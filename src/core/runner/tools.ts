@@ -119,11 +119,11 @@ const isOffered =
     only === undefined || only.includes(name);
 
 /** The definitions of the tools of a card turn, in the form of chat completions. `only` restricts them. */
-export const definitions = (only?: readonly string[]): readonly Record<string, unknown>[] =>
+export const definitions = (only?: readonly string[]): Record<string, unknown>[] =>
   [...defined.filter(isOffered(only)), final].map((each) => ({ type: 'function', function: each }));
 
 /** The definitions of the tools of a conversation, in the form of the Messages API. `only` restricts them. */
-export const conversationTools = (only?: readonly string[]): readonly Record<string, unknown>[] =>
+export const conversationTools = (only?: readonly string[]): Record<string, unknown>[] =>
   defined.filter(isOffered(only)).map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }));
 
 /** The answer of a tool of Stemma. A refusal is also an answer, which the model reads. */

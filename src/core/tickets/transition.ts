@@ -1,9 +1,9 @@
 import { badRequest, inWords, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Ticket, TicketStatus, Verdict } from '../contract/index.js';
+import type { InputOf, Ticket, TicketStatus } from '../contract/index.js';
 import { ask } from './events.js';
 import { moveOf, movesFrom } from './moves.js';
-import { type Changing, type Reviewer, recordAt, recordOf, type TicketRecord, toTicket, write } from './rows.js';
+import { type Changing, type Occasion, type Reviewer, recordAt, recordOf, type TicketRecord, toTicket, write } from './rows.js';
 import { finding, refuseOpenFindingOf, startOf } from './tickets.js';
 import { discussionTip, makerOf, standpoint } from './understood.js';
 
@@ -45,15 +45,7 @@ export function moveTicket(chain: Chain, input: Move): Ticket {
   });
 }
 
-export interface GivenVerdict {
-  readonly ticketId: string;
-  readonly reviewer: string;
-  readonly verdict: Verdict;
-  readonly reason?: string | undefined;
-  readonly contextId?: string | undefined;
-  readonly at?: number | undefined;
-  readonly isFound?: boolean | undefined;
-}
+export type GivenVerdict = InputOf<'ticket.verdict'> & Pick<Occasion, 'at' | 'isFound'>;
 
 /** K2: sets the verdict of a listed reviewer during a review. After the last verdict, the assignee is asked to decide. */
 export function giveVerdict(chain: Chain, input: GivenVerdict): Ticket {

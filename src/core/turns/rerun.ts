@@ -1,6 +1,6 @@
 import { badRequest, type ContextId } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, contextEntries, type ForkInput, fork } from '../chain/index.js';
-import type { Edit, Entry, ReplyPart, RequestEdits } from '../contract/index.js';
+import type { Edit, Entry, InputOf, ReplyPart } from '../contract/index.js';
 import { recordOwnRun } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
@@ -9,20 +9,7 @@ import type { Question } from './request.js';
 import { together } from './together.js';
 import { deltaEntries, ownInput } from './turns.js';
 
-export interface Rerun {
-  readonly turnId: ContextId;
-  readonly provider: string;
-  readonly model?: string | undefined;
-  readonly edits?: readonly Edit[] | undefined;
-  /** Changes to the system prompt, tools and settings. */
-  readonly request?: RequestEdits | undefined;
-  readonly samples?: number | undefined;
-  /** For tool calls without a recorded result: stop the run, or ask a person. */
-  readonly unanswered?: 'stop' | 'ask' | undefined;
-  /** The author of the rerun, to whom the branches belong. The default is the person at this machine. */
-  readonly principal?: string | undefined;
-  /** False shows the recorded reply and stores nothing. */
-  readonly keep?: boolean | undefined;
+export interface Rerun extends InputOf<'turn.rerun'> {
   /** Called in the transaction that commits a reply. */
   readonly made?: ((sample: number, commit: ContextId) => void) | undefined;
 }

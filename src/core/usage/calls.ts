@@ -1,20 +1,14 @@
 import { timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { CallsFilter, UsageCall } from '../contract/index.js';
+import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { limitOf } from './limits.js';
-import { type CallsOf, type PlacedCall, placedCalls } from './placed.js';
+import { type PlacedCall, placedCalls } from './placed.js';
 import { moneyOf } from './prices.js';
 import { type CallRow, isBeside, type RequestIds, requestIds, windowOf } from './rows.js';
 
-export interface CallsQuery extends CallsOf {
-  readonly filter?: CallsFilter | undefined;
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-}
-
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
-export function usageCalls(chain: Chain, query: CallsQuery): { total: number; calls: UsageCall[] } {
+export function usageCalls(chain: Chain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
   const all = placedCalls(chain, query);
   const { filter } = query;
   const matching = filter ? all.filter((call) => matches(call, filter)) : all;

@@ -26,7 +26,7 @@ const user = (text: string) => ({ role: 'user' as const, kind: 'text' as const, 
 const edited = (text: string): Edit => ({ op: 'replace', key: 'u1.0' as EntryKey, entry: user(text) });
 
 describe('the title of a fork', () => {
-  const titleOf = (input: { at?: string; edits?: readonly Edit[]; summary?: string }) => {
+  const titleOf = (input: { at?: string; edits?: Edit[]; summary?: string }) => {
     const chain = emptyChain();
     const { id } = turn(chain);
     return fork(chain, { id, ...input, at: input.at as EntryKey | undefined }).summary;
