@@ -2,10 +2,10 @@ import './page.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { EntryKey, UsageCall, UsageFiller, UsageSeries } from '../../src/core/contract/index.js';
+import type { EntryKey, UsageCall, UsageSeries } from '../../src/core/contract/index.js';
 import { partKinds } from '../../src/core/contract/usage.js';
 import { colorOf, shares } from '../../src/renderer/parts/kinds.js';
-import { culpritsOf, missTitle, nextPlace, numbersOf, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
+import { missTitle, nextPlace, numbersOf, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
 import { layers, stackOf, topOf, unrecorded } from '../../src/renderer/views/request/fill.js';
 import { root } from '../support/source.js';
 
@@ -125,32 +125,4 @@ test('[W56] the limit line stands at the window of the last model', () => {
   expect(topOf(80_000, 200_000)).toBeGreaterThan(200_000);
   expect(topOf(79_999, 200_000)).toBeLessThan(200_000);
   expect(topOf(250_000, 200_000)).toBeGreaterThan(250_000);
-});
-
-test('[N9] what filled a window is one row for a file, however often it was read', () => {
-  const filler = (key: string, more: Partial<UsageFiller>): UsageFiller => ({
-    key: key as never,
-    kind: 'tool_result',
-    tokens: 100,
-    calls: 4,
-    tokenCalls: 400,
-    ...more,
-  });
-  const fillers = [
-    filler('a', { path: '/x.ts', tool: 'Read' }),
-    filler('b', { path: '/x.ts', tool: 'Read', calls: 2, tokenCalls: 200, duplicateOf: 'a' as never }),
-    filler('c', { tool: 'Bash', head: 'make', tokenCalls: 500 }),
-    // It came after the last call, so it filled no window.
-    filler('d', { tool: 'Bash', head: 'make all', calls: 0, tokenCalls: 0 }),
-  ];
-  expect(culpritsOf(fillers, 5)).toEqual([
-    { name: '/x.ts', side: undefined, kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1, unused: 0 },
-    { name: 'Bash make', side: 'result', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
-  ]);
-
-  const offered = ['Bash', 'Glob'].map((tool): UsageFiller => {
-    const { key: _, ...rest } = filler('', { tool, kind: 'tools', group: 'Tools never used', unused: true });
-    return rest;
-  });
-  expect(culpritsOf(offered, 5)).toMatchObject([{ name: 'Tools never used', key: undefined, tokens: 200, times: 2, unused: 2 }]);
 });

@@ -145,6 +145,25 @@ export const usageFiller = z.object({
 });
 export type UsageFiller = z.output<typeof usageFiller>;
 
+/** The content of a window: one row for each file and each group, and one row for any other filler. */
+export const usageLargest = z.object({
+  name: z.string(),
+  /** Whether the filler is the input or the output of a tool. */
+  side: z.enum(['call', 'result']).optional(),
+  kind: z.enum(partKinds),
+  /** The entry of the filler. Tools and the system prompt are in no entry. */
+  key: entryKey.optional(),
+  tokens: count,
+  calls: count,
+  tokenCalls: count,
+  /** The number of reads of the file, and the number of repeated reads. For a group, the number of its members. */
+  times: count,
+  duplicates: count,
+  /** The number of tools that were offered and never used. */
+  unused: count,
+});
+export type UsageLargest = z.output<typeof usageLargest>;
+
 /** The kinds of content that a summary can omit. A decision is a request of a person or a choice of the agent. */
 export const lostKinds = ['file', 'decision', 'error', 'result'] as const;
 export type LostKind = (typeof lostKinds)[number];
@@ -256,6 +275,7 @@ export type CallsFilter = z.output<typeof callsFilter>;
 
 const offset = count.optional().describe('The number of rows to skip.');
 const limit = count.optional().describe('The maximum number of rows.');
+const packed = z.boolean().optional().describe('Returns the calls as one text, which takes less time.');
 
 export const usageContract = {
   context: procedure(
@@ -273,17 +293,23 @@ export const usageContract = {
         filter: callsFilter.optional().describe('Only calls that match every given field.'),
         offset,
         limit,
+        packed,
       }),
     )
-    .output(z.object({ total: count, calls: z.array(usageCall) })),
+    .output(z.object({ total: count, calls: z.array(usageCall), packed: z.string().optional().describe('The calls as JSON.') })),
   series: procedure('Returns the content of the window by kind at each call on the way from the root to a commit, for a chart.')
-    .input(z.strictObject({ id: contextPrefix }))
-    .output(usageSeries),
+    .input(z.strictObject({ id: contextPrefix, packed }))
+    .output(usageSeries.extend({ packed: z.string().optional().describe('The calls as JSON.') })),
   fillers: procedure(
     'Lists the content that filled the window of a context: entries, and the system prompt and tools of a recorded request. Sorted by tokens times the number of calls that contained the content, largest first.',
   )
     .input(z.strictObject({ id: contextPrefix }))
     .output(z.array(usageFiller)),
+  largest: procedure(
+    'Sums the content that filled the window of a context by file and by group: the rows of `usage.fillers` with the most tokens times calls.',
+  )
+    .input(z.strictObject({ id: contextPrefix, limit }))
+    .output(z.array(usageLargest)),
   sides: procedure('Returns the cost of two branches: of the calls that both share, and of the calls of each branch after the fork.')
     .input(z.strictObject({ ids: z.tuple([contextPrefix, contextPrefix]).describe('The two commits.') }))
     .output(usageSides),

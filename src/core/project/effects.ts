@@ -124,6 +124,7 @@ export const effects: Effects = {
     calls: 'reads',
     series: 'reads',
     fillers: 'reads',
+    largest: 'reads',
     sides: 'reads',
     compaction: 'reads',
     judgeCompaction: 'acts',

@@ -36,5 +36,6 @@ export {
   teamNews,
   teamStatus,
 } from './team.js';
+export type { Answered } from './usage-thread.js';
 export { doWork, type Question, type WorkOrder } from './work.js';
 export { runInWorker, WorkerFailed } from './worker.js';

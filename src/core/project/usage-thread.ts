@@ -1,14 +1,18 @@
 import { Worker } from 'node:worker_threads';
-import { type ContextId, StemmaError } from '../base/index.js';
+import { StemmaError } from '../base/index.js';
+import type { LongQuestion, longAnswers } from '../usage/index.js';
 import type { Question, WorkMessage, WorkOrder } from './work.js';
 import { WorkerFailed } from './worker.js';
 
 /** Answers questions about a context's tokens in a thread of its own, because counting them takes long. */
 export interface UsageThread {
   /** @throws StemmaError as the question does; WorkerFailed if the thread does not start or ends. */
-  ask<Result>(about: Question['about'], id: ContextId, settings: string | undefined): Promise<Result>;
+  ask<About extends Question['about']>(about: About, question: LongQuestion, settings: string | undefined): Promise<Answered<About>>;
   close(): void;
 }
+
+/** The answer to a question of a kind. */
+export type Answered<About extends Question['about']> = ReturnType<(typeof longAnswers)[About]>;
 
 /** The thread ends after this time without a question, to free the memory of its tokenizer. */
 const idleMs = 60_000;
@@ -60,17 +64,17 @@ export function openUsageThread(script: string, place: Omit<WorkOrder, 'work'>):
   }
 
   return {
-    async ask<Result>(about: Question['about'], id: ContextId, settings: string | undefined): Promise<Result> {
+    async ask(about, question, settings) {
       running ??= start();
       const { open, worker } = running;
       const number = ++count;
       const answer = Promise.withResolvers<unknown>();
       open.set(number, answer);
       worker.ref();
-      worker.postMessage({ number, about, id, settings } satisfies Question);
+      worker.postMessage({ number, about, question, settings } satisfies Question);
       clearTimeout(idle);
       try {
-        return (await answer.promise) as Result;
+        return (await answer.promise) as Answered<typeof about>;
       } finally {
         if (open.size === 0) {
           worker.unref();

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ContextId, StemmaError, systemClock } from '../base/index.js';
+import { StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
-import { loadTokenizer, readSettingsFrom, usageOfContext, usageSeries } from '../usage/index.js';
+import { type LongQuestion, loadTokenizer, longAnswers, readSettingsFrom } from '../usage/index.js';
 import { type ReadOnly, requireWrite } from './access.js';
 import { openFolder, type ProjectFolder } from './folder.js';
 import { tidyUp } from './upkeep.js';
@@ -16,8 +16,8 @@ export type Work =
 /** A question about the tokens of a context. */
 export interface Question {
   readonly number: number;
-  readonly about: 'context' | 'series';
-  readonly id: ContextId;
+  readonly about: keyof typeof longAnswers;
+  readonly question: LongQuestion;
   /** The text of a person's file of prices, limits and budgets. */
   readonly settings: string | undefined;
 }
@@ -103,11 +103,11 @@ async function answerAll({ chain }: ProjectFolder, questions: AsyncIterable<Ques
   await loadTokenizer();
   let current: string | undefined;
   readSettingsFrom(chain, () => current);
-  for await (const { number, about, id, settings } of questions) {
+  for await (const { number, about, question, settings } of questions) {
     current = settings;
     let result: Answer;
     try {
-      result = { result: about === 'context' ? usageOfContext(chain, id) : usageSeries(chain, id) };
+      result = { result: longAnswers[about](chain, question) };
     } catch (error) {
       result = { refused: refusalIn(error) };
     }

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, commitAt, commitOf, lineage, outlineOf } from '../chain/index.js';
+import { type Chain, commitOf, lineage, outlineOf } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
 import { usageOfContext } from './context.js';
 import { limitOf } from './limits.js';
@@ -7,10 +7,10 @@ import { placedCalls } from './placed.js';
 import { type CallRow, isBeside, requestIds, windowOf } from './rows.js';
 import { partKindOf } from './window.js';
 
-/** A call, the tokens before it by kind, and the number of earlier compactions. */
+/** A call, the tokens before it by kind (in the order of `partKinds`), and the number of earlier compactions. */
 interface Point {
   readonly call: CallRow;
-  readonly sums: ReadonlyMap<PartKind, number>;
+  readonly sums: readonly number[];
   readonly cuts: number;
 }
 
@@ -24,20 +24,20 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
   const inOrder = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
   // Reversed, so that the first of several calls with the same key counts.
   const byKey = new Map(inOrder.toReversed().map((call) => [call.key, call]));
-  const sums = new Map<PartKind, number>();
+  const sums = partKinds.map(() => 0);
   const found = new Map<number, Omit<Point, 'call'>>();
   let cuts = 0;
   for (const step of steps) {
-    const row = commitAt(chain, step.seq);
-    if (row.type === 'snapshot' && row.parent !== null) continue;
-    if (row.type !== 'delta') {
-      sums.clear();
+    if (step.type === 'snapshot' && step.parent !== null) continue;
+    if (step.type !== 'delta') {
+      sums.fill(0);
       cuts += 1;
     }
-    for (const entry of outlineOf(chain, row.artifact, row.format).entries) {
+    for (const entry of outlineOf(chain, step.artifact, step.format).entries) {
       const call = byKey.get(entry.key);
-      if (call && !found.has(call.no)) found.set(call.no, { sums: new Map(sums), cuts });
-      if (!entry.hidden) sums.set(partKindOf(entry), (sums.get(partKindOf(entry)) ?? 0) + entry.tokens);
+      if (call && !found.has(call.no)) found.set(call.no, { sums: [...sums], cuts });
+      const kind = partKinds.indexOf(partKindOf(entry));
+      if (!entry.hidden) sums[kind] = (sums[kind] ?? 0) + entry.tokens;
     }
   }
   const points = inOrder.flatMap((call): Point[] => {
@@ -53,17 +53,18 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
     kinds: [...partKinds],
     basis: last.parts[0]?.basis ?? 'estimated',
     calls: points.map(({ call, sums: own }, at) => {
+      const requestId = idOf(call);
       const counted = windowOf(call);
       // The last call has exactly the parts of its context.
-      const isLast = at === points.length - 1 && idOf(call) === last.requestId;
-      const sizes = partKinds.map((kind) =>
-        isLast ? (last.parts.find((part) => part.kind === kind)?.tokens ?? 0) : (own.get(kind) ?? 0) * (scales.get(kind) ?? 1),
-      );
+      const isLast = at === points.length - 1 && requestId === last.requestId;
+      const sizes = isLast
+        ? partKinds.map((kind) => last.parts.find((part) => part.kind === kind)?.tokens ?? 0)
+        : own.map((size, kind) => size * (scales[kind] ?? 1));
       const total = sizes.reduce((sum, size) => sum + size, 0);
       const scale = counted !== null && total > counted ? counted / total : 1;
       const parts = sizes.map((size) => Math.floor(size * scale));
       return {
-        requestId: idOf(call),
+        requestId,
         replyKey: call.key,
         counted,
         limit: limitOf(chain, call.model, counted),
@@ -76,14 +77,9 @@ export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
 }
 
 /** The ratio of the calibrated parts of the last window to its quick estimates, by kind. */
-function scalesOf(
-  parts: readonly { readonly kind: PartKind; readonly tokens: number }[],
-  sums: ReadonlyMap<PartKind, number> | undefined,
-): Map<PartKind, number> {
-  return new Map(
-    parts.flatMap(({ kind, tokens }): [PartKind, number][] => {
-      const quick = sums?.get(kind) ?? 0;
-      return quick > 200 ? [[kind, tokens / quick]] : [];
-    }),
-  );
-}
+const scalesOf = (parts: readonly { readonly kind: PartKind; readonly tokens: number }[], sums: readonly number[] = []): readonly number[] =>
+  partKinds.map((kind, at) => {
+    const quick = sums[at] ?? 0;
+    const part = quick > 200 ? parts.find((each) => each.kind === kind) : undefined;
+    return part ? part.tokens / quick : 1;
+  });

@@ -5,6 +5,11 @@ import { type Query, useQuery } from './query';
 
 const known = new Memory<UsageSeries>(4);
 
+async function seriesOf(id: ContextId, signal: AbortSignal): Promise<UsageSeries> {
+  const { packed = '[]', ...series } = await api.usage.series({ id, packed: true }, { signal });
+  return { ...series, calls: JSON.parse(packed) as UsageSeries['calls'] };
+}
+
 /** What filled the window at each call on the way to a commit. */
 export const useSeries = (project: string, commit: ContextId): Query<UsageSeries> =>
-  useQuery(`${project} ${commit}`, (signal) => api.usage.series({ id: commit }, { signal }), known);
+  useQuery(`${project} ${commit}`, (signal) => seriesOf(commit, signal), known);

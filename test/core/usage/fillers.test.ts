@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { entries, outlineRows, tips } from '../../../src/core/chain/index.js';
-import { loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
+import type { UsageFiller } from '../../../src/core/contract/index.js';
+import { largestOf, loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -131,4 +132,34 @@ test('[N14] an entry is named by what its tool was given, or by what a person ty
   expect(byKey.get('p.0')?.head).toMatch(/^\/fix the login/);
   expect(byKey.get('r1.0')).toMatchObject({ tool: 'Bash', head: 'npm test' });
   expect(byKey.get('b.0')).toMatchObject({ tool: 'apply_patch', path: 'src/a.ts', head: 'src/a.ts' });
+});
+
+test('[N9] what filled a window is one row for a file, however often it was read', () => {
+  const filler = (key: string, more: Partial<UsageFiller>): UsageFiller => ({
+    key: key as never,
+    kind: 'tool_result',
+    tokens: 100,
+    calls: 4,
+    tokenCalls: 400,
+    ...more,
+  });
+  const fillers = [
+    filler('a', { path: '/x.ts', tool: 'Read' }),
+    filler('b', { path: '/x.ts', tool: 'Read', calls: 2, tokenCalls: 200, duplicateOf: 'a' as never }),
+    filler('c', { tool: 'Bash', head: 'make', tokenCalls: 500 }),
+    // It came after the last call, so it filled no window.
+    filler('d', { tool: 'Bash', head: 'make all', calls: 0, tokenCalls: 0 }),
+  ];
+  expect(largestOf(fillers, 5)).toEqual([
+    { name: '/x.ts', kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1, unused: 0 },
+    { name: 'Bash make', side: 'result', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
+  ]);
+
+  const offered = ['Bash', 'Glob'].map((tool): UsageFiller => {
+    const { key: _, ...rest } = filler('', { tool, kind: 'tools', group: 'Tools never used', unused: true });
+    return rest;
+  });
+  expect(largestOf(offered, 5)).toEqual([
+    { name: 'Tools never used', kind: 'tools', tokens: 200, calls: 4, tokenCalls: 800, times: 2, duplicates: 0, unused: 2 },
+  ]);
 });

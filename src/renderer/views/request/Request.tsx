@@ -57,15 +57,20 @@ function Modes({ children }: { children?: ReactNode }) {
   );
 }
 
-const callLists = new Memory<Awaited<ReturnType<typeof api.usage.calls>>>(4);
+const callLists = new Memory<UsageCall[]>(4);
+
+async function callsOf(id: ContextId, signal: AbortSignal): Promise<UsageCall[]> {
+  const { packed = '[]' } = await api.usage.calls({ id, packed: true }, { signal });
+  return JSON.parse(packed) as UsageCall[];
+}
 
 function CallsOfCommit({ project, commit }: { project: string; commit: ContextId }) {
   // Requested together, because two threads of the engine answer them in parallel.
   const series = useSeries(project, commit);
-  const calls = useQuery(`${project} ${commit}`, (signal) => api.usage.calls({ id: commit }, { signal }), callLists);
+  const calls = useQuery(`${project} ${commit}`, (signal) => callsOf(commit, signal), callLists);
   return (
     <>
-      <Modes>{calls.status === 'done' && calls.data.calls.length > 0 && <Sum calls={calls.data.calls} />}</Modes>
+      <Modes>{calls.status === 'done' && calls.data.length > 0 && <Sum calls={calls.data} />}</Modes>
       <Answer
         query={calls}
         what="Cannot list the calls of this context"
@@ -74,7 +79,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
         actions={<ToCommit />}
         lines={12}
       >
-        {({ calls: all }) =>
+        {(all) =>
           all.length === 0 ? (
             <Empty
               title="No model calls"

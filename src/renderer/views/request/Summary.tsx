@@ -1,10 +1,10 @@
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ContextId, UsageCall } from '../../../core/contract/index.js';
+import type { ContextId, UsageCall, UsageLargest } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { basis, colorOf, inFolder, ProblemLine, problemOf, say, shareOfPart, shortPaths } from '../../parts';
 import { go, Memory, usePlace, useQuery } from '../../state';
-import { culpritsOf, isMiss, missTitle } from './calls';
+import { isMiss, missTitle } from './calls';
 import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
 /** The cost of one call, its use of the cache, and the content of its window. */
@@ -127,18 +127,18 @@ const Bar = ({ name, share, text }: { name: number; share: number; text: string 
 
 const shownFillers = 8;
 
-const fillers = new Memory<Awaited<ReturnType<typeof api.usage.fillers>>>(4);
+const fillers = new Memory<UsageLargest[]>(60);
 
 /** The files, results and messages that filled most of the window, each with a link. */
 function Fillers({ project, commit }: { project: string; commit: ContextId }) {
   const place = usePlace(project, commit);
   const folder = place.status === 'done' ? place.data.repository : null;
-  const query = useQuery(`${project} ${commit}`, (signal) => api.usage.fillers({ id: commit }, { signal }), fillers);
+  const query = useQuery(`${project} ${commit}`, (signal) => api.usage.largest({ id: commit, limit: shownFillers }, { signal }), fillers);
   if (query.status === 'failed') return <ProblemLine>Cannot list what filled the window: {problemOf(query.error).message}</ProblemLine>;
   if (query.status !== 'done') return null;
-  const culprits = culpritsOf(query.data, shownFillers);
-  const most = Math.max(1, ...culprits.map(({ tokenCalls }) => tokenCalls));
-  if (culprits.length === 0) return null;
+  const largest = query.data;
+  const most = Math.max(1, ...largest.map(({ tokenCalls }) => tokenCalls));
+  if (largest.length === 0) return null;
   return (
     <section className="call-fillers" aria-label="What filled it">
       <header>
@@ -147,7 +147,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
           ≈ tokens × calls they stayed
         </span>
       </header>
-      {culprits.map(({ name, side, kind, key, tokens, calls, tokenCalls, times, duplicates, unused }) => (
+      {largest.map(({ name, side, kind, key, tokens, calls, tokenCalls, times, duplicates, unused }) => (
         <button
           key={`${name} ${key}`}
           type="button"

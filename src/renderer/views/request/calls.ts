@@ -1,4 +1,4 @@
-import type { UsageCall, UsageFiller } from '../../../core/contract/index.js';
+import type { UsageCall } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
 /** Which calls the list shows. */
@@ -50,57 +50,6 @@ export function nextPlace(calls: readonly UsageCall[], from: number, matches: (c
 /** The share of a call's input that was read from the cache. */
 export const readShare = ({ tokens, window }: UsageCall): number | null =>
   window === null || window === 0 || tokens.cacheRead === null ? null : tokens.cacheRead / window;
-
-/** The content of a window: one row for each file, and one row for any other filler. */
-export interface Culprit {
-  readonly name: string;
-  /** Whether the filler is the input or the output of a tool. */
-  readonly side: string | undefined;
-  readonly kind: UsageFiller['kind'];
-  /** The entry of the filler. Tools and the system prompt are in no entry. */
-  readonly key: UsageFiller['key'];
-  readonly tokens: number;
-  readonly calls: number;
-  readonly tokenCalls: number;
-  /** The number of reads of the file, and the number of repeated reads. For a group, the number of its members. */
-  readonly times: number;
-  readonly duplicates: number;
-  /** The number of tools that were offered and never used. */
-  readonly unused: number;
-}
-
-/** Adds up fillers by file and by group, the largest first. */
-export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culprit[] {
-  const found = new Map<string, Culprit>();
-  for (const { key, path, tool, kind, head, tokens, calls, tokenCalls, duplicateOf, group, unused } of fillers) {
-    const isOfFile = path !== undefined && kind !== 'tool_call';
-    const name = group ?? (isOfFile ? path : `${tool ?? ''} ${path ?? (head === tool ? '' : (head ?? ''))}`.trim() || kindWords[kind] || kind);
-    const side = group === undefined && !isOfFile && tool !== undefined ? sideWords[kind] : undefined;
-    const id = group ?? (isOfFile ? `file ${path}` : `entry ${key ?? name}`);
-    const before = found.get(id);
-    found.set(id, {
-      name,
-      side,
-      kind,
-      key: before?.key ?? key,
-      tokens: (before?.tokens ?? 0) + tokens,
-      calls: Math.max(before?.calls ?? 0, calls),
-      tokenCalls: (before?.tokenCalls ?? 0) + tokenCalls,
-      times: (before?.times ?? 0) + 1,
-      duplicates: (before?.duplicates ?? 0) + (duplicateOf === undefined ? 0 : 1),
-      unused: (before?.unused ?? 0) + (unused ? 1 : 0),
-    });
-  }
-  // Entries after the last call are not part of any window yet.
-  return [...found.values()]
-    .filter(({ tokenCalls }) => tokenCalls > 0)
-    .sort((a, b) => b.tokenCalls - a.tokenCalls)
-    .slice(0, most);
-}
-
-const sideWords: Partial<Record<UsageFiller['kind'], string>> = { tool_call: 'call', tool_result: 'result' };
-/** Names of fillers that have no text of their own. */
-const kindWords: Partial<Record<UsageFiller['kind'], string>> = { system: 'System prompt', tools: 'Tools', image: 'Image' };
 
 /** The total cost of the calls of a list, and the loss by their misses. */
 export interface Totals {
