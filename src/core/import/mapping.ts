@@ -1,7 +1,7 @@
 import { badRequest } from '../base/index.js';
 import type { Mapping, MappingPreview } from '../contract/index.js';
 import { namedFile } from '../files/index.js';
-import { type ImportableFormat, mappedBy, reasonForNothing } from '../formats/index.js';
+import { type ImportableFormat, mappedBy, reasonForNothing, unreadMark } from '../formats/index.js';
 import { ioReason, readWhole } from './files.js';
 
 /** The format of all content that was read by a mapping. */
@@ -34,7 +34,7 @@ export function previewMapping(path: string, mapping: Mapping): MappingPreview {
   const read = members.map((member) => {
     const { bytes } = member.lines();
     const lines = bytes.subarray(0, bytes.length);
-    const { entries } = format.parse(lines);
+    const entries = format.parse(lines).entries.filter(({ marks }) => !marks?.includes(unreadMark));
     // The first line is no record, and the text ends with a line break.
     const records = Math.max(0, Buffer.from(lines).toString().split('\n').length - 2);
     return { member, entries, records, made: new Set(entries.map(({ messageId }) => messageId)).size };

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
 import { entries, tips } from '../../../src/core/chain/index.js';
 import { type Mapping, type MappingGroup, type MappingRule, mapping as mappingForm } from '../../../src/core/contract/index.js';
 import { builtInMappings } from '../../../src/core/formats/index.js';
@@ -206,6 +207,37 @@ describe('[F43] a mapping that a person wrote', () => {
     expect(previewMapping(written(chats), none).problem).toBe('no rule of entries finds an entry in the 4 records');
     expect(previewMapping(written('plain text'), mine).problem).toBe('the file is neither JSON nor lines of JSON');
     expect(previewMapping('/nowhere/at-all.json', mine).problem).toContain('does not exist');
+  });
+
+  test('[F9] a record or part that no rule is for is a hidden event, and the preview counts it', () => {
+    const path = written(
+      JSON.stringify([
+        {
+          type: 'say',
+          parts: [
+            { kind: 'odd', x: 1 },
+            { kind: 'words', text: 'Hello' },
+          ],
+        },
+        { type: 'mystery', y: 2 },
+      ]),
+    );
+    const mapping: Mapping = {
+      stemmaMapping: 1,
+      name: 'odd-tool',
+      entries: [{ when: "@.type == 'say'", each: '$.parts[*]', of: [{ when: "@.kind == 'words'", kind: 'text', role: 'user', text: '$.text' }] }],
+    };
+    expect(previewMapping(path, mapping)).toMatchObject({ sessions: [{ records: 2, entries: 1 }], unread: 1 });
+    const chain = emptyChain();
+    const { tips: all } = atOnce(importPaths(chain, { paths: [path], mapping }));
+    const found = entries(chain, { id: all[0] as ContextId, hidden: true }).entries;
+    expect(found.map(({ kind, toolName, text, result }) => [kind, toolName ?? text, result])).toEqual([
+      ['event', 'odd', { kind: 'odd', x: 1 }],
+      ['text', 'Hello', undefined],
+      ['event', 'mystery', { type: 'mystery', y: 2 }],
+    ]);
+    const odd = written(JSON.stringify([{ type: 'say', parts: [{ kind: 'odd' }] }]));
+    expect(previewMapping(odd, mapping).problem).toBe('no rule of entries finds an entry in the record');
   });
 
   test('sessions, branches, pairs and unknown records are imported, and the file comes back', () => {

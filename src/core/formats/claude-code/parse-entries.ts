@@ -9,7 +9,7 @@ import { renderedOf, saysSomething } from './schema-attachments.js';
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Draft = Mutable<ParsedEntry>;
 
-/** The entries of one record, in order. Bookkeeping records (progress, titles, snapshots) have none. */
+/** The entries of one record, in order. Progress of tools has none. A record of unknown type is an event. */
 export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
   const uuid = uuidOf(record);
   if (uuid === undefined) return [];
@@ -24,10 +24,23 @@ export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEn
       return systemEntries(record, common);
     case 'attachment':
       return attachmentEntries(record, common);
-    default:
+    case 'progress':
       return [];
+    default:
+      return [unread(record, typeof record.type === 'string' ? record.type : 'unknown', common, 0)];
   }
 }
+
+/** What this version of the format does not know, as an event that keeps all of it. */
+const unread = (value: unknown, type: string, common: Common, index: number): ParsedEntry =>
+  make(common, index, 'system', {
+    kind: 'event',
+    toolName: type,
+    text: type.replaceAll(/[_-]/g, ' '),
+    result: value,
+    tokens: 0,
+    marks: ['hidden', type],
+  });
 
 interface Common {
   readonly uuid: string;
@@ -57,9 +70,10 @@ function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[]
   if (record.isMeta === true) marks.push('meta');
   const message = messageIdOf(record) ?? common.uuid;
   if (typeof content === 'string') return [textEntry(record, common, 0, content, marks, message)];
-  if (!Array.isArray(content)) return [];
+  if (!Array.isArray(content)) return content === undefined || content === null ? [] : [unread(content, 'content', common, 0)];
   return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
-    if (!isObject(block) || isGap(block, content)) return [];
+    if (!isObject(block)) return [unread(block, 'block', common, index)];
+    if (isGap(block, content)) return [];
     switch (block.type) {
       case 'text':
         return [textEntry(record, common, index, stringAt(block, 'text') ?? '', marks, message)];
@@ -150,9 +164,10 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
   const error = hidden ? { isError: true, marks: ['hidden', 'api-error'] } : {};
   if (typeof content === 'string')
     return [make(common, 0, 'assistant', { ...shared, kind: 'text', text: content, tokens: hidden ? 0 : countTokens(content), ...error })];
-  if (!Array.isArray(content)) return [];
+  if (!Array.isArray(content)) return content === undefined || content === null ? [] : [unread(content, 'content', common, 0)];
   return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
-    if (!isObject(block) || isGap(block, content)) return [];
+    if (!isObject(block)) return [unread(block, 'block', common, index)];
+    if (isGap(block, content)) return [];
     switch (block.type) {
       case 'text': {
         const text = stringAt(block, 'text') ?? '';

@@ -2,7 +2,7 @@
 // Roo Code and older versions of Kilo have such task folders too.
 // parse.ts reads documents and messages.
 import type { ImportableFormat } from '../format.js';
-import { wrappedFormat } from '../shared/wrapped.js';
+import { oddRole, wrappedFormat } from '../shared/wrapped.js';
 import { callsOfSubagents, document, entriesOf, formatId, keptBy, partOf } from './parse.js';
 import { tools } from './schema-tools.js';
 
@@ -12,6 +12,7 @@ export const cline: ImportableFormat = wrappedFormat({
   template: 'cline',
   part: partOf,
   entries: entriesOf,
+  oddities: oddRole(['user', 'assistant', 'system']),
   keeps: keptBy,
   others: callsOfSubagents,
   tools,

@@ -258,12 +258,15 @@ function thought(item: JsonObject, place: ItemPlace): ParsedEntry {
   const list = (key: string): readonly string[] => partsOf(item[key]).flatMap((text) => text ?? []);
   const text = [...list('summary'), ...list('content')].join('\n\n');
   const sealed = stringAt(item, 'encrypted_content');
+  const others = [item.summary, item.content].flatMap((list) => (Array.isArray(list) ? list.filter((part) => partsOf([part])[0] === null) : []));
+  const kept = { ...(sealed !== undefined && { encrypted_content: sealed }), ...(others.length > 0 && { parts: others }) };
   return make(place, 0, 'assistant', {
     kind: 'thinking',
     ...(text !== '' && { text }),
     tokens: countTokens(text),
     messageId: place.messageId,
-    ...(sealed !== undefined && { result: { encrypted_content: sealed }, marks: [text === '' ? 'redacted' : 'signed'] }),
+    ...(Object.keys(kept).length > 0 && { result: kept }),
+    ...(sealed !== undefined && { marks: [text === '' ? 'redacted' : 'signed'] }),
   });
 }
 

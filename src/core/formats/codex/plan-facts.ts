@@ -1,4 +1,4 @@
-import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, inWords, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { FileBytes, Mutable, Problem } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { joinParts } from '../shared/result-parts.js';
@@ -7,6 +7,7 @@ import {
   endsSummary,
   folderOf,
   isPrompt,
+  isUnknown,
   type Line,
   lineOf,
   type Names,
@@ -79,12 +80,14 @@ const usuallyHeld = 12 * 1024 * 1024;
 export function factsOf(file: FileBytes): Facts {
   const isHeld = file.length <= usuallyHeld;
   const read = new Map<number, Mutable<Fact>>();
+  const unknown = new Map<number, string>();
   let turn = '';
   let lastSaid = '';
   const scan = scanLines(file, {
     mayGrow: true,
     keep: (record, end) => {
       const line = lineOf(record);
+      if (isUnknown(record) && ![...unknown.values()].includes(record.type)) unknown.set(end, record.type);
       const fact = factOf(line, turn, lastSaid);
       turn = fact.turn ?? turn;
       if (line.sort === 'item') lastSaid = saidIn(line.payload);
@@ -101,7 +104,11 @@ export function factsOf(file: FileBytes): Facts {
     fact.range = range;
     return fact;
   });
-  return { facts, skipped: scan.skipped, notes: scan.notes, end: scan.end, areHeld: isHeld };
+  const notes = scan.pieces.flatMap(({ line, range }) => {
+    const type = unknown.get(range.end);
+    return type === undefined ? [] : [{ line, reason: `lines of the type ${inWords(type)} are unknown: they are kept, and have no entries` }];
+  });
+  return { facts, skipped: scan.skipped, notes: [...scan.notes, ...notes], end: scan.end, areHeld: isHeld };
 }
 
 /** The facts of a single line. Its position in the file is added later. */

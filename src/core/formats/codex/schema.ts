@@ -28,6 +28,13 @@ const sorts: Readonly<Record<string, Sort>> = {
   turn_context: 'context',
 };
 
+/** Lines that hold nothing of the conversation. */
+const bookkeeping: ReadonlySet<string> = new Set(['world_state', 'token_usage_record', 'inter_agent_communication_metadata']);
+
+/** Whether a record is a line of a type that this version of the format does not know. */
+export const isUnknown = (record: JsonObject): record is JsonObject & { readonly type: string } =>
+  isObject(record.payload) && typeof record.type === 'string' && !Object.hasOwn(sorts, record.type) && !bookkeeping.has(record.type);
+
 export interface Line {
   readonly sort: Sort;
   readonly payload: JsonObject;

@@ -107,6 +107,9 @@ function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] 
   }
 }
 
+/** Messages of which only the text says something. All of any other message is kept. */
+const shown: ReadonlySet<string> = new Set(['info', 'warning', 'error']);
+
 /** News, warnings and errors that the person sees but the model never gets. */
 function note(message: JsonObject): Draft {
   const toolName = stringAt(message, 'type') ?? 'unknown';
@@ -118,6 +121,7 @@ function note(message: JsonObject): Draft {
     text: textOf(message) || toolName,
     tokens: 0,
     marks: ['hidden', toolName],
+    ...(!shown.has(toolName) && { result: message }),
     ...(isError && { isError }),
   };
 }

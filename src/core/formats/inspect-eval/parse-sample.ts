@@ -119,8 +119,13 @@ function callsBeside({ grading, main }: Told, messages: readonly JsonObject[]): 
   const others = messages.length > 0 ? main.filter(({ output: [answer] }) => !isKnown(answer)) : [];
   return [...others, ...grading].flatMap(({ span = 'call', event, output: [answer] }, number) => {
     const { usage, model, at } = factsOf(event);
-    if (!isObject(usage)) return [];
-    const record = { note: span, value: { model: model ?? null, answer: answer ?? null }, usage, ...(model !== undefined && { model }) };
+    if (!isObject(usage) && answer === undefined) return [];
+    const record = {
+      note: span,
+      value: { model: model ?? null, answer: answer ?? null },
+      ...(isObject(usage) && { usage }),
+      ...(model !== undefined && { model }),
+    };
     return [{ id: `beside-${stringAt(event, 'uuid') ?? number}`, record, at }];
   });
 }
@@ -135,7 +140,7 @@ function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (va
     // A timeline arranges the events, which are read already, by their ids.
     ...objectsIn(sample.timelines).map((value, at): Wrapped => ({ id: `timeline-${at}`, record: { note: 'timeline', value } })),
     ...events
-      .filter(({ event }) => typeof event === 'string' && noted.has(event))
+      .filter(({ event }) => typeof event !== 'string' || !told.has(event))
       .map(
         (event, at): Wrapped => ({
           id: `event-${stringAt(event, 'uuid') ?? at}`,
@@ -145,8 +150,20 @@ function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (va
   ];
 }
 
-/** Events that are in no message. */
-const noted: ReadonlySet<string> = new Set(['compaction', 'branch', 'anchor', 'approval', 'interrupt', 'sample_limit', 'score_edit', 'error']);
+/** Events whose content is in messages, scores or calls, or that only frame other events. All others are kept as notes. */
+const told: ReadonlySet<string> = new Set([
+  'model',
+  'tool',
+  'state',
+  'store',
+  'step',
+  'subtask',
+  'span_begin',
+  'span_end',
+  'sandbox',
+  'score',
+  'sample_init',
+]);
 
 function messagesIn(sample: JsonObject): readonly JsonObject[] {
   const own = objectsIn(sample.messages);

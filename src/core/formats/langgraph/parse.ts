@@ -89,6 +89,7 @@ function answerDrafts(fields: JsonObject): readonly Draft[] {
     if (id === undefined || calls.has(id)) unnamed.push(draft);
     else calls.set(id, draft);
   }
+  const listed = new Set(calls.keys());
   const blocks = blocksOf(fields).flatMap((block): Draft[] => {
     const type = stringAt(block, 'type');
     if (type === 'tool_use' || type === 'tool_call') {
@@ -96,7 +97,10 @@ function answerDrafts(fields: JsonObject): readonly Draft[] {
       const id = stringAt(block, 'id');
       const named = id === undefined ? undefined : calls.get(id);
       if (id !== undefined) calls.delete(id);
-      return named ? [named] : [];
+      if (named) return [named];
+      // A call that the list does not repeat is only here.
+      const isRepeated = id === undefined ? unnamed.length > 0 : listed.has(id);
+      return isRepeated ? [] : [callDraft(stringAt(block, 'name') ?? '', id, isObject(block) ? (block.input ?? block.args) : undefined)];
     }
     const only = stringAt(block, 'text') === '' && (calls.size > 0 || unnamed.length > 0);
     return only ? [] : [answerBlock(block, type)];

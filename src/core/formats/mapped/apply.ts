@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject, parseJson } from '../../base/inde
 import { type Mapping, type MappingGroup, type MappingRule, roles, type Selector } from '../../contract/index.js';
 import { usageIn } from '../shared/drafts.js';
 import { instant } from '../shared/wrapped.js';
+import { typeNameOf, unreadMark } from './parse.js';
 
 const environment = new JSONPathEnvironment();
 
@@ -65,7 +66,7 @@ export function applied(mapping: Mapping): Applied {
       const scope = { value, record: value };
       return { call: textOf(call(scope).slice(0, 1)), usage: counted?.(scope), model: textOf(model(scope).slice(0, 1)) };
     },
-    entries: (value) => countedOnce(makers.flatMap((make) => make({ value, record: value }))),
+    entries: (value) => countedOnce(makers.flatMap((make) => make({ value, record: value }) ?? [])),
   };
 }
 
@@ -120,17 +121,30 @@ function textOf(values: readonly Json[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-type Maker = (scope: Scope) => readonly JsonObject[];
+/** The entries of a value; undefined if the rule is not for it. */
+type Maker = (scope: Scope) => readonly JsonObject[] | undefined;
 
 function groupMaker({ when, each, of }: MappingGroup, place: string): Maker {
   const [test, query] = [tester(when, `${place}.when`), compiled(each, `${place}.each`)];
   const makers = of.map((rule, at) => ruleMaker(rule, `${place}.of.${at}`));
   return (scope) => {
-    if (test && !test(scope)) return [];
+    if (test && !test(scope)) return undefined;
     const values = query.query(scope.value as never).values() as Json[];
-    return values.flatMap((value) => makers.flatMap((make) => make({ value, record: scope.record })));
+    return values.flatMap((value) => {
+      const made = makers.map((make) => make({ value, record: scope.record })).filter((entries) => entries !== undefined);
+      return made.length === 0 ? [unreadEntry(value)] : made.flat();
+    });
   };
 }
+
+/** A part that no rule of its group is for. */
+const unreadEntry = (value: Json): JsonObject => ({
+  role: 'system',
+  kind: 'event',
+  toolName: typeNameOf(value),
+  result: value,
+  marks: ['hidden', unreadMark],
+});
 
 const defaultRoles: Readonly<Record<MappingRule['kind'], string>> = {
   text: 'assistant',
@@ -204,7 +218,7 @@ function ruleMaker(rule: MappingRule, place: string): Maker {
     };
   };
   return (scope) => {
-    if (test && !test(scope)) return [];
+    if (test && !test(scope)) return undefined;
     const values = each ? (each.query(scope.value as never).values() as Json[]) : [scope.value];
     return values.map((value) => make({ value, record: scope.record })).filter((entry) => entry !== undefined);
   };

@@ -28,7 +28,7 @@ export const openHands: Mapping = {
       author: '$.tool_call_metadata.model_response.model',
     },
     {
-      when: "@.source == 'agent' && @.action && @.action != 'message' && @.action != 'system' && @.args.thought",
+      when: "@.source != 'user' && @.action && @.action != 'message' && @.action != 'system' && @.args.thought",
       kind: 'text',
       text: '$.args.thought',
       author: '$.tool_call_metadata.model_response.model',
@@ -134,9 +134,9 @@ export const antigravity: Mapping = {
   record: { at: '$.created_at' },
   entries: [
     { when: "@.type == 'USER_INPUT'", kind: 'text', role: 'user', text: '$.content' },
-    { when: "@.type == 'PLANNER_RESPONSE' && @.thinking", kind: 'thinking', text: '$.thinking' },
+    { when: '@.thinking', kind: 'thinking', text: '$.thinking' },
     { when: "@.type == 'PLANNER_RESPONSE' && @.content", kind: 'text', text: '$.content' },
-    { when: "@.type == 'PLANNER_RESPONSE'", each: '$.tool_calls[*]', kind: 'tool_call', toolName: '$.name', arguments: '$.args' },
+    { each: '$.tool_calls[*]', kind: 'tool_call', toolName: '$.name', arguments: '$.args' },
     { when: "@.type == 'CHECKPOINT'", kind: 'summary', text: '$.content' },
     { when: "@.type == 'CONVERSATION_HISTORY' || @.type == 'SYSTEM_MESSAGE'", kind: 'event', toolName: '$.type' },
     {
@@ -147,6 +147,9 @@ export const antigravity: Mapping = {
     },
   ],
 };
+
+/** A message by somebody whom no other rule reads. */
+const otherRole = "@.role && @.role != 'system' && @.role != 'user' && @.role != 'assistant' && @.role != 'tool'";
 
 /** SWE-agent: the history of one run. Demonstrations are sent but belong to no run. */
 export const sweAgent: Mapping = {
@@ -164,6 +167,7 @@ export const sweAgent: Mapping = {
     { when: "@.role == 'assistant'", kind: 'text', text: '$.content', agent: '$.agent' },
     { when: '@.tool_calls', ...openAiCalls },
     { when: "@.role == 'tool'", kind: 'tool_result', text: '$.content', toolCallId: '$.tool_call_ids[0]' },
+    { when: otherRole, kind: 'event', toolName: '$.role' },
   ],
 };
 
@@ -173,7 +177,8 @@ const miniEntries: Mapping['entries'] = [
   { when: "@.role == 'assistant'", kind: 'text', text: '$.content', author: '$.extra.response.model' },
   { when: '@.tool_calls', ...openAiCalls },
   { when: "@.role == 'tool'", kind: 'tool_result', text: '$.content', toolCallId: '$.tool_call_id' },
-  { when: "@.role == 'exit'", kind: 'event', toolName: 'exit' },
+  // Such as `exit`.
+  { when: otherRole, kind: 'event', toolName: '$.role' },
 ];
 
 /** mini-swe-agent 1.x and 2.x: the messages as they were sent, with facts about the run. */

@@ -133,8 +133,9 @@ export const vercelAi: Mapping = {
           arguments: '$.input',
         },
         { when: "@.toolCallId && @.type != 'dynamic-tool'", kind: 'tool_call', toolName: '$.type', toolCallId: '$.toolCallId', arguments: '$.input' },
-        { when: "@.state == 'output-available'", kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.output' },
-        { when: "@.state == 'output-error'", kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.errorText', isError: '@.errorText' },
+        // Whatever the state is called: what has an output has a result.
+        { when: "@.toolCallId && @.output && @.state != 'output-error'", kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.output' },
+        { when: '@.toolCallId && @.errorText', kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.errorText', isError: '@.errorText' },
       ],
     },
   ],

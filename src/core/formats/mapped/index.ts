@@ -10,6 +10,7 @@ import { entriesOf, partOf } from './parse.js';
 import { readerOfDatabases } from './parse-database.js';
 import { formatId, linesUnread, membersBy, readerOfMappings } from './parse-document.js';
 
+export { unreadMark } from './parse.js';
 export { reasonForNothing } from './parse-document.js';
 
 export const mapped: ImportableFormat = wrappedFormat({

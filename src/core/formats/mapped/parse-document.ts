@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
+import { objectsIn } from '../shared/drafts.js';
 import { clip } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { type Applied, applied, asRecord } from './apply.js';
 import { joinRecords } from './join-records.js';
+import { unreadMark } from './parse.js';
 
 export const formatId = 'mapped-v1';
 
@@ -55,7 +57,7 @@ export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array
     const id = taken.has(own) ? `${own}-${number + 1}` : own;
     taken.add(id);
     const records = recordsOf(prepared, session, id);
-    if (!records.some(({ record }) => (record.entries as readonly Json[]).length > 0)) return [];
+    if (!records.some(({ record }) => objectsIn(record.entries).some(isRead))) return [];
     const [title, cwd, machine] = (['title', 'cwd', 'machine'] as const).map((fact) => prepared.about(session, fact));
     const about: JsonObject = {
       sessionId: id,
@@ -67,6 +69,8 @@ export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array
     return [{ id, lines: () => wrapLines(formatId, id, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) }];
   });
 }
+
+const isRead = ({ marks }: JsonObject): boolean => !(Array.isArray(marks) && marks.includes(unreadMark));
 
 /** File names that many conversations share. */
 const commonNames = new Set(['conversation', 'events', 'history', 'log', 'messages', 'session', 'trajectory', 'transcript', 'wire']);

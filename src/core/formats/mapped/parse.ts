@@ -1,15 +1,25 @@
-import type { JsonObject } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Part } from '../shared/branches.js';
-import { type Numbered, objectsIn } from '../shared/drafts.js';
+import { type Numbered, noted, objectsIn } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
 
 /** A record contains the entries that the mapping made of it, so that it can be read without the mapping. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
-  return objectsIn(record.entries).map((line, number): Numbered => {
+  const lines = objectsIn(record.entries);
+  // Nothing is lost without a trace: a record that no rule reads is an event.
+  if (lines.length === 0 && isObject(record.source)) return [[0, noted(typeNameOf(record.source), record.source, { marks: [unreadMark] })]];
+  return lines.map((line, number): Numbered => {
     const { key: _, ...entry } = entryIn(line);
     return [number, entry];
   });
 }
+
+/** Marks an event for a record, or a part of one, that no rule reads. */
+export const unreadMark = 'unread';
+
+/** What a value that no rule reads calls itself. */
+export const typeNameOf = (value: Json): string =>
+  ['type', 'kind', 'part_kind', 'role', 'event'].map((name) => stringAt(value, name)).find((name) => name !== undefined) ?? 'record';
 
 /** The role of a record in its turn. A record without entries, or with only notes, belongs to the turn around it. */
 export function partOf(record: JsonObject): Part {

@@ -30,7 +30,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
   if (roleOf(line) === 'user') return inOrder(saidBy);
   // A result whose call is elsewhere is a separate line and keeps its name.
   if (roleOf(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
-  if (roleOf(line) !== 'assistant') return [['.0', note('message', line.info)]];
+  if (roleOf(line) !== 'assistant') return [['.0', note('message', { info: line.info, parts: line.parts })]];
   if (isSummary(line)) return inOrder((part) => (typeOf(part) === 'text' ? summary(part) : note(typeOf(part), part)));
   const model = stringAt(line.info, 'modelID');
   const author = model === undefined ? {} : { author: model };

@@ -65,8 +65,11 @@ export const isOpen = (line: MessageLine): boolean =>
 
 /** Whether the part is a call with a result. */
 export function hasResult({ type, state }: JsonObject): boolean {
-  const status = type === 'tool' ? stringAt(state, 'status') : undefined;
-  return status === 'completed' || status === 'error';
+  if (type !== 'tool') return false;
+  const status = stringAt(state, 'status');
+  if (status === 'completed' || status === 'error') return true;
+  // A call in a state that this version does not know has a result if it has an output.
+  return status !== 'pending' && status !== 'running' && stringAt(state, 'output') !== undefined;
 }
 
 /**

@@ -9,7 +9,8 @@ import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { spansInFile } from './parse-large.js';
 import { exportIn, isObserved, observedSpans } from './parse-observed.js';
 import { messagesAt, withDetails } from './parse-sent.js';
-import { eventsBySpan, type Span, spansIn, valuesIn } from './parse-spans.js';
+import { eventsBySpan, operationNamed, type Span, spansIn, valuesIn } from './parse-spans.js';
+import { unknownKinds } from './parse-unread.js';
 
 export const formatId = 'otlp-v1';
 
@@ -28,11 +29,12 @@ export const document: DocumentReader = {
   unread(bytes) {
     const text = textOf(bytes);
     const places: number[] = [];
-    valuesIn(text, (at) => places.push(at));
+    const values = valuesIn(text, (at) => places.push(at));
     // Within a value that does not end, others begin that do not end.
     const [first] = places;
     const line = text.slice(0, first).split('\n').length;
-    return first === undefined ? [] : [{ line, reason: 'the JSON value that begins here is broken or does not end: left out' }];
+    const broken = first === undefined ? [] : [{ line, reason: 'the JSON value that begins here is broken or does not end: left out' }];
+    return [...broken, ...unknownKinds(values)];
   },
   members(bytes) {
     const values = valuesIn(textOf(bytes));
@@ -75,11 +77,7 @@ const calls: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_co
 
 /** The operation of a span, by the current or earlier conventions. */
 function operationOf(span: Span): 'call' | 'tool' | 'agent' | undefined {
-  const { attributes, name } = span;
-  const operation =
-    stringAt(attributes, 'gen_ai.operation.name') ??
-    stringAt(attributes, 'openinference.span.kind')?.toLowerCase() ??
-    /^(chat|execute_tool|invoke_agent)\b/.exec(name)?.[1];
+  const operation = operationNamed(span);
   if (operation === undefined) return messagesAt(span, 'input') === undefined ? undefined : 'call';
   if (calls.has(operation) || operation === 'llm') return 'call';
   if (operation === 'execute_tool' || operation === 'tool') return 'tool';

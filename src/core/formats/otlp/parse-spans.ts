@@ -35,6 +35,12 @@ export function valuesIn(text: string, leftOut: (at: number) => void = () => und
 }
 const maxPasses = 8;
 
+/** What a span calls its operation, by the current or earlier conventions. */
+export const operationNamed = ({ attributes, name }: Span): string | undefined =>
+  stringAt(attributes, 'gen_ai.operation.name') ??
+  stringAt(attributes, 'openinference.span.kind')?.toLowerCase() ??
+  /^(chat|execute_tool|invoke_agent)\b/.exec(name)?.[1];
+
 /** The spans of a value: an OTLP export, or one span of the JavaScript SDK. */
 export function spansIn(value: JsonObject): readonly Span[] {
   const resources = objectsIn(value.resourceSpans);

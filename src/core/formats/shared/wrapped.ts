@@ -53,6 +53,14 @@ export const recordsIn = (list: Json | undefined): readonly JsonObject[] =>
     isObject(value) ? value : unread(value, `the record is ${inWords(value)} instead of an object: it is kept as an event`),
   );
 
+/** Names the role of a message that is none of these. Such a message is read as one of the user. */
+export const oddRole =
+  (known: readonly string[]) =>
+  ({ role }: JsonObject): readonly string[] =>
+    typeof role !== 'string' || known.includes(role)
+      ? []
+      : [`the message has the role ${inWords(role)} instead of ${known.join(', ')}: it is read as user`];
+
 /** A time as a container writes it: text, or a number of seconds, milliseconds, microseconds or nanoseconds. */
 export function instant(value: unknown): Timestamp | undefined {
   if (typeof value === 'string' && !/^\d{9,}$/.test(value)) {
