@@ -3,7 +3,7 @@ import { type Chain, commitOf } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
-import { callsIn, costsAt } from '../usage/index.js';
+import { callsIn, costsAt, lastModels } from '../usage/index.js';
 import { type Lines, touchOf } from './files.js';
 import { deltaEntries } from './turns.js';
 
@@ -20,6 +20,7 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
   const seqs = rows.map(({ seq }) => seq);
   const runs = ownSpans(chain, seqs);
   const cardTurns = turnsOfCommits(chain, seqs);
+  const models = lastModels(chain, seqs);
   return rows.flatMap((row): RowFacts | [] => {
     const own = row.type === 'delta' ? entriesUnlessGone(chain, row) : [];
     if (!own) return [];
@@ -33,8 +34,7 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
       tools: calls.length,
       files: touched.length,
       touched: touched.slice(0, maxTouched),
-      // The writer of a card is an agent, not a model.
-      model: cardCalls ? (cardCalls.at(-1)?.model ?? null) : (modelOf(own) ?? (row.forked ? requestedModel(chain, row.id) : null)),
+      model: models.get(row.seq) ?? (row.forked ? requestedModel(chain, row.id) : null),
       cost: costs.get(row.id) ?? null,
     };
   });
@@ -84,7 +84,3 @@ function sum(a: Lines | undefined, b: Lines | undefined): Lines {
 
 /** The model of the last request of a commit that Stemma made, because a repeated reply can lack its author. */
 const requestedModel = (chain: Chain, turnId: ContextId): string | null => listRequests(chain, { turnId }).at(-1)?.model ?? null;
-
-/** The last model that answered; null if no model is recorded. */
-const modelOf = (own: readonly Entry[]): string | null =>
-  own.findLast(({ role, author }) => role === 'assistant' && author !== undefined && author !== '<synthetic>')?.author ?? null;

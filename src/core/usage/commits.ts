@@ -30,12 +30,13 @@ export function callsByCommit(chain: Chain): CommitCalls[] {
   );
 }
 
-/** The cost of the calls of commits. Commits with an unpriced call are omitted, because their sum would be too small. */
+/** The cost of the calls of commits, a lower bound where a call has no price or no output count. Commits without a priced call are omitted. */
 export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
   readPending(chain, { patient: false });
   const sums = chain.db.all<{ id: ContextId; cost: number; isWhole: number }>(
-    `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = COUNT(u.output) AS isWhole FROM context c JOIN usageCall u ON u.context = c.seq
-      WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(*) = COUNT(u.cost)`,
+    `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = MIN(COUNT(u.cost), COUNT(u.output)) AS isWhole
+       FROM context c JOIN usageCall u ON u.context = c.seq
+      WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(u.cost) > 0`,
     chain.project,
     JSON.stringify(ids),
   );
@@ -45,6 +46,17 @@ export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<Co
       return money ? [[id, money] as const] : [];
     }),
   );
+}
+
+/** The model of the last call of each commit. Commits whose calls name no model are omitted. */
+export function lastModels(chain: Chain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, string> {
+  // SQLite takes the model from the row with the highest number.
+  const rows = chain.db.all<{ seq: CommitSeq; model: string }>(
+    `SELECT context AS seq, model, MAX(no) FROM usageCall
+      WHERE context IN (SELECT value FROM json_each(?)) AND model IS NOT NULL GROUP BY context`,
+    JSON.stringify(seqs),
+  );
+  return new Map(rows.map(({ seq, model }) => [seq, model]));
 }
 
 interface Link {

@@ -5,7 +5,7 @@
 export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';
 export { growthsOf } from './calibrate.js';
 export { usageCalls } from './calls.js';
-export { callsByCommit, compactedAt, costsAt, countedGraph } from './commits.js';
+export { callsByCommit, compactedAt, costsAt, countedGraph, lastModels } from './commits.js';
 export { usageCompaction } from './compaction.js';
 export { countedInput, usageOfContext } from './context.js';
 export { type CountedCommit, sumSessions } from './facts.js';

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { checkpoint } from '../../../src/core/chain/index.js';
 import { rowFacts } from '../../../src/core/turns/index.js';
+import { preparePrices } from '../../../src/core/usage/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { codexLine } from '../../support/codex-lines.js';
 import { emptyChain } from '../../support/project.js';
 
 test('[W42] a row of the chain has duration, tool calls, files and model', () => {
@@ -70,4 +72,27 @@ test('[W42] a commit without content does not keep others from having facts', ()
   lose(damaged.id, 'lost');
   lose(gone.id, 'expired');
   expect(rowFacts(chain, [damaged.id, sound.id, gone.id])).toMatchObject([{ id: sound.id, model: 'm' }]);
+});
+
+test('[W42][N6] a commit with some counted calls has the model of its calls and a cost of at least their sum', async () => {
+  await preparePrices();
+  const chain = emptyChain();
+  const answered = (text: string): string =>
+    codexLine('response_item', { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
+  const { id } = checkpoint(chain, {
+    ...{ type: 'delta', format: 'codex-v1', template: 'codex', checkpoint: 'turn_boundary', parent: null },
+    text:
+      codexLine('turn_context', { turn_id: '1', cwd: '/work', model: 'gpt-5' }) +
+      codexLine('response_item', { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'fix it' }] }) +
+      answered('counted') +
+      codexLine('event_msg', {
+        type: 'token_count',
+        info: { last_token_usage: { input_tokens: 1_000_000, cached_input_tokens: 0, output_tokens: 100_000, total_tokens: 1_100_000 } },
+      }) +
+      codexLine('turn_context', { turn_id: '2', cwd: '/work', model: 'gpt-5' }) +
+      codexLine('response_item', { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'and now?' }] }) +
+      answered('not counted'),
+  });
+  // Per million tokens: $1.25 of input and $10 of output.
+  expect(rowFacts(chain, [id])).toMatchObject([{ model: 'gpt-5', cost: { amount: 1.25 + 1, atLeast: true } }]);
 });
