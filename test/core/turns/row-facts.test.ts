@@ -74,7 +74,7 @@ test('[W42] a commit without content does not keep others from having facts', ()
   expect(rowFacts(chain, [damaged.id, sound.id, gone.id])).toMatchObject([{ id: sound.id, model: 'm' }]);
 });
 
-test('[W42][N6] a commit with some counted calls has the model of its calls and a cost of at least their sum', async () => {
+test('[W42][N6] a commit with uncounted calls has a model, and the cost of the others at least', async () => {
   await preparePrices();
   const chain = emptyChain();
   const answered = (text: string): string =>
