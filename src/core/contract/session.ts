@@ -9,6 +9,8 @@ export const session = z.object({
   /** The agent's own id of the session. For a subagent without an id, the id of its first commit. */
   sessionId: z.string(),
   agent: z.string(),
+  /** Set if a person's own mapping read the session. Such a mapping counts as experimental, because Stemma was never tested with it. */
+  hasOwnMapping: z.literal(true).optional(),
   /** The title that `session.rename` set, else the agent's own title, else the first prompt that a person typed. */
   title: z.string(),
   /** The working directory. */

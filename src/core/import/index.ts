@@ -18,7 +18,7 @@ export {
   Unreadable,
 } from './files.js';
 export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
-export { previewMapping } from './mapping.js';
+export { mappedFormat, previewMapping } from './mapping.js';
 export { documentOf, isDatabaseFile, mainFileOf, memberPath } from './members.js';
 export { searchOutside } from './outside.js';
 export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';

@@ -1,7 +1,8 @@
 import { type CommitSeq, notFound, timestampOf } from '../base/index.js';
 import { type Chain, isTurn } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
-import { formatOfAgent } from '../import/index.js';
+import { builtInMappings } from '../formats/index.js';
+import { formatOfAgent, mappedFormat } from '../import/index.js';
 import { type Forest, forestOf, type Node, pathTo, subagentKind } from './forest.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
@@ -90,6 +91,7 @@ function rowOf(chain: Chain, forest: Forest, { sessionId, own, files, parent, ma
   return {
     sessionId,
     agent: agentOf(first),
+    ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
     title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? sessionId,
     repository: files?.cwd ?? null,
     lastAt: timestampOf((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
@@ -158,6 +160,11 @@ function agentOf(node: Node | undefined): string {
   if (!node) return '';
   return runtimes.find((agent) => formatOfAgent(agent)?.id === node.format) ?? node.template.split(/[/@]/, 1)[0] ?? node.template;
 }
+
+const named: ReadonlySet<string> = new Set(builtInMappings.map(({ name }) => name));
+
+/** Whether a mapping that Stemma does not bring along read the session. A history has the name of its mapping. */
+const isOwnMapping = (node: Node | undefined): boolean => node?.format === mappedFormat && !named.has(agentOf(node));
 
 interface SessionFiles {
   readonly count: number;

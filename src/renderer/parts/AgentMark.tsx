@@ -35,12 +35,14 @@ export const AgentMark = ({ agent, size = 14 }: { agent: string; size?: number }
   </svg>
 );
 
-/** Marks an agent as experimental if Stemma was never tested with files that the agent itself wrote. */
-export const ExperimentalMark = ({ agent }: { agent: string }) => {
+/**
+ * Marks an agent as experimental if Stemma was never tested with files that the agent itself wrote, or if a mapping of the person reads them.
+ */
+export const ExperimentalMark = ({ agent, hasOwnMapping = false }: { agent: string; hasOwnMapping?: boolean | undefined }) => {
   const tested = Object.hasOwn(experimental, agent) ? experimental[agent] : undefined;
-  if (tested === undefined) return null;
+  if (tested === undefined && !hasOwnMapping) return null;
   return (
-    <span className="muted" title={`Experimental: tested on ${tested}`}>
+    <span className="muted" title={`Experimental: ${hasOwnMapping ? 'read by your own mapping' : `tested on ${tested}`}`}>
       <FlaskConical size={12} aria-hidden />
       <span className="unseen">experimental</span>
     </span>

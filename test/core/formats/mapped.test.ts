@@ -8,6 +8,7 @@ import { builtInMappings } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/import/import.js';
 import { listSources, previewMapping } from '../../../src/core/import/index.js';
 import { atOnce } from '../../../src/core/project/index.js';
+import { listSessions } from '../../../src/core/sessions/index.js';
 import { bytesOfFile, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -207,6 +208,15 @@ describe('[F43] a mapping that a person wrote', () => {
     expect(previewMapping(written(chats), none).problem).toBe('no rule of entries finds an entry in the 4 records');
     expect(previewMapping(written('plain text'), mine).problem).toBe('the file is neither JSON nor lines of JSON');
     expect(previewMapping('/nowhere/at-all.json', mine).problem).toContain('does not exist');
+  });
+
+  test('the list of sessions says that it was a mapping of the person', () => {
+    const chain = emptyChain();
+    atOnce(importPaths(chain, { paths: [written(chats)], mapping: mine }));
+    importInto(chain, join(root, 'test/fixtures/mapped/droid.jsonl'));
+    importInto(chain, join(root, 'test/fixtures/pi/tour.jsonl'));
+    const own = listSessions(chain, {}).sessions.map(({ agent, hasOwnMapping }) => `${agent} ${hasOwnMapping ?? false}`);
+    expect([...new Set(own)].toSorted()).toEqual(['droid false', 'my-tool true', 'pi false']);
   });
 
   test('[F9] a record or part that no rule is for is a hidden event, and the preview counts it', () => {

@@ -67,5 +67,6 @@ test('[F43] a file of an unknown tool is previewed by a mapping and imported', a
   await expect(commits(page).filter({ hasText: 'List the files' })).toBeVisible();
   await place(page, 'Sessions').click();
   await expect(sessionRow(page, /List the files/)).toContainText('renamed-tool');
+  await expect(sessionRow(page, /List the files/).getByTitle('Experimental: read by your own mapping')).toHaveText('experimental');
   expect(met).toEqual([]);
 });

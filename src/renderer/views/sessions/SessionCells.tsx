@@ -42,7 +42,8 @@ export function SessionCells({ id, row, place, selected, snippet, sought, onTogg
       <span role="gridcell" className="c-agent">
         {level === 1 && (
           <span className="agent" title={agentName(agent)}>
-            <AgentMark agent={agent} /> <span className="agent-name ellipsis">{agentName(agent)}</span> <ExperimentalMark agent={agent} />
+            <AgentMark agent={agent} /> <span className="agent-name ellipsis">{agentName(agent)}</span>{' '}
+            <ExperimentalMark agent={agent} hasOwnMapping={session?.hasOwnMapping} />
           </span>
         )}
       </span>
