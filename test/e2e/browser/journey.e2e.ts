@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -163,4 +163,16 @@ test('paths on the command line open a project and import a session', async ({ p
   await page.goto(url);
   await expect(commits(page).first()).toBeVisible();
   await expect(page).toHaveURL(/named\.stemma/);
+});
+
+test('an import of files without a history says that nothing was imported, and why', async ({ page, machine, shared }) => {
+  await shared.open(page, 'Histories');
+  const folder = machine.path('notes');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'cut.json'), '{"messages": [');
+  await chooseProject(page, 'Open or import a path…');
+  await sheet(page).getByRole('textbox').fill(folder);
+  await page.keyboard.press('Enter');
+  await expect(sheet(page)).toContainText('Nothing was imported');
+  await expect(sheet(page)).toContainText('its JSON ends too early');
 });

@@ -1,6 +1,6 @@
 import { CircleCheck, CircleSlash, CircleX, Loader } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import type { Skip } from '../../../core/contract/index.js';
+import type { ImportResult, Skip } from '../../../core/contract/index.js';
 import { Button, Empty, Failure, Sheet, say } from '../../parts';
 import { copy, dismiss, go, type ImportJob, useImports } from '../../state';
 import { groupSkips, lineNumbers } from './skips';
@@ -26,11 +26,13 @@ export function ImportsSheet() {
 
 function Job({ job }: { job: ImportJob }) {
   const { progress, result, state, paths } = job;
-  const Glyph = { running: Loader, done: CircleCheck, canceled: CircleSlash, failed: CircleX }[state];
+  const isEmpty = result?.sessions === 0 && !result.requests;
+  const outcome = isEmpty ? 'empty' : state;
+  const Glyph = { running: Loader, done: CircleCheck, empty: CircleSlash, canceled: CircleSlash, failed: CircleX }[outcome];
   return (
     <article className="import-job">
       <header>
-        <Glyph size={16} aria-hidden className={`import-${state}`} />
+        <Glyph size={16} aria-hidden className={`import-${outcome}`} />
         <b className="grow ellipsis mono" title={paths.join('\n')}>
           {paths.length === 1 ? paths[0] : say.plural(paths.length, 'path')}
         </b>
@@ -68,10 +70,7 @@ function Job({ job }: { job: ImportJob }) {
       {result && (
         <>
           <p>
-            {say.plural(result.sessions, 'session')}, {say.plural(result.commits, 'new commit')}, {say.plural(result.entries, 'entry', 'entries')}
-            {result.requests !== undefined && `, ${say.plural(result.requests, 'model call')}`} from {say.bytes(result.bytes)} in{' '}
-            {say.duration(result.ms)}.
-            {result.sessions === 0 ? ' It contains no history.' : result.commits === 0 && ' Everything was already imported.'}{' '}
+            {isEmpty ? `Nothing was imported: Stemma found no history in ${say.bytes(result.bytes)}.` : importedText(result)}{' '}
             {result.tips.length > 0 && (
               <button
                 type="button"
@@ -88,8 +87,8 @@ function Job({ job }: { job: ImportJob }) {
           <Skips
             title="Skipped"
             explain={
-              result.sessions === 0
-                ? 'Stemma could not read these files or lines.'
+              result.skipped.some(({ line }) => line === 0)
+                ? 'Stemma could not read these files or lines. Lines are kept with their source.'
                 : 'Stemma could not read these lines. They are kept with their source.'
             }
             skips={result.skipped}
@@ -99,6 +98,17 @@ function Job({ job }: { job: ImportJob }) {
       )}
     </article>
   );
+}
+
+function importedText({ sessions, commits, entries, requests, bytes, ms }: ImportResult): string {
+  const counts = [
+    say.plural(sessions, 'session'),
+    say.plural(commits, 'new commit'),
+    say.plural(entries, 'entry', 'entries'),
+    ...(requests === undefined ? [] : [say.plural(requests, 'model call')]),
+  ];
+  const known = sessions > 0 && commits === 0 ? ' Everything was already imported.' : '';
+  return `${counts.join(', ')} from ${say.bytes(bytes)} in ${say.duration(ms)}.${known}`;
 }
 
 /** Groups beyond this limit are counted instead of listed. The copied list is complete. */
