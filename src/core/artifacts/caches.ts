@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FileRefused, fileErrorCode, listInside, makeFolderInside, openInside, readInside, removeInside, statInside } from '../files/index.js';
+import { FileRefused, listIfExists, makeFolderInside, openInside, readInside, removeInside, statInside, unlessRefused } from '../files/index.js';
 import type { Place } from '../store/index.js';
 import { blake3Of, blake3Parts } from './hash.js';
 import { onDisk } from './io.js';
@@ -45,6 +45,7 @@ export function openCaches(objects: string, newName: () => string, place: Place,
     place.require();
     return join(makeFolderInside(root, folder), name);
   };
+  // A refusal of the file system does no harm: without the cache, reading is only slower.
   const remove = (path: string): void => void unlessRefused(() => removeInside(root, path));
   return {
     read: (hash, size) => readSound(objects, hash, size) ?? (behind === undefined ? undefined : readSound(behind, hash, size)),
@@ -105,20 +106,11 @@ export function openCaches(objects: string, newName: () => string, place: Place,
       }),
     list: () =>
       onDisk(() =>
-        entriesOf()
+        listIfExists(root, folder)
           .filter((entry) => entry.isFile() && cacheName.test(entry.name))
           .flatMap(({ name }) => factsOf(name)),
       ),
   };
-
-  function entriesOf(): ReturnType<typeof listInside> {
-    try {
-      return listInside(root, folder);
-    } catch (error) {
-      if (fileErrorCode(error) === 'ENOENT') return [];
-      throw error;
-    }
-  }
 
   function factsOf(name: string): CacheFile[] {
     const stat = statInside(root, join(folder, name));
@@ -156,14 +148,4 @@ function* gathered(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
 function writeFully(fd: number, bytes: Uint8Array): true {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
   return true;
-}
-
-/** The result of `work`; undefined if the file system refuses. Without the cache, reading is only slower. */
-function unlessRefused<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-    return undefined;
-  }
 }

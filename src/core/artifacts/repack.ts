@@ -1,10 +1,11 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { concatBytes } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
+import { progressOf, setProgress } from '../store/index.js';
 import { encodeChunks } from './chunk-list.js';
 import { proved } from './content.js';
 import { putChunks } from './join.js';
-import { type Content, chunkType, contentColumns, progressOf, type Shelf, setProgress } from './shelf.js';
+import { type Content, chunkType, contentColumns, type Shelf } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface RepackOptions {
@@ -88,6 +89,7 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
   for (const row of loose.filter(({ size }) => size > limits.wholeBytes)) after += chunk(shelf, row);
   for (const group of smallGroups(loose, limits)) after += packGroup(shelf, group);
   const last = rows.at(-1);
+  // `repack` is the last examined object, `hollow` the number of bytes taken out of rows since the last vacuum.
   if (last) setProgress(shelf, 'repack', last.no);
   setProgress(shelf, 'hollow', progressOf(shelf, 'hollow') + loose.reduce((sum, row) => sum + (row.data?.length ?? 0), 0));
   return { rows: rows.length, objects: loose.length, before, after };

@@ -69,19 +69,3 @@ export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block
 
 /** The content type of a chunk of a larger object. */
 export const chunkType = 'application/vnd.stemma.chunk';
-
-/** The progress of background work: `repack` is the last examined object, `hollow` the bytes taken out of rows since the last vacuum. */
-export type Progress = 'repack' | 'hollow';
-
-/** Reads the progress of background work; 0 at first. */
-export const progressOf = (shelf: Shelf, name: Progress): number =>
-  shelf.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', shelf.project, name)?.value ?? 0;
-
-/** Stores the progress of background work. */
-export const setProgress = (shelf: Shelf, name: Progress, value: number): void =>
-  void shelf.db.run(
-    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-    shelf.project,
-    name,
-    value,
-  );

@@ -1,7 +1,8 @@
 import { type ArtifactNo, StemmaError } from '../base/index.js';
+import { progressOf, setProgress } from '../store/index.js';
 import { read } from './content.js';
 import { restore } from './put.js';
-import { progressOf, type Shelf, setProgress } from './shelf.js';
+import type { Shelf } from './shelf.js';
 
 /** Bytes that are rewritten in one transaction, which limits how long others wait. */
 const bytesAtOnce = 32 * 1024 * 1024;

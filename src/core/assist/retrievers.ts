@@ -3,7 +3,7 @@ import type { ContextId } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
 import { chunksOfNote, type RuntimeServices, rankByWords } from '../composer/index.js';
 import type { ExperienceRecord } from '../contract/index.js';
-import { fileErrorCode, listInside, readInside } from '../files/index.js';
+import { listInside, readInside, unlessRefused } from '../files/index.js';
 import { query as search } from '../search/index.js';
 
 /** The folder with notes for agents: Markdown and text files. */
@@ -68,13 +68,4 @@ function notesOf(dir: string): { name: string; text: string }[] {
       const bytes = unlessRefused(() => readInside(dir, join(folder, name), { limit: maxNoteBytes }));
       return bytes ? [{ name, text: bytes.toString('utf8') }] : [];
     });
-}
-
-function unlessRefused<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { type CommitSeq, type ContextId, inWords, StemmaError } from '../base/index.js';
+import { progressOf, setProgress } from '../store/index.js';
 import type { Chain } from './chain.js';
 
 /** The row of the `progress` table that says up to which commit the list by principal is complete. */
@@ -48,9 +49,9 @@ const lastCommit = (chain: Chain): number => chain.db.one<{ seq: number | null }
 
 /** The last commit of the list. */
 function listed(chain: Chain): number {
-  const row = chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, progress);
+  const until = progressOf(chain, progress);
   // A value beyond the last commit is damaged: start again from the first commit.
-  return row && row.value <= lastCommit(chain) ? row.value : 0;
+  return until <= lastCommit(chain) ? until : 0;
 }
 
 function list(chain: Chain): void {
@@ -62,12 +63,7 @@ function list(chain: Chain): void {
     until,
     chain.project,
   );
-  chain.db.run(
-    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-    chain.project,
-    progress,
-    until,
-  );
+  setProgress(chain, progress, until);
 }
 
 /**

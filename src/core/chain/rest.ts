@@ -1,5 +1,6 @@
 import { type CommitSeq, StemmaError } from '../base/index.js';
 import { readerOf } from '../formats/index.js';
+import { progressOf } from '../store/index.js';
 import type { Chain } from './chain.js';
 import { commitAt } from './find.js';
 import { keepInSteps, keptResults } from './materialize.js';
@@ -19,7 +20,7 @@ const scanAfter = 64;
 const progress = 'rest';
 
 /** Whether enough commits are new to scan them for results worth caching. */
-export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - scannedUpTo(chain) >= scanAfter;
+export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - progressOf(chain, progress) >= scanAfter;
 
 /**
  * Caches walk results at intervals along long chains (C23), so that reading a later commit or a fork starts from there.
@@ -46,7 +47,7 @@ const placesToRest = (chain: Chain, limits: RestLimits): CommitSeq[] =>
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0
                 AND CAST(log2(contextTokens) AS INTEGER) > IFNULL(CAST(log2(contextTokens - tokenCount) AS INTEGER), 0)))
         ORDER BY seq`,
-      scannedUpTo(chain),
+      progressOf(chain, progress),
       chain.project,
       limits.commits,
       limits.tokens,
@@ -70,9 +71,6 @@ function* keepAt(chain: Chain, seq: CommitSeq, limits: RestLimits): Generator<un
 
 const lastCommit = (chain: Chain): number =>
   chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', chain.project)?.seq ?? 0;
-
-const scannedUpTo = (chain: Chain): number =>
-  chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, progress)?.value ?? 0;
 
 const setLooked = (chain: Chain, seq: number): void =>
   void chain.db.run(

@@ -132,6 +132,16 @@ export function listInside(root: string, folder = root): Dirent[] {
   return readdirSync(folderInside(root, folder), { withFileTypes: true });
 }
 
+/** As `listInside`; empty if the folder does not exist. */
+export function listIfExists(root: string, folder: string): Dirent[] {
+  try {
+    return listInside(root, folder);
+  } catch (error) {
+    if (fileErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 /**
  * The absolute path of a folder that is the root or a real folder below it.
  * @throws FileRefused if it or a folder above it is a link, or if it is no folder; ENOENT if it does not exist.

@@ -52,6 +52,7 @@ export { usageIn, withThoughts } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
+export { recordOfKey } from './shared/keys.js';
 export { maxWholeBytes } from './shared/lazy-records.js';
 export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLosses, unsealedLosses } from './shared/losses.js';
 export {
@@ -65,7 +66,6 @@ export {
   type OutlineEntry,
   outlined,
   outlineOfParsed,
-  recordOfKey,
 } from './shared/outline.js';
 export { patchedFiles } from './shared/patch.js';
 export { planHeading } from './shared/plan-heading.js';

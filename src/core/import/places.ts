@@ -1,7 +1,7 @@
-import { type Dirent, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { SourceAgent } from '../contract/index.js';
-import { fileErrorCode, type Located, listInside, namedFile, statLocated } from '../files/index.js';
+import { type Located, listIfExists, listInside, namedFile, statLocated } from '../files/index.js';
 import { importableFormats } from '../formats/index.js';
 
 /** An agent's own folder on this machine, in which it keeps its histories. */
@@ -132,21 +132,11 @@ export function sessionFiles(place: AgentRoot): SessionFile[] {
 }
 
 function filesIn(root: string, folder: string, depth: number): SessionFile[] {
-  return entriesIn(root, folder).flatMap((entry): SessionFile[] => {
+  return listIfExists(root, folder).flatMap((entry): SessionFile[] => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return depth > 0 ? filesIn(root, path, depth - 1) : [];
     return entry.isFile() ? fileAt({ root, path }) : [];
   });
-}
-
-/** The entries of a folder; none if the agent has not created it yet. */
-function entriesIn(root: string, folder: string): Dirent[] {
-  try {
-    return listInside(root, folder);
-  } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Whether an agent keeps its history in this one file. */

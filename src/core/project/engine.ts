@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
-import { absolutePath, fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
+import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
 import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
@@ -121,6 +121,7 @@ export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
   const open = new Map<string, Project>();
   const recentFile = join(options.dataDir, 'recent.json');
+  // A full or read-only data folder is ignored: projects in other places work without it.
   unlessRefused(() => makeFolders(options.dataDir));
   makePrivateFolder(options.dataDir);
   const trusted = openTrustedProjects(options.dataDir);
@@ -280,13 +281,4 @@ function noteRecent(file: string, project: Project, clock: Clock): void {
   const others = known.filter(({ dir }) => dir !== project.dir);
   const list = [{ dir: project.dir, name: project.name, openedAt: timestampOf(clock()) }, ...others].slice(0, recentKept);
   unlessRefused(() => replaceFile(file, `${JSON.stringify(list, null, 2)}\n`));
-}
-
-/** Ignores a full or read-only data folder: projects in other places work without it. */
-function unlessRefused(write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-  }
 }

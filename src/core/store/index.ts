@@ -7,6 +7,7 @@ export * from './database.js';
 export { databaseBytes, type Mirror, mirrorOf, withForeign } from './foreign.js';
 export { formatVersion } from './migrations/index.js';
 export type { Place } from './place.js';
+export { progressOf, setProgress } from './progress.js';
 export { canRestoreRows, type Rebuilt } from './rebuild.js';
 export { type ChangedRow, matchingRow, matchingRows } from './sums.js';
 export { verifyCopy } from './verify.js';

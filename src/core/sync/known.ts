@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/index.js';
+import { progressOf, setProgress } from '../store/index.js';
 import type { Item } from './rows.js';
 
 /** The state of the exchange with a hub: for each item the digest that both sides hold, and the last item read from the hub's list. */
@@ -16,7 +17,8 @@ export interface Known {
 }
 
 /** Opens the state of this project's exchange with a hub's project. */
-export function openKnown({ db, project }: Chain, hub: string): Known {
+export function openKnown(chain: Chain, hub: string): Known {
+  const { db, project } = chain;
   const progress = `team ${hub}`;
   const get = <T>(column: 'digest' | 'row', kind: string, key: string): T | undefined =>
     db.one<{ value: T }>(`SELECT ${column} AS value FROM teamItem WHERE project = ? AND hub = ? AND kind = ? AND key = ?`, project, hub, kind, key)
@@ -35,10 +37,8 @@ export function openKnown({ db, project }: Chain, hub: string): Known {
         row ?? null,
       );
     },
-    pulled: () => db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', project, progress)?.value ?? 0,
-    setPulled: (seq) => {
-      db.run('INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', project, progress, seq);
-    },
+    pulled: () => progressOf(chain, progress),
+    setPulled: (seq) => setProgress(chain, progress, seq),
     forget: () => {
       db.run('DELETE FROM teamItem WHERE project = ? AND hub = ?', project, hub);
       db.run('DELETE FROM progress WHERE project = ? AND name = ?', project, progress);

@@ -2,6 +2,7 @@ import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '..
 import { type Chain, type ContextRow, commitOf, lineage } from '../chain/index.js';
 import { readerOf } from '../formats/index.js';
 import { callsOfDelta } from '../requests/index.js';
+import { progressOf, setProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
 import { priceFewCalls } from './prices.js';
@@ -16,18 +17,6 @@ const versionName = 'usage version';
 const batch = { commits: 512, bytes: 8 * 1024 * 1024 };
 /** The most earlier commits that an import reads itself. More commits wait for an idle moment or the next question. */
 const fewCommits = 64;
-
-const progressOf = (chain: Chain, name: string): number =>
-  chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, name)?.value ?? 0;
-
-const setValue = (chain: Chain, name: string, value: number): void => {
-  chain.db.run(
-    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-    chain.project,
-    name,
-    value,
-  );
-};
 
 const highest = (chain: Chain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
@@ -82,8 +71,8 @@ export function backfillBatch(chain: Chain): boolean {
     if (progressOf(chain, versionName) !== readerVersion) {
       chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
       for (const table of ['usageCall', 'usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
-      setValue(chain, progressName, 0);
-      setValue(chain, versionName, readerVersion);
+      setProgress(chain, progressName, 0);
+      setProgress(chain, versionName, readerVersion);
     }
     const rows = chain.db.all<Row>(
       `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
@@ -100,7 +89,7 @@ export function backfillBatch(chain: Chain): boolean {
       chain,
       some.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
     );
-    setValue(chain, progressName, some.at(-1)?.seq ?? highest(chain));
+    setProgress(chain, progressName, some.at(-1)?.seq ?? highest(chain));
     return some.length < rows.length || rows.length === batch.commits;
   });
 }
@@ -146,7 +135,7 @@ export function openRecorder(chain: Chain): (commits: readonly CountedCommit[]) 
   return (commits) => {
     recordCalls(chain, commits);
     if (!isCurrent) return;
-    setValue(chain, versionName, readerVersion);
-    setValue(chain, progressName, highest(chain));
+    setProgress(chain, versionName, readerVersion);
+    setProgress(chain, progressName, highest(chain));
   };
 }

@@ -1,6 +1,7 @@
 import type { ModelPrice } from '@pydantic/genai-prices';
 import type { Chain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
+import { progressOf, setProgress } from '../store/index.js';
 import { sumSessions } from './facts.js';
 import { type CallRow, windowOf } from './rows.js';
 import { type ModelSettings, settingsOf, type UsageSettings } from './settings.js';
@@ -163,15 +164,6 @@ export function* priceInPieces(chain: Chain, isFew = false): Generator<void> {
   yield* priceMany(chain, settings);
 }
 
-const setProgress = (chain: Chain, name: string, value: number): void => {
-  chain.db.run(
-    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-    chain.project,
-    name,
-    value,
-  );
-};
-
 /** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
 const unpriced = (chain: Chain): PricedCall[] =>
   chain.db.all<PricedCall>(
@@ -195,7 +187,7 @@ function* priceMany(chain: Chain, settings: UsageSettings): Generator<void> {
   const { db, project } = chain;
   for (;;) {
     const more = db.transaction(() => {
-      const from = db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', project, placeName)?.value ?? 0;
+      const from = progressOf(chain, placeName);
       const calls = db.all<PricedCall>(`SELECT * FROM usageCall WHERE no >= ? AND +project = ? ORDER BY no LIMIT ${pricedAtOnce}`, from, project);
       storePrices(chain, calls, settings);
       const last = calls.at(-1);

@@ -1,13 +1,8 @@
 import type { Json, JsonObject } from '../../base/index.js';
 import type { CardContent, Kind, Role } from '../../contract/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
+import { splitKey } from '../shared/keys.js';
 import type { CardLine } from './schema.js';
-
-/** The record and the number in it that an entry's key names. */
-const splitKey = (key: string | undefined): { record: string; index: number } | undefined => {
-  const match = key === undefined ? null : /^(.+)\.(\d+)$/.exec(key);
-  return match ? { record: match[1] as string, index: Number(match[2]) } : undefined;
-};
 
 /**
  * Writes entries as cards. Entries from one card become one card again: a text and the calls after it. Keys are stored in the card's id if they fit,
@@ -18,8 +13,8 @@ export function cardsOfEntries(entries: readonly WritableEntry[], options: Write
   return groupsOf(entries).map((group) => {
     const [first] = group as [WritableEntry, ...WritableEntry[]];
     const key = splitKey(first.key);
-    const fits = key !== undefined && key.index === 0 && !used.has(key.record) && key.record.length <= 200;
-    const cardId = fits ? key.record : options.newId().replaceAll('-', '');
+    const fits = key !== undefined && key.number === 0 && !used.has(key.name) && key.name.length <= 200;
+    const cardId = fits ? key.name : options.newId().replaceAll('-', '');
     used.add(cardId);
     const keys = group.map((entry, index) => entry.key ?? `${cardId}.${index}`);
     return {
@@ -37,8 +32,8 @@ function groupsOf(entries: readonly WritableEntry[]): WritableEntry[][] {
   for (const entry of entries) {
     const group = groups.at(-1);
     const [first] = group ?? [];
-    const record = splitKey(entry.key)?.record;
-    const joins = entry.kind === 'tool_call' && first?.role === 'assistant' && record !== undefined && record === splitKey(first.key)?.record;
+    const record = splitKey(entry.key)?.name;
+    const joins = entry.kind === 'tool_call' && first?.role === 'assistant' && record !== undefined && record === splitKey(first.key)?.name;
     if (group && joins && ['text', 'thinking', 'tool_call'].includes(first?.kind ?? '')) group.push(entry);
     else groups.push([entry]);
   }
@@ -51,7 +46,7 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
   const marks: JsonObject = {
     ...(first.marks?.length ? { marks: [...first.marks] } : {}),
     // A card is a separate message unless another record says otherwise.
-    ...(first.messageId !== undefined && splitKey(first.key)?.record !== first.messageId ? { message_id: first.messageId } : {}),
+    ...(first.messageId !== undefined && splitKey(first.key)?.name !== first.messageId ? { message_id: first.messageId } : {}),
   };
   if (calls.length > 0 && (group.length > 1 || calls.length > 1 || first.kind !== 'tool_call'))
     return {

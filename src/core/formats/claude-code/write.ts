@@ -3,6 +3,7 @@ import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
 import { summariesFirst } from '../shared/kept.js';
+import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
 import { blockOfNumber } from './parse-entries.js';
 import { type Piece, scanLines } from './parse-lines.js';
@@ -11,9 +12,9 @@ import { isChained, uuidOf } from './schema.js';
 export { concatLines };
 
 /** The uuid of the record and the position of the block in it, as an entry's key names them. */
-export function splitKey(key: string): { readonly uuid: string; readonly block: number } | undefined {
-  const match = /^(.+)\.(\d+)$/.exec(key);
-  return match ? { uuid: match[1] as string, block: blockOfNumber(Number(match[2])) } : undefined;
+function blockKey(key: string | undefined): { readonly uuid: string; readonly block: number } | undefined {
+  const split = splitKey(key);
+  return split && { uuid: split.name, block: blockOfNumber(split.number) };
 }
 
 /**
@@ -42,7 +43,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
 /** An entry that becomes a block, with the parts inside of it (images in a tool's result). */
 interface WrittenBlock {
   readonly entry: WritableEntry;
-  readonly key: ReturnType<typeof splitKey>;
+  readonly key: ReturnType<typeof blockKey>;
   readonly parts: WritableEntry[];
 }
 
@@ -53,7 +54,7 @@ function blocksOf(entries: readonly WritableEntry[]): readonly WrittenBlock[] {
     const isPart =
       entry.role === 'tool' && entry.kind !== 'tool_result' && owner?.entry.kind === 'tool_result' && owner.entry.toolCallId === entry.toolCallId;
     if (isPart) owner.parts.push(entry);
-    else blocks.push({ entry, key: entry.key === undefined ? undefined : splitKey(entry.key), parts: [] });
+    else blocks.push({ entry, key: blockKey(entry.key), parts: [] });
   }
   return blocks;
 }
@@ -119,7 +120,7 @@ function attachmentOf(group: readonly WrittenBlock[]): object {
   return {
     // The agent renders a reminder of tasks only if it has a list, which may be empty.
     attachment: { type, ...(type === 'task_reminder' ? { content: [], itemCount: 0 } : {}) },
-    rendered: inPlace(group, ({ entry: { text = '' } }) => ({ content: text }), { content: '' }),
+    rendered: inPlace(group, positionOf, ({ entry: { text = '' } }) => ({ content: text }), { content: '' }),
     renderedRole: entry.role === 'system' ? 'system' : 'user',
   };
 }
@@ -132,7 +133,7 @@ function answerOf(group: readonly WrittenBlock[], uuid: string, options: WriteOp
     type: 'message',
     role: 'assistant',
     model: failed ? '<synthetic>' : (entry.author ?? options.model ?? '<synthetic>'),
-    content: inPlace(group, ({ entry: one }) => answerBlock(one), noText),
+    content: inPlace(group, positionOf, ({ entry: one }) => answerBlock(one), noText),
     stop_reason: group.some(({ entry: { kind } }) => kind === 'tool_call') ? 'tool_use' : 'end_turn',
     stop_sequence: null,
     usage: { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
@@ -143,7 +144,7 @@ function answerOf(group: readonly WrittenBlock[], uuid: string, options: WriteOp
 function turnOf(group: readonly WrittenBlock[]): object {
   const { entry, key } = group[0] as WrittenBlock;
   const isPlain = group.length === 1 && (key?.block ?? 0) === 0 && (entry.kind === 'text' || entry.kind === 'summary');
-  const content = isPlain ? (entry.text ?? '') : inPlace(group, turnBlock, noText);
+  const content = isPlain ? (entry.text ?? '') : inPlace(group, positionOf, turnBlock, noText);
   const results = group.filter((one) => one.entry.kind === 'tool_result');
   return {
     message: { role: 'user', content },
@@ -155,15 +156,7 @@ function turnOf(group: readonly WrittenBlock[]): object {
 
 /** An empty text replaces a removed block, so that the other blocks keep their keys. The agent neither sends nor shows it. */
 const noText = { type: 'text', text: '' };
-function inPlace<T>(group: readonly WrittenBlock[], write: (block: WrittenBlock) => T, gap: T): T[] {
-  const list: T[] = [];
-  for (const block of group) {
-    for (let place = list.length; place < Math.min(block.key?.block ?? 0, maxGaps); place++) list.push(gap);
-    list.push(write(block));
-  }
-  return list;
-}
-const maxGaps = 1_000;
+const positionOf = ({ key }: WrittenBlock): number => key?.block ?? 0;
 
 function answerBlock(entry: WritableEntry): object {
   switch (entry.kind) {
@@ -219,7 +212,7 @@ function otherBlock(entry: WritableEntry): object {
  * bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
-  const key = splitKey(lastKept);
+  const key = blockKey(lastKept);
   const { pieces } = scanLines(delta);
   const found =
     key && pieces.find(({ record, sort }) => sort === 'record' && record !== undefined && isChained(record) && uuidOf(record) === key.uuid);

@@ -2,16 +2,11 @@ import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '.
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
 import { isKept } from '../shared/kept.js';
+import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
 import { entriesOf, placedLines } from './parse.js';
 import { sentItem } from './parse-sent.js';
 import { lineOf, scanLines } from './schema.js';
-
-/** The item and the position of the part in it, as an entry's key names them. */
-const splitKey = (key: string | undefined): { readonly name: string; readonly part: number } | undefined => {
-  const match = /^(.+)\.(\d{1,9})$/.exec(key ?? '');
-  return match ? { name: match[1] as string, part: Number(match[2]) } : undefined;
-};
 
 /**
  * Writes a delta of rollout lines with the entries. Entries of one item, by key, stay together and keep their keys. A summary and the messages that
@@ -85,7 +80,7 @@ function isSameItem({ name, entries }: Item, next: WritableEntry): boolean {
     return next.role === 'tool' && next.kind !== 'tool_result' && (next.toolCallId === undefined || next.toolCallId === first.toolCallId);
   if (!isMessagePart(first) || !isMessagePart(next) || next.role !== first.role || first.kind === 'summary' || next.kind === 'summary') return false;
   const [before, after] = [splitKey(entries.at(-1)?.key), splitKey(next.key)];
-  return after !== undefined && before !== undefined && name === after.name && before.name === name && after.part > before.part;
+  return after !== undefined && before !== undefined && name === after.name && before.name === name && after.number > before.number;
 }
 
 const isMessagePart = ({ role, kind, toolName }: WritableEntry): boolean =>
@@ -182,16 +177,12 @@ const base64Of = ({ media }: WritableEntry): string =>
 function messageItem(group: readonly WritableEntry[], id: string): object {
   const entry = group[0] as WritableEntry;
   const role = entry.role === 'system' ? 'developer' : entry.role === 'assistant' ? 'assistant' : 'user';
-  const content: object[] = [];
-  for (const part of group) {
-    // An empty text replaces a removed part, so that the other parts keep their keys.
-    for (let place = content.length; place < Math.min(splitKey(part.key)?.part ?? 0, maxGaps); place++) content.push(textPart(role, ''));
-    content.push(part.kind === 'text' || part.kind === 'summary' ? textPart(role, part.text ?? '') : mediaPart(part, role));
-  }
+  const write = (part: WritableEntry): object =>
+    part.kind === 'text' || part.kind === 'summary' ? textPart(role, part.text ?? '') : mediaPart(part, role);
+  const content = inPlace(group, ({ key }) => splitKey(key)?.number ?? 0, write, textPart(role, ''));
   const own = entry.role === 'user' && entry.marks?.includes('meta') ? { content_item_kinds: content.map(() => 'stemma.injected') } : undefined;
   return { type: 'message', id, role, content, ...(own && { internal_chat_message_metadata_passthrough: own }) };
 }
-const maxGaps = 1_000;
 
 const textPart = (role: string, text: string): object => ({ type: role === 'assistant' ? 'output_text' : 'input_text', text });
 
@@ -240,8 +231,8 @@ function shorten(record: JsonObject, key: ReturnType<typeof splitKey>, kept: num
   const item = payload ?? record;
   if (Array.isArray(item.replacement_history)) return put({ ...item, replacement_history: historyUpTo(item.replacement_history, kept) });
   if (key === undefined) return undefined;
-  if (item.type === 'message' && Array.isArray(item.content)) return put({ ...item, content: item.content.slice(0, key.part + 1) });
-  return Array.isArray(item.output) ? put({ ...item, output: item.output.slice(0, Math.max(1, key.part)) }) : undefined;
+  if (item.type === 'message' && Array.isArray(item.content)) return put({ ...item, content: item.content.slice(0, key.number + 1) });
+  return Array.isArray(item.output) ? put({ ...item, output: item.output.slice(0, Math.max(1, key.number)) }) : undefined;
 }
 
 /** The first items of a compaction's history that hold this many entries. */

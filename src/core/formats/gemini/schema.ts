@@ -108,9 +108,3 @@ export function folderIn(record: JsonObject): string | undefined {
 /** The name that the session was given. */
 export const titleIn = (record: JsonObject): string | undefined =>
   isMessage(record) ? undefined : clip(stringAt(record.$set, 'summary') ?? stringAt(record, 'summary') ?? '');
-
-/** The record and the position in it that an entry's key names. */
-export const splitKey = (key: string | undefined): { readonly name: string; readonly number: number } | undefined => {
-  const match = /^(.+)\.(\d{1,9})$/.exec(key ?? '');
-  return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
-};

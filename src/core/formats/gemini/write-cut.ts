@@ -1,8 +1,9 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import { concatLines, type Piece } from '../shared/jsonl.js';
+import { splitKey } from '../shared/keys.js';
 import { messagesOf, parse, thoughtsOf } from './parse.js';
 import { scanValues } from './parse-values.js';
-import { callsOf, historyIn, idOf, isMessage, isThought, nameOf, partsOf, responsesIn, resultOf, splitKey } from './schema.js';
+import { callsOf, historyIn, idOf, isMessage, isThought, nameOf, partsOf, responsesIn, resultOf } from './schema.js';
 
 /**
  * The delta up to and including the entry. A message or history with more entries is written again with the kept part; all other bytes stay

@@ -1,7 +1,8 @@
 import { bytesOf, isObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { summariesFirst } from '../shared/kept.js';
-import { asSummary, splitKey } from './schema.js';
+import { inPlace, splitKey } from '../shared/keys.js';
+import { asSummary } from './schema.js';
 
 type Sort = 'answer' | 'result' | 'prompt' | 'summary' | 'note';
 interface Group {
@@ -88,7 +89,7 @@ function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
     case 'note':
       return { ...envelope, type: entry.toolName, content: entry.text ?? '' };
     case 'prompt':
-      return { ...envelope, type: 'user', content: inPlace(group, partOf) };
+      return { ...envelope, type: 'user', content: listed(group) };
     case 'result':
       return { ...envelope, type: 'user', content: group.entries.map((one) => resultPart(one, tools.calls)) };
   }
@@ -96,17 +97,13 @@ function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
 
 /** An empty text replaces a removed part, so that the other parts keep their keys. */
 const gap = { text: '' };
-const maxGaps = 1_000;
 
-function inPlace({ name, entries }: Group, write: (entry: WritableEntry) => object): object[] {
-  const parts: object[] = [];
-  for (const entry of entries) {
-    const key = splitKey(entry.key);
-    const place = key !== undefined && key.name === name ? Math.min(key.number, maxGaps) : 0;
-    while (parts.length < place) parts.push(gap);
-    parts.push(write(entry));
-  }
-  return parts;
+function listed({ name, entries }: Group): object[] {
+  const positionOf = ({ key }: WritableEntry): number => {
+    const own = splitKey(key);
+    return own?.name === name ? (own?.number ?? 0) : 0;
+  };
+  return inPlace(entries, positionOf, partOf, gap);
 }
 
 /**
@@ -114,11 +111,11 @@ function inPlace({ name, entries }: Group, write: (entry: WritableEntry) => obje
  * others) becomes one list, as the agent writes it in histories.
  */
 function answerOf(group: Group, answers: ByCall): object {
-  const listed = inPlace(group, partOf);
+  const content = listed(group);
   const { entries } = group;
   const texts = entries.filter((entry) => rankOf(entry) === 1);
-  const isPlain = listed.length === entries.length && texts.every(({ kind }) => kind === 'text') && texts.length < 2 && !entries.some(signatureOf);
-  if (!isPlain) return { content: listed };
+  const isPlain = content.length === entries.length && texts.every(({ kind }) => kind === 'text') && texts.length < 2 && !entries.some(signatureOf);
+  if (!isPlain) return { content };
   const thoughts = entries.filter(({ kind }) => kind === 'thinking').map(thoughtOf);
   const calls = entries.filter(({ kind }) => kind === 'tool_call').map((call) => callRecord(call, answers.get(call.toolCallId ?? '')));
   return { content: texts.map(partOf), ...(thoughts.length > 0 && { thoughts }), ...(calls.length > 0 && { toolCalls: calls }) };

@@ -1,9 +1,9 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
+import { type Draft, unsent } from '../shared/drafts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
 import { hasResult, instantOf, isSummary, type MessageLine, partsOf, resultName, roleOf, timeOf, typeOf } from './schema.js';
 
-type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
 /** The end of an entry's key, after the name of the message. */
 type Named = readonly [suffix: string, draft: Draft];
 
@@ -41,7 +41,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
   ];
   if (!isUnsent(line)) return all;
   const fault: Draft = { role: 'assistant', kind: 'text', text: faultOf(line), tokens: 0, isError: true, marks: ['hidden', 'api-error'], ...author };
-  return [...all.map(([suffix, draft]): Named => [suffix, hidden(draft, 'failed')]), [`.${parts.length}`, fault]];
+  return [...all.map(([suffix, draft]): Named => [suffix, unsent(draft, 'failed')]), [`.${parts.length}`, fault]];
 }
 
 /** Whether the answer is not sent again. Failed answers are not sent again, unless they were interrupted after some text. */
@@ -53,8 +53,6 @@ function isUnsent({ info, parts }: MessageLine): boolean {
 
 const faultOf = ({ info }: MessageLine): string =>
   (isObject(info.error) ? stringAt(info.error.data, 'message') : undefined) ?? stringAt(info.error, 'name') ?? 'the call failed';
-
-const hidden = (draft: Draft, why: string): Draft => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
 
 /** A part that is only for the agent. */
 const note = (type: string, part: JsonObject): Draft => ({
@@ -84,7 +82,7 @@ function saidBy(part: JsonObject): Draft {
         tokens: countTokens(text),
         ...(part.synthetic === true ? { marks: ['meta', 'synthetic'] } : {}),
       };
-      return part.ignored === true ? hidden(draft, 'ignored') : draft;
+      return part.ignored === true ? unsent(draft, 'ignored') : draft;
     }
     case 'file': {
       const mime = stringAt(part, 'mime') ?? '';

@@ -1,13 +1,9 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
+import { splitKey } from '../shared/keys.js';
 import { boxed } from './parse.js';
 import { hasResult, isMessage, type MessageLine, nameOf, partsOf, resultOf, scanLines, typeOf, unknownModel } from './schema.js';
-
-function splitKey(key: string): { readonly name: string; readonly number: number } | undefined {
-  const match = /^(.+)\.(\d+)$/.exec(key);
-  return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
-}
 
 type Sort = 'user' | 'answer' | 'summary';
 interface Group {
@@ -37,7 +33,7 @@ function groupsOf(entries: readonly WritableEntry[]): Group[] {
   const groups: Group[] = [];
   const calls = new Map<string, Group>();
   for (const entry of entries) {
-    const key = entry.key === undefined ? undefined : splitKey(entry.key);
+    const key = splitKey(entry.key);
     const block = { entry, number: key?.number ?? 0 };
     const id = entry.toolCallId ?? '';
     const home = entry.role === 'tool' ? calls.get(id) : undefined;

@@ -1,6 +1,6 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { usageIn, withUsage } from '../shared/drafts.js';
+import { unsent, usageIn, withUsage } from '../shared/drafts.js';
 import { timeOf } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
@@ -35,8 +35,6 @@ function make({ name, at, raw }: Common, number: number, draft: Draft): ParsedEn
   if (at !== undefined) entry.at = at;
   return entry;
 }
-
-const unsent = (draft: Draft, why: string): Draft => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
 
 type Numbered = readonly [number: number, draft: Draft];
 

@@ -1,15 +1,10 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject, timestampOf } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
+import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
 import { bytesIn, idIn, idOf, isChained, messageOf, nameOf, scanLines } from './schema.js';
 import { systemText, unframed } from './schema-texts.js';
-
-/** The record and the position in it that an entry's key names. */
-function splitKey(key: string): { readonly name: string; readonly block: number } | undefined {
-  const match = /^(.+)\.(\d+)$/.exec(key);
-  return match ? { name: match[1] as string, block: Number(match[2]) } : undefined;
-}
 
 interface Block {
   readonly entry: WritableEntry;
@@ -50,8 +45,8 @@ const latestTime = 8.64e15;
 function groupsOf(entries: readonly WritableEntry[]): Block[][] {
   const groups: Block[][] = [];
   for (const entry of entries) {
-    const key = entry.key === undefined ? undefined : splitKey(entry.key);
-    const block: Block = { entry, name: key?.name, number: key?.block ?? 0 };
+    const key = splitKey(entry.key);
+    const block: Block = { entry, name: key?.name, number: key?.number ?? 0 };
     const group = groups.at(-1);
     if (group && belongs(group, block)) group.push(block);
     else groups.push([block]);
@@ -136,18 +131,16 @@ const isShellLine = (entry: WritableEntry): boolean =>
 
 /** An empty text replaces a removed block, so that the other blocks keep their keys. pi does not send it. */
 const gap = { type: 'text', text: '' };
-const maxGaps = 1_000;
 
-function inPlace(group: readonly Block[], write: (entry: WritableEntry) => object): object[] {
-  const list: object[] = [];
-  for (const { entry, number, name } of group) {
-    for (let place = list.length; name !== undefined && place < Math.min(number, maxGaps); place++) list.push(gap);
-    list.push(write(entry));
-  }
-  return list;
-}
+const written = (group: readonly Block[], write: (entry: WritableEntry) => object): object[] =>
+  inPlace(
+    group,
+    ({ name, number }) => (name === undefined ? 0 : number),
+    ({ entry }) => write(entry),
+    gap,
+  );
 
-const blocksOf = (group: readonly Block[]): object[] => inPlace(group, contentBlock);
+const blocksOf = (group: readonly Block[]): object[] => written(group, contentBlock);
 
 function contentBlock(entry: WritableEntry): object {
   if (!entry.media) return entry.kind === 'event' && isObject(entry.result) ? entry.result : { type: 'text', text: entry.text ?? '' };
@@ -177,7 +170,7 @@ function answerMessage(group: readonly Block[], options: WriteOptions): object {
   const hasCalls = group.some(({ entry: one }) => one.kind === 'tool_call');
   return {
     role: 'assistant',
-    content: inPlace(
+    content: written(
       group.filter((block) => block !== fault),
       answerBlock,
     ),
@@ -245,8 +238,8 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
 }
 
 /** A record with its first blocks only. A record without an id is named by its bytes, which change here, so the name becomes its id. */
-function shorten(record: JsonObject, { name, block }: NonNullable<ReturnType<typeof splitKey>>): JsonObject | undefined {
+function shorten(record: JsonObject, { name, number }: NonNullable<ReturnType<typeof splitKey>>): JsonObject | undefined {
   const { content, role } = messageOf(record);
-  if (!Array.isArray(content) || block >= content.length - 1 || (role !== 'user' && role !== 'assistant')) return undefined;
-  return { ...record, id: idOf(record) ?? name, message: { ...messageOf(record), content: content.slice(0, block + 1) } };
+  if (!Array.isArray(content) || number >= content.length - 1 || (role !== 'user' && role !== 'assistant')) return undefined;
+  return { ...record, id: idOf(record) ?? name, message: { ...messageOf(record), content: content.slice(0, number + 1) } };
 }

@@ -1,8 +1,10 @@
 // The outline of a delta: its entries without their content, enough for counts, bars and navigation.
+
 import type { EntryKey } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
 import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
 import type { CallCount, CallPart } from './calls.js';
+import { recordOfKey } from './keys.js';
 
 /** One entry without its content. */
 export interface OutlineEntry {
@@ -108,9 +110,6 @@ interface Counted {
   readonly tokens: number;
   readonly isError?: boolean;
 }
-
-/** The record of an entry: its key without the number. */
-export const recordOfKey = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 
 /** The counts of an outline. */
 export const countsOf = (outline: Pick<Outline, 'entries'>): Counts => {

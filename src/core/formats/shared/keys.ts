@@ -1,0 +1,28 @@
+import type { EntryKey } from '../../base/index.js';
+
+/** The record of an entry: its key without the number. */
+export const recordOfKey = (key: EntryKey): string => key.replace(/\.\d+$/, '');
+
+/** The name of the record and the number of the entry in it, as an entry's key holds them. Undefined for any other key. */
+export function splitKey(key: string | undefined): { readonly name: string; readonly number: number } | undefined {
+  const match = /^(.+)\.(\d+)$/.exec(key ?? '');
+  return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
+}
+
+/** At most this many gaps are written before an entry. */
+const maxGaps = 1_000;
+
+/** Writes the parts of a record at the positions of their keys. A gap takes the place of a removed part, so that the other parts keep their keys. */
+export function inPlace<Part, Written>(
+  parts: readonly Part[],
+  positionOf: (part: Part) => number,
+  write: (part: Part) => Written,
+  gap: Written,
+): Written[] {
+  const list: Written[] = [];
+  for (const part of parts) {
+    for (let place = list.length; place < Math.min(positionOf(part), maxGaps); place++) list.push(gap);
+    list.push(write(part));
+  }
+  return list;
+}
