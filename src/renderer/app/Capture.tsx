@@ -30,7 +30,7 @@ export function CaptureControl() {
       open={open}
       onOpenChange={setOpen}
       button={
-        <button type="button" className="capture-button" aria-label={`Live capture: ${state}`} title="Record agents while they work">
+        <button type="button" className="capture-button row muted" aria-label={`Live capture: ${state}`} title="Record agents while they work">
           {troubled ? (
             <TriangleAlert size={16} className="capture-troubled" aria-hidden />
           ) : (
@@ -62,7 +62,7 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
   };
   return (
     <>
-      <header>
+      <header className="row">
         <h2 className="grow">{watching ? 'Live capture is on' : 'Live capture is off'}</h2>
         <Button small {...(watching ? {} : { look: 'primary' as const })} disabled={busy} onClick={change}>
           {watching ? 'Stop' : 'Start'}
@@ -107,7 +107,7 @@ function Places({ places }: Pick<CaptureStatus, 'places'>) {
   return (
     <ul className="capture-places" aria-label="Recorded folders">
       {places.filter(isHere).map((place) => (
-        <li key={place.path}>
+        <li key={place.path} className="row baseline small">
           <span className="ellipsis mono grow" title={place.path}>
             {place.path}
           </span>
@@ -117,7 +117,7 @@ function Places({ places }: Pick<CaptureStatus, 'places'>) {
           </span>
         </li>
       ))}
-      {later.length > 0 && <li className="muted">Recorded as soon as they are installed: {later.join(', ')}</li>}
+      {later.length > 0 && <li className="row baseline small muted">Recorded as soon as they are installed: {later.join(', ')}</li>}
     </ul>
   );
 }
@@ -134,7 +134,7 @@ function Sessions({ files, since, onShow }: SessionsProps) {
       <ul className="capture-files">
         {files.slice(0, filesShown).map((file) => (
           <li key={file.path}>
-            <button type="button" className="capture-file" disabled={!file.tip} title={file.path} onClick={() => onShow(file.tip)}>
+            <button type="button" className="capture-file row baseline small" disabled={!file.tip} title={file.path} onClick={() => onShow(file.tip)}>
               <span className="ellipsis grow">{file.cwd ?? file.path}</span>
               <span className="muted">{wordsOf(file)}</span>
             </button>

@@ -9,7 +9,7 @@ export function Crumbs() {
   const crumbs = useCrumbs();
   useTitle(crumbs.map(({ name }) => name));
   return (
-    <ol className="crumbs" aria-label="You are here">
+    <ol className="crumbs grow" aria-label="You are here">
       {crumbs.map((crumb, n) => (
         <li key={crumb.kind}>
           <CrumbLink crumb={crumb} isLast={n === crumbs.length - 1} />

@@ -9,8 +9,8 @@ export function PageBar() {
   if (isPage(route.view)) {
     const back = backFrom(route);
     return (
-      <div className="page-bar">
-        <button type="button" className="button plain page-back" onClick={() => go({ view: back.id })}>
+      <div className="page-bar row">
+        <button type="button" className="button plain muted" onClick={() => go({ view: back.id })}>
           <ChevronLeft size={14} aria-hidden />
           Back to {back.title}
         </button>
@@ -21,7 +21,7 @@ export function PageBar() {
   const siblings = viewsIn(view.place);
   if (siblings.length < 2) return null;
   return (
-    <nav className="page-bar" aria-label="Pages">
+    <nav className="page-bar row" aria-label="Pages">
       {siblings.map(({ id, title, keys }) => (
         <a
           key={id}

@@ -13,7 +13,7 @@ export function Rail() {
   const project = useProject(({ state }) => state);
   const foot = places.filter(({ id }) => id === 'settings');
   return (
-    <nav className="rail" aria-label="Places">
+    <nav className="rail stack shrinks" aria-label="Places">
       <ProjectMenu project={project} />
       {places
         .filter((place) => !foot.includes(place))
@@ -39,7 +39,7 @@ function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place
     <>
       {begins && <hr />}
       <a
-        className="place"
+        className="place row muted"
         href={addressOf({ view })}
         title={digit ? `${title} (${digit})` : title}
         aria-current={placeOf(route) === id ? 'page' : undefined}
@@ -89,11 +89,11 @@ function ProjectMenu({ project }: { project: ProjectState }) {
       label="Projects"
       align="start"
       button={
-        <button type="button" className="brand" title={project.phase === 'none' ? 'Projects' : project.dir}>
+        <button type="button" className="brand row" title={project.phase === 'none' ? 'Projects' : project.dir}>
           <Mark />
           <b>Stemma</b>
           <span className="unseen">Project:</span>
-          <span className="ellipsis brand-project">{name}</span>
+          <span className="ellipsis brand-project muted small">{name}</span>
           <ChevronDown size={12} aria-hidden />
         </button>
       }

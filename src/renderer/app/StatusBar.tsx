@@ -15,7 +15,7 @@ export function StatusBar() {
   const problems = jobs.reduce((sum, job) => sum + (job.state === 'failed' ? 1 : 0) + (job.result?.skipped.length ?? 0), 0);
   const info = project.phase === 'open' ? project.info : undefined;
   return (
-    <footer className="status-bar">
+    <footer className="status-bar row muted">
       {info && (
         <>
           <span>{say.plural(info.counts.commits, 'commit')}</span>
@@ -48,7 +48,7 @@ export function StatusBar() {
         </button>
       )}
       {info && <TeamNews dir={info.dir} />}
-      <span className="status-engine" title={connection.phase === 'lost' ? connection.reason : undefined}>
+      <span className="inline-row" title={connection.phase === 'lost' ? connection.reason : undefined}>
         {connection.phase === 'open' ? <Circle size={8} fill="var(--good)" stroke="none" aria-hidden /> : <Unplug size={12} aria-hidden />}
         {connection.phase === 'open' ? 'Engine ready' : connection.phase === 'lost' ? 'Engine lost' : 'Connecting'}
       </span>

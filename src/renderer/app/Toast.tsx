@@ -7,7 +7,7 @@ export function Toast() {
   const { notice, noticeAct } = useUi();
   if (!notice || !noticeAct) return null;
   return (
-    <div className="toast" role="status">
+    <div className="toast row" role="status">
       <span className="grow">{notice}</span>
       <Button
         small

@@ -9,11 +9,11 @@ export function TopBar() {
   const { canBack, canForward } = useNavigation();
   const inspector = useInspector();
   return (
-    <header className="top-bar">
+    <header className="top-bar row">
       <IconButton icon={ArrowLeft} label="Back" keys="Alt ←" disabled={!canBack} onClick={() => history.back()} />
       <IconButton icon={ArrowRight} label="Forward" keys="Alt →" disabled={!canForward} onClick={() => history.forward()} />
       <Crumbs />
-      <button type="button" className="search-box" onClick={() => show({ kind: 'palette' })} title="Search or jump to (Ctrl K)">
+      <button type="button" className="search-box row" onClick={() => show({ kind: 'palette' })} title="Search or jump to (Ctrl K)">
         <Search size={14} aria-hidden />
         <span className="grow ellipsis">Search or jump to</span>
         <kbd>Ctrl K</kbd>

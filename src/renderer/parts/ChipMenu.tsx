@@ -28,9 +28,9 @@ export function ChipMenu<T extends string | number>({ label, all, options, chose
     else onChange(single ? [value] : [...chosen, value]);
   };
   return (
-    <span className={`chip${chosen.length > 0 ? ' chosen' : ''} ${className}`}>
+    <span className={`muted small chip${chosen.length > 0 ? ' chosen' : ''} ${className}`}>
       <Menu.Root>
-        <Menu.Trigger className="chip-open" disabled={options.length === 0 && chosen.length === 0}>
+        <Menu.Trigger className="chip-open inline-row" disabled={options.length === 0 && chosen.length === 0}>
           {label} <b className="ellipsis">{shown}</b>
           {chosen.length === 0 && <ChevronDown size={12} aria-hidden />}
         </Menu.Trigger>
@@ -40,14 +40,14 @@ export function ChipMenu<T extends string | number>({ label, all, options, chose
               {options.map(({ value, name, count }) => (
                 <Menu.CheckboxItem
                   key={value}
-                  className="menu-item"
+                  className="menu-item row"
                   checked={chosen.includes(value)}
                   onCheckedChange={() => toggle(value)}
                   closeOnClick={single}
                 >
                   <Check size={14} aria-hidden className={chosen.includes(value) ? undefined : 'unchecked'} />
                   <span className="ellipsis">{name}</span>
-                  {count !== undefined && <span className="menu-count">{count}</span>}
+                  {count !== undefined && <span className="menu-count muted small">{count}</span>}
                 </Menu.CheckboxItem>
               ))}
             </Menu.Popup>

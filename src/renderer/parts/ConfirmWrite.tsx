@@ -16,7 +16,7 @@ export function ConfirmWrite() {
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className="sheet-scrim over-sheet" forceRender />
         <AlertDialog.Popup className="sheet dialog confirm-write">
-          <div className="sheet-head">
+          <div className="sheet-head row">
             <AlertDialog.Title>Write this file?</AlertDialog.Title>
           </div>
           <div className="sheet-body">
@@ -26,7 +26,7 @@ export function ConfirmWrite() {
               without asking, until Stemma stops. Existing files are never overwritten.
             </AlertDialog.Description>
           </div>
-          <div className="sheet-foot">
+          <div className="sheet-foot row wrap">
             <Button onClick={() => answer(false)}>Cancel</Button>
             <Button look="primary" icon={FileOutput} onClick={() => answer(true)}>
               Allow and write

@@ -24,7 +24,7 @@ export function CutText({ text, length, lines, whole, children }: CutTextProps) 
         {children}
       </Fold>
       {isCut && whole && (
-        <button type="button" className="fold" onClick={() => void whole().then(setLoaded).catch(notifyProblem)}>
+        <button type="button" className="fold inline-row muted small" onClick={() => void whole().then(setLoaded).catch(notifyProblem)}>
           Load all {exact(length)} characters
         </button>
       )}

@@ -4,7 +4,7 @@ import { Button } from './buttons';
 
 /** A notice that the stored record of a commit is damaged, and what a person can do about it. */
 export const Damaged = () => (
-  <section className="notice-line damaged" aria-label="Damaged commit">
+  <section className="notice-line damaged wrap" aria-label="Damaged commit">
     <TriangleAlert size={14} aria-hidden />
     <span className="grow">
       The record of this commit is damaged, so its summary and tags are not shown. Its content is verified when it is read. A repair restores the

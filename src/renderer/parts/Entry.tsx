@@ -28,7 +28,7 @@ function Head({
 }) {
   const Glyph = error ? CircleAlert : (kindIcons[entry.kind] ?? familyIcons[familyOf(entry)]);
   return (
-    <header className="entry-head">
+    <header className="entry-head row small">
       <Glyph size={13} aria-hidden />
       <span className="entry-name">{name}</span>
       {lead && <span className="entry-lead mono ellipsis">{lead}</span>}
@@ -187,7 +187,7 @@ function Thinking({ entry }: { entry: Entry }) {
   }
   return (
     <>
-      <button type="button" className="thinking-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" className="thinking-toggle row muted" aria-expanded={open} onClick={() => setOpen(!open)}>
         <ChevronRight size={13} aria-hidden className={open ? 'turned' : undefined} />
         {open ? 'Hide' : <span className="ellipsis">{firstLine(entry.text)}</span>}
       </button>
@@ -213,7 +213,7 @@ function Output({ entry }: { entry: Entry }) {
         )}
       </Fold>
       {set !== undefined && (
-        <button type="button" className="fold" aria-pressed={asSent} onClick={() => setAsSent(!asSent)}>
+        <button type="button" className="fold inline-row muted small" aria-pressed={asSent} onClick={() => setAsSent(!asSent)}>
           {asSent ? 'Format JSON' : 'Show as sent'}
         </button>
       )}

@@ -49,7 +49,7 @@ export function Fold({ text, lines, children }: { text: string; lines?: number; 
   return (
     <>
       {children(open ? text : folded.shown)}
-      <button type="button" className="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" className="fold inline-row muted small" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? <ChevronUp size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
         {open ? 'Show less' : `${plural(folded.hiddenLines, 'more line')} · ${bytes(folded.size)} in all`}
       </button>

@@ -19,8 +19,8 @@ export function FieldView({ field, value, problem, onChange }: FieldProps) {
   const described = { 'aria-describedby': notes, 'aria-invalid': problem !== undefined || undefined, 'aria-required': field.required };
   if (field.kind === 'check')
     return (
-      <div className="form-field">
-        <label className="form-check">
+      <div className="form-field stack">
+        <label className="form-check row gap-6">
           <input type="checkbox" checked={value === true} {...described} onChange={(event) => onChange(event.target.checked)} />
           {field.label}
         </label>
@@ -29,7 +29,7 @@ export function FieldView({ field, value, problem, onChange }: FieldProps) {
     );
   if (field.kind === 'picks')
     return (
-      <fieldset className="form-field form-picks">
+      <fieldset className="form-field stack form-picks">
         <legend>{field.label}</legend>
         <Picks
           label={field.label}
@@ -42,7 +42,7 @@ export function FieldView({ field, value, problem, onChange }: FieldProps) {
       </fieldset>
     );
   return (
-    <div className="form-field">
+    <div className="form-field stack">
       <label htmlFor={id}>
         {field.label}
         {field.required && <span className="muted"> (required)</span>}
@@ -136,7 +136,7 @@ function useOptions({ options, name }: FormField): { readonly list: readonly For
 
 function Notes({ id, hint, problem }: { id: string; hint: string | undefined; problem: string | undefined }) {
   return (
-    <div id={id} className="form-notes">
+    <div id={id} className="form-notes small">
       {problem && (
         <p className="form-problem" role="alert">
           {problem}

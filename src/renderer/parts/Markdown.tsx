@@ -23,7 +23,7 @@ const components: Components = {
   img: ({ src, alt }) => {
     const href = typeof src === 'string' ? src : '';
     return (
-      <button type="button" className="md-image" title={href} onClick={() => show({ kind: 'link', href })}>
+      <button type="button" className="md-image inline-row muted" title={href} onClick={() => show({ kind: 'link', href })}>
         <ImageIcon size={13} aria-hidden />
         Image not loaded{alt ? `: ${alt}` : ''}
       </button>

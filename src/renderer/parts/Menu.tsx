@@ -14,7 +14,7 @@ function Items({ items }: { items: readonly MenuEntry[] }): ReactNode {
     if (item === 'line') return <Menu.Separator key={n} className="menu-line" />;
     const { name, icon: Glyph, keys, disabled, act } = item;
     return (
-      <Menu.Item key={name} className="menu-item" disabled={disabled ?? false} onClick={act}>
+      <Menu.Item key={name} className="menu-item row" disabled={disabled ?? false} onClick={act}>
         {Glyph ? <Glyph size={14} aria-hidden /> : <Fragment />}
         <span className="ellipsis">{name}</span>
         {keys && <kbd>{keys}</kbd>}

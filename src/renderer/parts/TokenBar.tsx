@@ -125,7 +125,7 @@ export function TokenBar({ rows, from, to, seams, onJump, usage }: TokenBarProps
         }}
       />
       {row && (
-        <div className="token-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
+        <div className="token-tip wrap small" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
           <strong className={`kind-${familyOf(row)}`}>{kindNames[row.kind]}</strong> ≈ {exact(row.tokens)} tok · entry {(pointed?.index ?? 0) + 1} of{' '}
           {exact(rows.length)}
           {row.head && <span className="ellipsis">{row.head}</span>}
@@ -219,7 +219,7 @@ export function TokenLegend({
   const notRecorded = unrecorded ?? 0;
   const how = basis[(counted !== null && parts?.[0]?.basis) || 'estimated'];
   return (
-    <ul className="token-legend" aria-label="Tokens by kind">
+    <ul className="token-legend wrap small" aria-label="Tokens by kind">
       {notRecorded > 0 && (
         <li className="kind-none" title={`${unexplained}: ${exact(notRecorded)} tokens`}>
           <i aria-hidden />

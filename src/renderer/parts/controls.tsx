@@ -78,7 +78,7 @@ export function Sheet(props: {
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-scrim" />
         <Dialog.Popup ref={popup} className={`sheet ${kind}`} initialFocus={() => initialFocus(popup.current)}>
-          <div className="sheet-head">
+          <div className="sheet-head row">
             <Dialog.Title className="grow ellipsis">{title}</Dialog.Title>
             {aside}
             <Dialog.Close className="icon-button" aria-label="Close" title="Close (Esc)">
@@ -89,7 +89,7 @@ export function Sheet(props: {
           <div className="sheet-body" tabIndex={0}>
             {children}
           </div>
-          {footer && <div className="sheet-foot">{footer}</div>}
+          {footer && <div className="sheet-foot row wrap">{footer}</div>}
           <ConfirmWrite />
         </Dialog.Popup>
       </Dialog.Portal>

@@ -8,7 +8,7 @@ import { isAway, problemOf } from './problem';
 /** An empty state: one sentence, one action, and a faint picture of the future content. */
 export function Empty({ title, children, picture, actions }: { title: string; children?: ReactNode; picture?: ReactNode; actions?: ReactNode }) {
   return (
-    <div className="state">
+    <div className="state stack muted">
       {picture && (
         <div className="picture" aria-hidden>
           {picture}
@@ -27,7 +27,7 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
   const problem = problemOf(error);
   useRetryWhenBack(error, onRetry);
   return (
-    <div className="state" role="alert">
+    <div className="state stack muted" role="alert">
       <CircleAlert size={28} aria-hidden color="var(--danger)" />
       <h2>{what}</h2>
       <p>{problem.message}</p>
@@ -57,13 +57,13 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
 export function Loading({ what, onCancel, lines = 8 }: { what: string; onCancel?: (() => void) | undefined; lines?: number }) {
   return (
     <div role="status" aria-label={what}>
-      <div className="skeleton" aria-hidden>
+      <div className="skeleton stack" aria-hidden>
         {Array.from({ length: lines }, (_, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the bars never change
           <i key={n} style={{ width: `${[72, 48, 88, 60, 80, 36][n % 6]}%` }} />
         ))}
       </div>
-      <div className="loading-words">
+      <div className="loading-words row muted">
         <span>{what}…</span>
         {onCancel && (
           <Button small onClick={onCancel}>

@@ -72,11 +72,12 @@ function Loss({ loss, at }: { loss: UsageLoss; at: ContextId }) {
     <li>
       <button
         type="button"
+        className="selectable"
         title={missing.length > 0 ? `Not mentioned: ${missing.join(', ')}` : text}
         onClick={() => go({ view: 'context', commit: at, entry: key, stop: undefined })}
       >
         <span className="muted loss-kind">{names[kind][0]}</span>
-        <span className={`loss-text${kind === 'file' ? ' mono' : ''}`}>{text}</span>
+        <span className={`breaks grow loss-text${kind === 'file' ? ' mono' : ''}`}>{text}</span>
         {uses > 1 && <span className="muted">× {say.exact(uses)}</span>}
       </button>
       {judgment && (

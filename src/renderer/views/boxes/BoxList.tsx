@@ -72,14 +72,14 @@ function BoxLine({ row }: { row: BoxRow }) {
   const [use] = row.uses;
   return (
     <>
-      <span className="boxes-row-top">
+      <span className="boxes-row-top row">
         <span className="ellipsis grow">{row.head || <span className="muted">{row.cards === 0 ? 'Empty' : 'No content for a model'}</span>}</span>
         {row.held && <Lock size={12} aria-label="Locked by an open turn" />}
-        <time className="muted" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
+        <time className="muted small" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
           {say.when(row.updatedAt)}
         </time>
       </span>
-      <span className="boxes-row-bottom muted">
+      <span className="boxes-row-bottom row small muted">
         <span>{say.plural(row.cards, 'card')}</span>
         {use && (
           <span className="ellipsis">

@@ -26,8 +26,8 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
   return (
     <Answer query={query} what="Cannot load this box" loading="Loading the box" stillWorks="Other boxes still work." lines={12}>
       {({ box, cards, conversation }) => (
-        <article className="box-pane" aria-label="Box">
-          <header className="thing-head">
+        <article className="whole stack" aria-label="Box">
+          <header className="thing-head bar wrap">
             <h2 className="unseen">Box</h2>
             <Id id={boxId} what="box id" />
             <span className="muted">
@@ -88,13 +88,13 @@ function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof a
   return (
     <>
       {box.held && (
-        <p className="thing-note">
+        <p className="thing-note row muted small">
           <Lock size={13} aria-hidden /> An open turn reads this box. You can append cards after the turn ends.
         </p>
       )}
-      {box.replaces && <p className="thing-note">This box replaces box {link(box.replaces)}.</p>}
-      {box.replacedBy && <p className="thing-note">This box was replaced by box {link(box.replacedBy)}.</p>}
-      {omitted.length > 0 && <p className="thing-note">A model does not receive all cards: {omitted.join(', ')}.</p>}
+      {box.replaces && <p className="thing-note row muted small">This box replaces box {link(box.replaces)}.</p>}
+      {box.replacedBy && <p className="thing-note row muted small">This box was replaced by box {link(box.replacedBy)}.</p>}
+      {omitted.length > 0 && <p className="thing-note row muted small">A model does not receive all cards: {omitted.join(', ')}.</p>}
     </>
   );
 }
@@ -108,7 +108,7 @@ function Conversation({ blocks: entries }: { blocks: Parameters<typeof blocksOf>
   const items = virtual.getVirtualItems();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
-    <section ref={scroller} className="box-conversation" aria-label="Conversation" tabIndex={0}>
+    <section ref={scroller} className="overflows" aria-label="Conversation" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
@@ -159,7 +159,7 @@ function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
           <>
             {row.card ? <CardLine card={row.card} /> : <span className="muted">Card {row.cardId} is missing from this project.</span>}
             {row.reason && (
-              <span className="boxes-row-bottom muted">
+              <span className="boxes-row-bottom row small muted">
                 {reasonNames[row.reason.reason]}
                 {row.reason.reason === 'argument' && ` argument “${row.reason.argument}”`}
                 {row.reason.boxId && ` ${say.shortId(row.reason.boxId)}`}

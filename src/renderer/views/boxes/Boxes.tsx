@@ -20,9 +20,9 @@ export function BoxesView({ project }: { project: string }) {
   const shownBox = box ?? (card || shown === 'cards' ? undefined : first);
   if (counts && counts.cards === 0 && counts.boxes === 0) return <NothingYet />;
   return (
-    <section className="boxes" aria-label="Boxes">
-      <div className="boxes-side">
-        <div className="boxes-tools">
+    <section className="boxes whole" aria-label="Boxes">
+      <div className="boxes-side stack">
+        <div className="boxes-tools row wrap">
           <Switch
             label="List"
             value={shown}
@@ -37,7 +37,7 @@ export function BoxesView({ project }: { project: string }) {
         </div>
         {shown === 'boxes' ? <BoxList project={project} chosen={shownBox} onFirst={setFirst} /> : <CardList project={project} />}
       </div>
-      <div className="boxes-thing">
+      <div className="shrinks">
         {card ? (
           <CardPane key={`${project} ${card}`} project={project} cardId={card} />
         ) : shownBox ? (

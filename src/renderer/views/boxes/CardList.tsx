@@ -122,16 +122,16 @@ export function CardLine({ card }: { card: Card }) {
   const state = stateOf(card);
   return (
     <span className={`card-line kind-${familyOfCard(card)}`} data-fate={state}>
-      <span className="boxes-row-top">
+      <span className="boxes-row-top row">
         <span className="card-type">{card.type}</span>
         {state && <span className="badge">{state}</span>}
         {card.repairedAt && <span className="badge warn">repaired</span>}
         <span className="grow" />
-        <time className="muted" dateTime={card.createdAt} title={say.instant(card.createdAt)}>
+        <time className="muted small" dateTime={card.createdAt} title={say.instant(card.createdAt)}>
           {say.when(card.createdAt)}
         </time>
       </span>
-      <span className="boxes-row-bottom">
+      <span className="boxes-row-bottom row small">
         <span className="ellipsis">{say.firstLine(textOfContent(card.content), 200) || <span className="muted">No text</span>}</span>
       </span>
     </span>

@@ -27,9 +27,9 @@ export function CardPane({ project, cardId }: { project: string; cardId: string 
 
 function CardPage({ card, history, boxes }: { card: Card; history: readonly CardVersion[]; boxes: readonly string[] }) {
   return (
-    <article className={`card-pane kind-${familyOfCard(card)}`} aria-label="Card">
+    <article className={`whole stack kind-${familyOfCard(card)}`} aria-label="Card">
       <CardHead card={card} />
-      <div className="card-body">
+      <div className="card-body overflows stack">
         <section aria-label="Content" className="card-said">
           {card.content.kind === 'text' ? (
             <Fold text={card.content.text}>{(shown) => <Markdown text={shown} />}</Fold>
@@ -63,7 +63,7 @@ function CardHead({ card }: { card: Card }) {
   const box = useNavigation(({ route }) => route.box);
   const state = stateOf(card);
   return (
-    <header className="thing-head">
+    <header className="thing-head bar wrap">
       {box && <IconButton small icon={ArrowLeft} label="Back to the box" onClick={() => go({ card: undefined })} />}
       <h2 className="card-type">{card.type}</h2>
       <Id id={card.cardId} what="card id" />

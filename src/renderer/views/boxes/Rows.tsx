@@ -32,7 +32,7 @@ export function Rows<T>(props: {
   return (
     <div
       ref={scroller}
-      className="boxes-rows"
+      className="overflows"
       role="listbox"
       aria-label={label}
       tabIndex={0}
@@ -52,7 +52,7 @@ export function Rows<T>(props: {
               id={`row-${item.index}`}
               role="option"
               aria-selected={item.index === at}
-              className="boxes-row"
+              className="boxes-row selectable"
               style={{ height, transform: `translateY(${item.start}px)` }}
               onClick={() => onChoose(row)}
             >

@@ -137,18 +137,18 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
   const height = virtual.getTotalSize() || 1;
   const problem = rows.problem();
   return (
-    <section className="chain" aria-label="Chain" style={{ '--turn-digits': String(list.total ?? 0).length } as React.CSSProperties}>
+    <section className="chain whole stack" aria-label="Chain" style={{ '--turn-digits': String(list.total ?? 0).length } as React.CSSProperties}>
       {children(focusList)}
       {against && selected && against !== selected && <TwoSelected commit={selected} against={against} />}
       {problem !== undefined && <Unread what="Some commits" error={problem} onRetry={rows.retry} />}
       <ChainHead width={graphWidth(list.lanes)} hasMinimap={(list.shown?.length ?? 0) > minRowsForMinimap} />
       {isFiltered && list.shown?.length === 0 && <NoMatches onClear={onClear} />}
-      <div className="chain-body">
+      <div className="chain-body rest">
         <WithContextMenu items={menu} label="Commit">
           <div
             ref={scroller}
             data-list
-            className="chain-scroll"
+            className="chain-scroll quiet-focus grow"
             role="listbox"
             aria-label="Commits, newest first"
             aria-activedescendant={place >= 0 ? `${listId}-${place}` : undefined}

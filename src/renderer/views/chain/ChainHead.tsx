@@ -1,9 +1,9 @@
 /** The names of the columns. Assistive technology reads the values with their names in each row instead. */
 export const ChainHead = ({ width, hasMinimap }: { width: number; hasMinimap: boolean }) => (
-  <div className={`chain-head${hasMinimap ? ' beside-minimap' : ''}`} aria-hidden>
+  <div className={`row chain-head${hasMinimap ? ' beside-minimap' : ''}`} aria-hidden>
     <span style={{ width }} />
-    <span className="chain-words">
-      <span className="chain-turn">Turn</span> What
+    <span className="chain-words row gap-6 grow">
+      <span className="chain-turn muted small">Turn</span> What
     </span>
     <span className="chain-template">Agent</span>
     <span className="chain-number chain-duration">Duration</span>

@@ -40,7 +40,7 @@ export function ChainRows({ list, listId, items, height, isFiltered, selected, a
         const listed = list.itemAt(item.index);
         const row = list.rows.at(listed.at);
         const top = item.start;
-        if (!row) return <div key={item.key} className="chain-row unread" style={{ top }} aria-hidden />;
+        if (!row) return <div key={item.key} className="chain-row selectable row unread" style={{ top }} aria-hidden />;
         if (listed.kind === 'fold')
           return <FoldRow key={item.key} top={top} width={width} row={row} commits={listed.end - listed.at} onOpen={() => onOpen(listed.at)} />;
         return (

@@ -19,7 +19,7 @@ interface ChainToolsProps {
 export function ChainTools({ list, total, session, typed, onType, fold, canFold, onFold, onLeave }: ChainToolsProps) {
   const isFiltered = typed.trim() !== '';
   return (
-    <div className="chain-tools">
+    <div className="bar">
       <SessionChoice chosen={session} />
       <input
         type="search"

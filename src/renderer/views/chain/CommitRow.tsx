@@ -95,7 +95,7 @@ export const CommitRow = memo(
         role="option"
         aria-selected={chosen || second}
         data-commit={commit.id}
-        className={`chain-row${commit.type === 'compaction' ? ' chain-seam' : ''}${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
+        className={`row selectable chain-row${commit.type === 'compaction' ? ' chain-seam' : ''}${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
         style={{ top }}
         title={commit.summary}
         onClick={choose}
@@ -104,12 +104,16 @@ export const CommitRow = memo(
         onContextMenu={() => onMenu(row)}
       >
         <Lanes row={row} width={width} alone={alone} />
-        <span className="chain-words ellipsis">
+        <span className="chain-words row gap-6 grow ellipsis">
           {/* First for assistive technology, because the title names the commit; drawn after the marks. */}
           <span className="chain-summary">{words}</span>
           <TurnNumber turn={row.turn} />
           {row.tipOf !== undefined && !row.forked && !words.startsWith(row.tipOf.slice(0, 24)) && (
-            <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Newest of the branch “${row.tipOf}”`}>
+            <span
+              className="tip inline-row"
+              style={{ '--tip': laneColor(row.lane) } as React.CSSProperties}
+              title={`Newest of the branch “${row.tipOf}”`}
+            >
               <GitBranch size={11} aria-hidden />
               <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>
             </span>
@@ -138,7 +142,7 @@ export const CommitRow = memo(
           {tickets && <TicketsHere tickets={tickets} />}
         </span>
         {row.errors > 0 && (
-          <span className="chain-errors" title={say.plural(row.errors, 'error')}>
+          <span className="chain-errors inline-row" title={say.plural(row.errors, 'error')}>
             <TriangleAlert size={12} aria-hidden />
             {row.errors}
             <span className="unseen"> {row.errors === 1 ? 'error' : 'errors'}</span>
@@ -176,7 +180,7 @@ function titleOf({ summary, type, damaged, checkpoint, messageCount }: Commit): 
 
 /** The number of the commit's turn, as the breadcrumb shows it. A compaction and a snapshot have none. */
 const TurnNumber = ({ turn }: { turn: number | undefined }) => (
-  <span className="chain-turn" title={turn === undefined ? undefined : `Turn ${turn}`}>
+  <span className="chain-turn muted small" title={turn === undefined ? undefined : `Turn ${turn}`}>
     {turn !== undefined && <span className="unseen">turn </span>}
     {turn}
   </span>
@@ -260,7 +264,7 @@ const isSubagent = (row: GraphRow): boolean => row.startedBy !== undefined || ro
 /** A folded run of commits without branches. */
 export function FoldRow({ top, width, row, commits, onOpen }: { top: number; width: number; row: GraphRow; commits: number; onOpen: () => void }) {
   return (
-    <div className="chain-row fold-row" style={{ top }} role="presentation">
+    <div className="chain-row selectable row fold-row muted" style={{ top }} role="presentation">
       <Lanes row={row} width={width} folded />
       <button type="button" className="link-button" tabIndex={-1} onClick={onOpen}>
         <ChevronRight size={13} aria-hidden />

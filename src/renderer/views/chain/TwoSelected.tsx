@@ -5,7 +5,7 @@ import { go, move, useCommit, useOpenDir } from '../../state';
 /** The bar above the list while two commits are selected. */
 export function TwoSelected({ commit, against }: { commit: ContextId; against: ContextId }) {
   return (
-    <div className="chain-two">
+    <div className="chain-two row">
       <span className="ellipsis">
         <b>Two selected</b> <Title commit={commit} /> and <Title commit={against} />
       </span>

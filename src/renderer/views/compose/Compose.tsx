@@ -65,7 +65,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
       {(base) => {
         const { page: now, trial: shown } = last.current ?? { page: base, trial: asRecorded };
         return (
-          <section className="compose" aria-label="Compose">
+          <section className="compose whole stack" aria-label="Compose">
             <ComposeTools
               ofProject={ofProject}
               trial={trial}
@@ -75,7 +75,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
               onState={() => setStateOpen(true)}
             />
             {tried.status === 'failed' && <ProblemLine>{problemOf(tried.error).message}</ProblemLine>}
-            <div className="compose-body">
+            <div className="compose-body rest">
               <LayerStack now={now} trial={trial} onEdit={setEdited} />
               <ComposedMessages key={JSON.stringify(shown)} input={inputOf(commit, shown)} first={now} />
             </div>

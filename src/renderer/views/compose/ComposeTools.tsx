@@ -18,7 +18,7 @@ export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onSta
   const providers = useQuery('providers', () => api.turn.providers({}));
   const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
   return (
-    <div className="compose-tools">
+    <div className="compose-tools bar wrap">
       <select
         className="field"
         aria-label="Process"

@@ -34,7 +34,7 @@ export function ComposedMessages({ input, first }: ComposedMessagesProps) {
   useEffect(() => ranges.need(from, to), [ranges, from, to]);
   const problem = ranges.problem();
   return (
-    <div className="compose-messages">
+    <div className="stack shrinks">
       <h3 className="compose-title">
         Messages{' '}
         <span className="muted">
@@ -56,7 +56,7 @@ export function ComposedMessages({ input, first }: ComposedMessagesProps) {
         </ProblemLine>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
-      <section ref={scroller} className="compose-scroll" aria-label="Messages" tabIndex={0}>
+      <section ref={scroller} className="overflows" aria-label="Messages" tabIndex={0}>
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
             {items.map((item) => {
@@ -68,7 +68,7 @@ export function ComposedMessages({ input, first }: ComposedMessagesProps) {
                   ref={virtual.measureElement}
                   className={`composed ${row?.change ?? 'same'} kind-${row ? layerFamily(row.layer) : 'system'}`}
                 >
-                  {row ? <Message row={row} whole={() => wholeText(input, item.index)} /> : <p className="skeleton compose-waiting" />}
+                  {row ? <Message row={row} whole={() => wholeText(input, item.index)} /> : <p className="skeleton stack compose-waiting" />}
                 </li>
               );
             })}
@@ -93,7 +93,7 @@ function Message({ row, whole }: { row: ComposedRow; whole: () => Promise<string
   const isEmpty = row.text.trim() === '' && calls.length === 0;
   return (
     <>
-      <header className="composed-head">
+      <header className="composed-head row small">
         <span className="composed-sign" aria-hidden>
           {changeSigns[change]}
         </span>

@@ -44,7 +44,7 @@ function Layer({
   const editable = isBlock(layer.layer) || layer.layer === 'system_prompt';
   return (
     <li className={`layer kind-${layerFamily(layer.layer)}`} data-present={layer.present}>
-      <div className="layer-head">
+      <div className="layer-head row small">
         <span className="layer-name ellipsis">{layerName(layer.layer)}</span>
         {tried && <span className="badge">changed</span>}
         <span className="grow" />
@@ -61,7 +61,7 @@ function Layer({
       <div className="layer-bar" aria-hidden>
         <i style={{ width: `${(layer.tokens / most) * 100}%` }} />
       </div>
-      <p className="layer-origin muted">
+      <p className="muted small">
         {origin?.entryKey ? (
           <button type="button" className="link-button" onClick={() => go({ view: 'context', entry: origin.entryKey })}>
             {layer.origin}
@@ -71,7 +71,7 @@ function Layer({
         )}
       </p>
       {dropped.map((one) => (
-        <p key={one.reason} className="layer-dropped">
+        <p key={one.reason} className="layer-dropped small">
           Not sent: {one.reason}
           {one.tokens > 0 && (
             <>

@@ -8,7 +8,7 @@ export function ComposedReply({ sending, onStop }: { sending: Sending; onStop: (
   const { state, text, commit, error } = sending;
   return (
     <section className="compose-reply" aria-label="Reply of the model" aria-busy={state === 'running'}>
-      <header className="thing-head">
+      <header className="thing-head bar wrap">
         <h3 className="grow">{state === 'running' ? 'The model replies…' : state === 'stopped' ? 'Stopped' : 'Reply'}</h3>
         {state === 'running' && (
           <Button small icon={Square} onClick={onStop}>

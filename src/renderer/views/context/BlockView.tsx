@@ -55,7 +55,7 @@ export function Seam({ project, commit, stop }: { project: string; commit: Conte
   const query = useQuery(commit, () => api.context.show({ id: commit }));
   const parent = query.status === 'done' ? query.data.parent : undefined;
   return (
-    <div className="seam">
+    <div className="seam wrap small">
       <span>{stop === 'root' ? 'Compaction: the model continued from this summary' : 'This summary replaced everything before it'}</span>
       {parent && (
         <button type="button" className="link-button" onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>

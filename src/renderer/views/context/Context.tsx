@@ -114,7 +114,7 @@ function Reader(shown: Shown) {
     scroller.current?.focus({ preventScroll: true });
   };
   return (
-    <section className="context" aria-label="Context" {...reader.watched}>
+    <section className="context whole stack" aria-label="Context" {...reader.watched}>
       <ContextTop shown={shown} reader={reader} finding={finding} onFind={() => setFinding(!finding)} />
       {finding && (
         <Find
@@ -139,7 +139,7 @@ function Reader(shown: Shown) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
         tabIndex={0}
         data-list
-        className="context-scroll"
+        className="context-scroll quiet-focus overflows"
         aria-label="Entries"
         aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
         onKeyDown={reader.onKeyDown}

@@ -33,7 +33,7 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
   const continueIn = () => void run(`Opening ${agents[agent].name}…`, (fork) => continueFork(fork.id, agent, folder.trim()));
   const disabled = step.phase === 'working' || text.trim() === '';
   return (
-    <section className="edit-prompt" aria-label="Edit and fork">
+    <section className="edit-prompt stack" aria-label="Edit and fork">
       <EditHead draft={draft} onName={(name) => keep({ name })} />
       <textarea
         ref={field}
@@ -50,7 +50,7 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
         }}
       />
       <Missing step={step} folder={folder} onFolder={setFolder} onContinue={continueIn} />
-      <div className="edit-actions">
+      <div className="row wrap">
         <Button look="primary" icon={SquareTerminal} disabled={disabled} onClick={continueIn} title="Ctrl+Enter">
           {step.phase === 'working' ? step.what : `Continue in ${agents[agent].name}`}
         </Button>
@@ -70,7 +70,7 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
       </div>
       <p className="muted edit-note">Draft saved. It survives Escape, a reload and a restart.</p>
       {below > 0 && (
-        <p className="edit-cut">
+        <p className="edit-cut muted small">
           {below === 1 ? '1 entry below leaves' : `${below} entries below leave`} the fork. {below === 1 ? 'It stays' : 'They stay'} on the original.
         </p>
       )}
@@ -85,7 +85,7 @@ function discard(project: string, draft: ForkDraft): void {
 }
 
 const EditHead = ({ draft, onName }: { draft: ForkDraft; onName: (name: string) => void }) => (
-  <header>
+  <header className="row">
     <User size={13} aria-hidden /> <b>User</b>
     <span className="badge">Edit &amp; fork</span>
     <span className="grow" />
@@ -149,7 +149,7 @@ function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
       return <ProblemLine>Cannot fork: {problemOf(step.error).message} The draft is kept.</ProblemLine>;
     case 'folder':
       return (
-        <label className="edit-folder">
+        <label className="stack gap-4">
           <span>
             The recorded folder <span className="mono">{step.recorded}</span> does not exist on this machine. Folder to continue in:
           </span>

@@ -24,7 +24,7 @@ export function Find(props: FindProps) {
   const { onClose } = props;
   const { typed, setTyped, status, hasHits, next, previous } = useFind(props);
   return (
-    <search className="find">
+    <search className="find bar">
       <Search size={14} aria-hidden />
       <input
         // biome-ignore lint/a11y/noAutofocus: opened by a key, to type into

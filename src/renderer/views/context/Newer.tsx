@@ -16,7 +16,7 @@ export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) 
   }, [follows, atEnd, later]);
   if (!later && !follows) return null;
   return (
-    <output className="newer">
+    <output className="newer row small">
       <span className="grow">{later ? `${say.plural(later.commits, 'newer commit')} on this branch` : 'The newest commit of this branch'}</span>
       <label title="Show new entries as they arrive, while the end is visible">
         <input type="checkbox" checked={follows} onChange={(event) => useUi.setState({ followsTurns: event.target.checked })} />

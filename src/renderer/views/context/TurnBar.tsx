@@ -9,7 +9,7 @@ export function TurnBar({ reader }: { reader: Reader }) {
   if (!turn) return null;
   const at = entries.at(turn.promptEntry)?.at;
   return (
-    <div className="turn-sticky">
+    <div className="turn-sticky row small">
       <button type="button" className="ellipsis" title="Go to the start of this turn" onClick={() => goToBlock(turn.promptBlock, 'start')}>
         {turn.number !== undefined && (
           <span className="muted">

@@ -67,7 +67,7 @@ export function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }
 }
 
 const EntryHead = ({ entry }: { entry: Entry }) => (
-  <header className="entry-head">
+  <header className="entry-head row small">
     <span className="entry-name">{entry.toolName ?? speaker(entry)}</span>
     <span className="muted">{kindNames[entry.kind]}</span>
     <span className="grow" />

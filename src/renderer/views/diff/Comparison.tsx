@@ -40,7 +40,7 @@ export function Comparison({ project, a, b, diff }: ComparisonProps) {
   };
   return (
     <>
-      <div className="diff-tools">
+      <div className="diff-tools bar wrap">
         <Counts diff={diff} />
         <Ancestor base={diff.base} />
         <span className="grow" />

@@ -42,7 +42,7 @@ export function Differences(props: { list: DifferenceList; within?: (rows: React
     <section
       ref={scroller}
       data-list
-      className="diff-scroll"
+      className="diff-scroll overflows"
       aria-label="Differences"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
       tabIndex={0}

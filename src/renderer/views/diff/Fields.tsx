@@ -27,7 +27,7 @@ export function Fields({ a, b, stop, pair, before, after, layout }: FieldsProps)
   const names = before.toolName === after.toolName ? before.toolName : `${before.toolName} → ${after.toolName}`;
   return (
     <article className="entry kind-tool diff-call" aria-label={`Call of ${names}, field by field`}>
-      <header className="entry-head">
+      <header className="entry-head row small">
         <span className="entry-name">{names}</span>
         <span className="muted">{fields.length === 0 ? 'same arguments' : `${say.plural(fields.length, 'field')} changed`}</span>
       </header>

@@ -17,7 +17,7 @@ export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDif
     <header className="diff-head">
       {[left, right].map((side, n) => (
         <div key={n === 0 ? 'a' : 'b'} className="diff-side">
-          <div className="diff-title">
+          <div className="diff-title row">
             <span className={`diff-sign ${n === 0 ? 'removed' : 'added'}`}>{n === 0 ? '−' : '+'}</span>
             <h2 className="ellipsis grow" title={side.summary}>
               {say.firstLine(side.summary ?? '') || 'No title'}
@@ -49,7 +49,7 @@ function Since({ ids }: { ids: readonly [ContextId, ContextId] }) {
   const cost = (sums: UsageSums): string => `${say.plural(sums.calls, 'call')}, ${sums.cost ? say.money(sums.cost) : 'no price'}`;
   const date = [shared, ...sides].flatMap((sums) => sums.cost ?? [])[0]?.priceDate;
   return (
-    <p className="diff-since muted" role="note" aria-label="Cost of the branches">
+    <p className="diff-since wrap small muted" role="note" aria-label="Cost of the branches">
       {shared.calls > 0 && <span title="Both branches have these calls. They were paid once.">shared: {cost(shared)}</span>}
       {sides.map((sums, n) => (
         <span
@@ -175,7 +175,7 @@ export function Usage({ side }: { side: ComparedSide }) {
   ];
   const unknown = side.calls === 0 ? [] : facts.flatMap(([name, value]) => (value === undefined ? [name] : []));
   return (
-    <span className="diff-took muted">
+    <span className="small muted">
       {facts
         .flatMap(([, value]) => value ?? [])
         .concat(side.calls === 0 ? ['no model calls'] : [])

@@ -28,7 +28,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
     <div className="samples-row samples-head">
       {compared.sides.map((side, n) => (
         <div key={side.turnId}>
-          <div className="diff-title">
+          <div className="diff-title row">
             <b title={n === 0 ? 'The others are compared with this context' : undefined}>{String.fromCharCode(65 + n)}</b>
             <Id id={side.turnId} what="commit id" />
             <span className="grow" />
@@ -46,8 +46,8 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
     </div>
   );
   return (
-    <section className="diff samples" aria-label="Side by side">
-      <div className="diff-tools">
+    <section className="diff whole stack samples" aria-label="Side by side">
+      <div className="diff-tools bar wrap">
         <span className="diff-counts">
           <span>{say.exact(same)} the same in all</span>
           {same < compared.rows.length && <span className="changed">{say.exact(compared.rows.length - same)} different</span>}
@@ -83,7 +83,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
 
 function Row({ project, ids, row }: { project: string; ids: readonly ContextId[]; row: SampleRow | undefined }) {
   if (!row) return null;
-  if (row.kind === 'same') return <p className="diff-same samples-same">{say.plural(row.count, 'entry', 'entries')} the same in all</p>;
+  if (row.kind === 'same') return <p className="diff-same row muted samples-same">{say.plural(row.count, 'entry', 'entries')} the same in all</p>;
   return (
     <div className="samples-row">
       {ids.map((id, side) => (

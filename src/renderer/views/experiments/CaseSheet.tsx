@@ -47,7 +47,7 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
   };
   return (
     <form
-      className="case-form"
+      className="case-form stack"
       onSubmit={(event) => {
         event.preventDefault();
         void save();

@@ -28,7 +28,7 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
         {checks.length === 0 && <li className="muted">No checks yet. Replies are judged by checks or by you. Add a check below.</li>}
       </ul>
       <form
-        className="experiment-check"
+        className="experiment-check row wrap"
         aria-label="Add a check"
         onSubmit={(event) => {
           event.preventDefault();

@@ -42,9 +42,9 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
   const [note, setNote] = useState(experiment.note);
   const running = cases.find((each) => each.caseId === job?.caseId);
   return (
-    <section className="experiment" aria-label={`Experiment ${experiment.title}`}>
+    <section className="experiment whole stack" aria-label={`Experiment ${experiment.title}`}>
       <PageHead project={project} experiment={experiment} job={job} />
-      <div className="experiment-body">
+      <div className="experiment-body rest">
         {removed && (
           <p className="notice-line experiment-removed" role="status">
             <span className="grow">This experiment is removed from the list. The branches of its replies stay.</span>
@@ -96,7 +96,7 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
   const { experimentId, cases, results } = experiment;
   const [title, setTitle] = useState(experiment.title);
   return (
-    <header className="experiment-head">
+    <header className="experiment-head bar">
       <IconButton icon={ArrowLeft} label="All experiments" onClick={() => go({ view: 'experiments', experiment: undefined })} />
       <input
         className="field experiment-title grow"

@@ -40,8 +40,8 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
   const [filter, setFilter] = useState('');
   const shown = rows.filter((row) => `${row.title} ${row.note}`.toLowerCase().includes(filter.trim().toLowerCase()));
   return (
-    <section className="experiments" aria-label="Experiments">
-      <div className="experiments-tools">
+    <section className="experiments whole stack" aria-label="Experiments">
+      <div className="experiments-tools bar">
         <input
           type="search"
           className="field grow"
@@ -56,12 +56,16 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
       <ul className="experiments-list">
         {shown.map((row) => (
           <li key={row.experimentId}>
-            <button type="button" className="experiments-row" onClick={() => go({ view: 'experiments', experiment: row.experimentId })}>
+            <button
+              type="button"
+              className="experiments-row selectable row"
+              onClick={() => go({ view: 'experiments', experiment: row.experimentId })}
+            >
               <b className="ellipsis grow">{row.title}</b>
               <span className="muted">{say.plural(row.cases, 'case')}</span>
               <span className="muted">{say.plural(row.results, 'reply', 'replies')}</span>
-              {row.passed > 0 && <span className="outcome pass">{row.passed} pass</span>}
-              {row.failed > 0 && <span className="outcome fail">{row.failed} fail</span>}
+              {row.passed > 0 && <span className="outcome inline-row pass">{row.passed} pass</span>}
+              {row.failed > 0 && <span className="outcome inline-row fail">{row.failed} fail</span>}
               <time className="muted" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
                 {say.when(row.updatedAt)}
               </time>

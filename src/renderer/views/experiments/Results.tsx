@@ -37,7 +37,7 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
   };
   return (
     <section className="experiment-part" aria-label="Results">
-      <header className="experiment-results-head">
+      <header className="experiment-results-head row baseline wrap">
         <h3>Results</h3>
         <span className="muted">
           {results.length === 0
@@ -108,10 +108,10 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
       onClick={onChoose}
     >
       <td>
-        <span className={`outcome ${outcome}`} title={why}>
+        <span className={`outcome inline-row ${outcome}`} title={why}>
           <Glyph size={12} aria-hidden /> {outcomeNames[outcome]}
         </span>
-        <span className="muted experiment-judge">
+        <span className="muted experiment-judge row">
           {judgedBy === 'person' ? 'by you' : judgedBy === 'checks' ? 'by checks' : ''}
           <span className="experiment-verdict">
             <IconButton

@@ -30,7 +30,7 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
       onClose={dismiss}
       footer={<Actions exporting={exporting} fileName={fileName} isMain={path.trim() === ''} />}
     >
-      <div className="export">
+      <div className="export stack">
         <Switch
           label="Range"
           value={choice.stop}
@@ -150,7 +150,7 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
   if (state.phase !== 'done') return null;
   const { written } = state;
   return (
-    <div role="status" className="export-done" ref={intoView}>
+    <div role="status" className="stack gap-8" ref={intoView}>
       <p>
         {say.bytes(written.bytes)} of {format?.name ?? written.format}, {tierNames[written.tier]}
         {written.redactions?.length ? ', with the replacements listed above' : ''}.

@@ -16,9 +16,9 @@ export function Formats(props: { formats: readonly ExportFormat[]; chosen: strin
         <fieldset key={use} className="export-formats">
           <legend className="muted">{uses[use]}</legend>
           {group.map((one) => (
-            <label key={one.format} className="export-format">
+            <label key={one.format} className="export-format row baseline">
               <input type="radio" name="format" value={one.format} checked={one.format === chosen} onChange={() => onChoose(one.format)} />
-              <span className="export-format-text">
+              <span className="export-format-text row baseline wrap grow">
                 <b>{one.name}</b> <span className="mono muted">{one.format}</span>
                 {one.format !== chosen && <span className="export-lost">{shortLossText(one)}</span>}
                 {one.format === chosen && (

@@ -17,12 +17,12 @@ export function RedactionChoice({ exporting }: { exporting: ReturnType<typeof us
   const cannot = format !== undefined && !format.redacts;
   return (
     <>
-      <label className="export-check">
+      <label className="row gap-6">
         <input type="checkbox" checked={redact} disabled={cannot} onChange={(event) => choose({ redact: event.target.checked })} />
         Replace known patterns of secrets, home folders and e-mail addresses
       </label>
       {redact && (
-        <label className="export-check export-more">
+        <label className="row gap-6 export-more">
           <input type="checkbox" checked={choice.redactIps} onChange={(event) => choose({ redactIps: event.target.checked })} />
           Replace IP addresses too
         </label>
@@ -38,7 +38,7 @@ function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
   if (found.status === 'idle') return null;
   if (found.status === 'loading')
     return (
-      <p role="status" className="export-looking">
+      <p role="status" className="row">
         Searching for secrets…{' '}
         <Button small onClick={found.cancel}>
           Cancel
@@ -47,7 +47,7 @@ function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
     );
   if (found.status === 'canceled')
     return (
-      <p className="export-looking">
+      <p className="row">
         The search was stopped.{' '}
         <Button small onClick={found.retry}>
           Search again

@@ -47,7 +47,7 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
       }
     >
       {done ? (
-        <div className="export">
+        <div className="export stack">
           <p>The session is in the folder of {agents[agent].name}. To resume it, run this command in a terminal:</p>
           <Copyable text={done.command} label="Command" />
           <Copyable text={done.path} label="File" />
@@ -74,13 +74,13 @@ interface ResumeFormProps {
 
 function ResumeForm({ commit, given, agent, onAgent, cwd, onCwd, children }: ResumeFormProps) {
   return (
-    <div className="export">
+    <div className="export stack">
       <p>
         Writes <b className="mono">{say.shortId(commit)}</b> as a new session into the folder of {agents[agent].name}. The agent can then continue
         from this point{agent === given ? '' : ', with the content that its format can represent'}. Existing files are never overwritten.
       </p>
       {agentIds.length > 1 && (
-        <label className="export-cwd">
+        <label className="stack gap-4">
           <span className="muted">Agent</span>
           <select className="field" value={agent} onChange={(event) => onAgent(event.target.value as Runtime)}>
             {agentIds.map((id) => (
@@ -91,7 +91,7 @@ function ResumeForm({ commit, given, agent, onAgent, cwd, onCwd, children }: Res
           </select>
         </label>
       )}
-      <label className="export-cwd">
+      <label className="stack gap-4">
         <span className="muted">Working directory</span>
         <input className="field mono" placeholder="Same as the original session" value={cwd} onChange={(event) => onCwd(event.target.value)} />
       </label>

@@ -78,14 +78,14 @@ function DraftForm({ entry, draft, onDone, onCancel }: DraftFormProps) {
   };
   return (
     // Not a form element: in Run again this is inside a form, and HTML forms cannot be nested.
-    <div className="fork-writing">
+    <div className="stack gap-8">
       {entry ? (
         <p className="muted">
           {speaker(entry)} · {kindNames[entry.kind]}
           {entry.toolName && ` · ${entry.toolName}`}
         </p>
       ) : (
-        <label className="fork-name">
+        <label className="row">
           <span className="muted">Role</span>
           <select className="field" value={role} onChange={(event) => setRole(event.target.value === 'assistant' ? 'assistant' : 'user')}>
             <option value="user">User</option>

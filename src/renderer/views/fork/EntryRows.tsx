@@ -41,7 +41,7 @@ export function EntryRows(props: EntryRowsProps) {
       </section>
       {changes.appended.map((draft, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: drafts have no identity but their place
-        <div key={n} className="fork-appended">
+        <div key={n} className="row">
           <span className="badge fork-badge">appended</span>
           <b>{draft.role}</b>
           <span className="ellipsis grow">{draft.text}</span>
@@ -65,7 +65,7 @@ function EntryRow(props: EntryRowProps) {
   const insertedCount = inserted.get(row.key)?.length ?? 0;
   const states = [index > cut && 'gone', isDropped && 'dropped', index === cut && 'last'].filter(Boolean).join(' ');
   return (
-    <div className={`fork-row kind-${familyOf(row)} ${states}`} style={{ top }}>
+    <div className={`fork-row row kind-${familyOf(row)} ${states}`} style={{ top }}>
       <span className="fork-number muted">{index + 1}</span>
       <Glyph size={13} aria-hidden />
       <span className="fork-who">{speaker(row)}</span>

@@ -104,10 +104,10 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
         </>
       }
     >
-      <div className="fork">
+      <div className="fork whole stack gap-12">
         <p className="muted">The fork starts with the kept entries. The original does not change.</p>
         <Cut plan={plan} />
-        <label className="fork-name">
+        <label className="row">
           <span className="muted">Name</span>
           <input className="field grow" placeholder="Optional" value={name} onChange={(event) => setName(event.target.value)} />
         </label>

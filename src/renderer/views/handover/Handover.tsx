@@ -43,8 +43,8 @@ export function HandoverView({ project }: { project: string }) {
   const shown = useNavigation(({ route }) => route.handovers) ?? 'map';
   const setShown = (what: 'map' | 'pack') => go({ handovers: what === 'pack' ? what : undefined });
   return (
-    <section className="handover" aria-label="Handover">
-      <div className="handover-tools">
+    <section className="handover whole stack" aria-label="Handover">
+      <div className="bar gap-12">
         <Switch
           label="Map or form"
           value={shown}
@@ -86,7 +86,7 @@ export function HandoverView({ project }: { project: string }) {
                 </Empty>
               );
             return (
-              <div className="handover-body" data-chosen={turn !== undefined}>
+              <div className="handover-body rest" data-chosen={turn !== undefined}>
                 <HandoverMap map={map} chosen={chosen} />
                 {turn && <TurnPane key={turn.agentTurnId} project={project} turn={turn} agents={map.agents} />}
               </div>

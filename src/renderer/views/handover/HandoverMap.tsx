@@ -36,7 +36,7 @@ export function HandoverMap({ map, chosen }: { map: { agents: readonly Agent[]; 
   return (
     <div
       ref={scroller}
-      className="handover-scroll"
+      className="handover-scroll shrinks"
       role="listbox"
       aria-label="Handovers, oldest first"
       tabIndex={0}
@@ -86,8 +86,8 @@ const nameOf = (column: Column | undefined): string => (column ? `${column.name}
 function ColumnHead({ column, place }: { column: Column; place: number }) {
   const Glyph = column.agent ? Bot : User;
   return (
-    <div className="column-head" style={{ left: timeWidth + place * columnWidth, width: columnWidth }} title={column.agentId}>
-      <span className="column-name">
+    <div className="column-head stack" style={{ left: timeWidth + place * columnWidth, width: columnWidth }} title={column.agentId}>
+      <span className="column-name row">
         <Glyph size={13} aria-hidden color={laneOf(place)} />
         <span className="ellipsis">{nameOf(column)}</span>
       </span>

@@ -16,21 +16,21 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
   );
   if ('problem' in input)
     return (
-      <div className="pack-preview">
+      <div className="stack shrinks">
         <Empty title="No preview yet" picture={<Package size={48} strokeWidth={1} />}>
           The cards of the box appear here. {input.problem}
         </Empty>
       </div>
     );
   return (
-    <section className="pack-preview" aria-label="Preview of the box">
+    <section className="stack shrinks" aria-label="Preview of the box">
       {query.status === 'failed' ? (
         <ProblemLine>{problemOf(query.error).message}</ProblemLine>
       ) : (
         <Answer query={query} what="Cannot preview the box" loading="Packing" lines={6}>
           {({ profile, cards, dropped }) => (
             <>
-              <header className="thing-head">
+              <header className="thing-head bar wrap">
                 <h2>For {profile.name}</h2>
                 <span className="muted">
                   {say.plural(cards.length, 'card')}
@@ -41,7 +41,7 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
                   Create box
                 </Button>
               </header>
-              <div className="pack-cards">
+              <div className="pack-cards overflows">
                 <Packed rows={cards} dropped={dropped} />
               </div>
             </>

@@ -33,7 +33,7 @@ export function ArgumentRows({ form: { args }, onChange }: RowsProps) {
 
 function ArgumentFields({ row, onChange, onRemove }: { row: ArgumentRow; onChange: (row: ArgumentRow) => void; onRemove: () => void }) {
   return (
-    <div className="pack-argument">
+    <div className="stack gap-4">
       <span className="pack-line">
         <input
           className="field grow mono"

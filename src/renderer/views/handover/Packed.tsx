@@ -18,7 +18,7 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
         {rows.slice(0, shown).map((row, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a box may contain a card twice
           <li key={place} className={`kind-${familyOf(row)}`} data-state={row.state}>
-            <p className="packed-why muted">
+            <p className="row gap-6 small muted">
               <Reason row={row} />
               {row.state && <span className="badge">{row.state}</span>}
               <span className="grow" />

@@ -18,7 +18,7 @@ export function SavedPacks({ project, form, onLoad }: { project: string; form: P
   const saved = (query.status === 'done' ? query.data.cards : []).filter(({ deletedAt }) => deletedAt === undefined);
   const chosen = saved.find((card) => savedName(card) === form.name);
   return (
-    <div className="saved-packs">
+    <div className="row gap-6 wrap">
       <select
         className="field grow"
         aria-label="Saved handover"

@@ -13,7 +13,7 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
   const isOfTurn = (what: Job['what']) => 'turnId' in what && what.turnId === turn.agentTurnId;
   const isWorkedOn = useWorkedOn(project)(isOfTurn);
   return (
-    <section aria-label="Turn console" className="turn-console">
+    <section aria-label="Turn console" className="stack gap-8">
       {isOpen && (
         <>
           <p className="muted">{stateText(turn)}</p>

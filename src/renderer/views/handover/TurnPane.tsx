@@ -29,14 +29,14 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
       </Button>
     );
   return (
-    <aside className="turn-pane" aria-label="Handover">
-      <header className="thing-head">
+    <aside className="turn-pane stack" aria-label="Handover">
+      <header className="thing-head bar wrap">
         <h2 className="grow ellipsis">
           {name(turn.sourceAgentId)} {toolNames[turn.tool] ?? turn.tool} {name(turn.agentId)}
         </h2>
         <IconButton small icon={X} label="Close" onClick={() => go({ turn: undefined })} />
       </header>
-      <div className="turn-body">
+      <div className="turn-body overflows stack">
         <div className="turn-ways">
           {contextLink(turn.fromCommit, `Context of ${name(turn.sourceAgentId)}`)}
           {contextLink(turn.startCommit, `Input of ${name(turn.agentId)}`)}

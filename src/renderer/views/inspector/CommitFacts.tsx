@@ -38,7 +38,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   const forked = chain.forks.has(commit.id);
   return (
     <section aria-label="Commit">
-      <h2 className="inspector-head">
+      <h2 className="inspector-head row muted small">
         <Place project={project} commit={commit} />
         {forked && <span className="badge fork-badge">fork</span>}
         <span className="grow" />

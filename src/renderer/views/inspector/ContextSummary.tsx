@@ -22,10 +22,10 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
   const tools = useMemo(() => toolCounts(own), [own]);
   const lastReply = own.findLast((row) => row.role === 'assistant' && row.kind === 'text')?.head;
   if (query.status === 'failed') return <Unread what="This context" error={query.error} onRetry={query.retry} />;
-  if (!outline) return <div className="inspector-inside placeholder" aria-hidden />;
+  if (!outline) return <div className="inspector-inside stack placeholder" aria-hidden />;
   const firstOwn = outline.rows.findIndex((row) => row.commit === commit.id);
   return (
-    <div className="inspector-inside">
+    <div className="inspector-inside stack">
       <h3>
         Context <Window usage={counted} estimate={outline.tokens} />
       </h3>

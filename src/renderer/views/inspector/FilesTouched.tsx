@@ -21,7 +21,7 @@ export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
       <h3>
         Files touched <span className="muted">{say.exact(files)}</span>
       </h3>
-      <ul>
+      <ul className="small">
         {touched.map(({ path, how, added, removed }) => {
           const [name, within] = split(inFolder(path, folder));
           return (

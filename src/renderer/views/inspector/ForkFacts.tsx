@@ -18,7 +18,7 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
   const whole = Math.max(usage?.limit ?? 0, before, after);
   const turn = numbers.get(fork.at);
   return (
-    <section className="fork-facts" aria-label="Fork">
+    <section className="fork-facts stack gap-4 small" aria-label="Fork">
       <h2>{turn === undefined ? 'Fork' : `Fork at turn ${turn}`}</h2>
       <h3>
         Stays <span className="muted">{say.plural(fork.stays.length, 'entry', 'entries')}</span>
@@ -31,12 +31,12 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
       <h3>Tokens</h3>
       <dl>
         <dt>Before</dt>
-        <dd>
+        <dd className="row">
           <Gauge tokens={before} limit={whole} label="Before the edit" />
           {usage ? <b title="Counted by the provider">{say.exact(before)}</b> : <Estimate of={before} bare />}
         </dd>
         <dt>After</dt>
-        <dd>
+        <dd className="row">
           <Gauge tokens={after} limit={whole} label="After the edit" />
           <b>
             <Estimate of={after} bare />

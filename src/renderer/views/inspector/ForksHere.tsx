@@ -12,7 +12,7 @@ export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: Chain
       <h3>
         Forks of this turn <span className="muted">{say.exact(forks.length)}</span>
       </h3>
-      <ul>
+      <ul className="small">
         {forks.map((id) => (
           <li key={id}>
             <button

@@ -20,7 +20,7 @@ export function Inspector({ project }: { project: string }) {
   }
   const shown = { project, commit, stop, unsent: wanted === 'yes' };
   return (
-    <div className="inspector">
+    <div className="inspector stack">
       {view === 'context' && draft?.open && <ForkFacts {...shown} draft={draft} />}
       {view === 'context' && <TurnList {...shown} />}
       {view === 'context' && entry && !draft?.open && <EntryFacts {...shown} entry={entry} />}

@@ -40,7 +40,7 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
               <li key={turn.commit} className="turn-row" style={{ top: start }} aria-setsize={turns.length} aria-posinset={index + 1}>
                 <button
                   type="button"
-                  className="turn"
+                  className="turn selectable row small"
                   aria-current={index === current || undefined}
                   title={turn.head}
                   onClick={() => {
@@ -50,7 +50,7 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
                 >
                   <span className="turn-number muted">{turn.number}</span>
                   <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
-                  {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
+                  {turn.errors > 0 && <span className="chain-errors inline-row">{turn.errors}</span>}
                   <span className="muted turn-tokens">
                     <Estimate of={turn.tokens} bare />
                   </span>

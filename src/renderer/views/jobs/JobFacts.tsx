@@ -20,7 +20,7 @@ const permissionsOf = ({ permissions = 'default' }: AgentPerformer): string =>
 export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
   const isRunning = job.status === 'running';
   return (
-    <aside className="job-facts" aria-label="Facts of the job">
+    <aside className="job-facts stack" aria-label="Facts of the job">
       <div className="job-answers">
         {isRunning ? (
           <Button look="danger" icon={Square} onClick={() => void stopJob(job, onChange)}>

@@ -62,21 +62,21 @@ function JobRow({ job, isChosen, now, onStop }: { job: Job; isChosen: boolean; n
     .filter(({ share }) => share !== undefined)
     .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))[0];
   return (
-    <li className="job-row" data-chosen={isChosen} data-status={asks ? 'asks' : job.status}>
+    <li className="job-row selectable" data-chosen={isChosen} data-status={asks ? 'asks' : job.status}>
       <button type="button" data-job={job.jobId} aria-current={isChosen ? 'true' : undefined} onClick={() => move({ job: job.jobId })}>
-        <span className="job-top">
+        <span className="job-top row gap-6">
           <Glyph size={14} aria-hidden />
           <span className="ellipsis grow" title={jobTitle(job)}>
             {jobTitle(job)}
           </span>
-          <time className="muted" dateTime={job.startedAt} title={`Since ${say.instant(job.startedAt)}`}>
+          <time className="muted small" dateTime={job.startedAt} title={`Since ${say.instant(job.startedAt)}`}>
             {isRunning ? say.duration(runTime(job, now)) : say.when(job.startedAt)}
           </time>
         </span>
-        <span className="job-bottom muted ellipsis">
+        <span className="job-bottom small muted ellipsis">
           {performerName(job.performer)} · {asks ? 'needs an answer' : jobStatusWords[job.status]}
         </span>
-        <span className="job-bottom muted ellipsis">{usedText(job)}</span>
+        <span className="job-bottom small muted ellipsis">{usedText(job)}</span>
         {isRunning && full?.share !== undefined && (
           <Gauge tokens={Math.round(full.share * 100)} limit={100} live label={`${full.name}: ${full.value} of ${full.limit}`} />
         )}

@@ -29,14 +29,14 @@ export function JobStream({ job, onChange }: { job: Job; onChange: () => void })
   }, [size]);
   const shown = isAll ? lines : lines.slice(-drawn);
   return (
-    <section className="job-stream" aria-label="What the job does">
-      <header className="thing-head">
+    <section className="stack shrinks" aria-label="What the job does">
+      <header className="thing-head bar wrap">
         <h2 className="ellipsis">{jobTitle(job)}</h2>
         <span className="muted">{performerName(job.performer)}</span>
       </header>
       <div
         ref={scroller}
-        className="job-scroll"
+        className="job-scroll overflows"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
         tabIndex={0}
         role="log"
@@ -139,14 +139,14 @@ function Question({ job, question: { requestId, toolName, arguments: given, aske
       .finally(() => setBusy(false));
   };
   return (
-    <section className="job-question" aria-label={`${performerName(job.performer)} asks`}>
+    <section className="job-question stack" aria-label={`${performerName(job.performer)} asks`}>
       <h3>
         <ShieldQuestion size={14} aria-hidden />{' '}
         {isAgent ? `${performerName(job.performer)} asks to use ${toolName}` : `The model calls ${toolName}, which Stemma does not have`}
       </h3>
       <p className="muted">Asked at {say.instant(askedAt)}. Nothing runs before you answer.</p>
       <pre className="verbatim">{argumentsText(given)}</pre>
-      <label className="form-field">
+      <label className="form-field stack">
         <span>{isAgent ? 'Reason, if you deny (not every agent passes it on)' : 'Result of the tool, or the reason if you refuse'}</span>
         <textarea className="field" rows={2} value={note} onChange={(event) => setNote(event.target.value)} />
       </label>

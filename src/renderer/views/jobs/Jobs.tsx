@@ -13,7 +13,7 @@ import { groupsOf } from './words';
 export function JobsView({ project }: { project: string }) {
   const shown = useNavigation(({ route }) => route.kinds) === 'rules' ? 'rules' : 'jobs';
   return (
-    <section className="jobs" aria-label="Jobs">
+    <section className="jobs whole stack" aria-label="Jobs">
       <div className="jobs-tools">
         <Switch
           label="Jobs or rules"
@@ -40,7 +40,7 @@ function LiveJobs({ project }: { project: string }) {
         const job = jobs.find(({ jobId }) => jobId === chosen) ?? groups[0]?.jobs[0];
         if (!job) return <NoJobs />;
         return (
-          <div className="jobs-body">
+          <div className="jobs-body rest">
             <JobList groups={groups} chosen={job.jobId} now={now} onStop={reload} />
             <JobStream key={job.jobId} job={job} onChange={reload} />
             <JobFacts job={job} now={now} onChange={reload} />

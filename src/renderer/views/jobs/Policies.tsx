@@ -42,7 +42,7 @@ export function Policies({ project }: { project: string }) {
             Rules appear here. Without a rule, a job starts only when you press “Run here”.
           </Empty>
         ) : (
-          <div className="policies">
+          <div className="policies stack">
             <p className="muted">The first rule that fits decides. Rules belong to this machine and are not shared with the project.</p>
             <ol aria-label="Rules">
               {rules.map((rule, place) => {

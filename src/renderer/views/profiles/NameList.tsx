@@ -29,7 +29,14 @@ export function NameList({ label, names, chosen, onChoose }: NameListProps) {
       {names.map(({ id, name, note }, place) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
         // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names the active row
-        <div key={id} id={`name-${place}`} role="option" aria-selected={id === chosen} className="name-row" onClick={() => onChoose(id)}>
+        <div
+          key={id}
+          id={`name-${place}`}
+          role="option"
+          aria-selected={id === chosen}
+          className="name-row selectable row"
+          onClick={() => onChoose(id)}
+        >
           <span className="ellipsis">{name}</span>
           {note && <span className="muted">{note}</span>}
         </div>

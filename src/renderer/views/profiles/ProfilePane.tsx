@@ -47,8 +47,8 @@ export function ProfilePane({ project, name }: { project: string; name: string }
   return (
     <Answer query={query} what={`Cannot load the profile ${name}`} loading="Loading the profile" stillWorks="Other profiles still work.">
       {({ versions, rules }) => (
-        <article className="profile-pane" aria-label="Profile">
-          <header className="thing-head">
+        <article className="profile-pane stack" aria-label="Profile">
+          <header className="thing-head bar wrap">
             <h2>{name}</h2>
             <span className="muted">{say.plural(versions.length, 'version')}</span>
             <span className="grow" />
@@ -63,7 +63,7 @@ export function ProfilePane({ project, name }: { project: string; name: string }
             </Button>
             <IconButton small icon={Trash2} label={`Delete the profile ${name}`} onClick={() => void deleteProfile(name).catch(notifyProblem)} />
           </header>
-          <div className="card-body">
+          <div className="card-body overflows stack">
             <ProfileFacts card={versions[0]?.card} rules={rules} />
             <h3>Versions</h3>
             <ol className="versions" aria-label="Versions, newest first">

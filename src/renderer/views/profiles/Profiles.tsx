@@ -11,8 +11,8 @@ import { Templates } from './Templates';
 export function ProfilesView({ project }: { project: string }) {
   const shown = useNavigation(({ route }) => route.kinds) === 'templates' ? 'templates' : 'profiles';
   return (
-    <section className="profiles" aria-label="Profiles">
-      <div className="profiles-tools">
+    <section className="profiles whole stack" aria-label="Profiles">
+      <div className="bar">
         <Switch
           label="Profiles or templates"
           value={shown}
@@ -58,7 +58,7 @@ function ProfileList({ project }: { project: string }) {
             </Empty>
           );
         return (
-          <div className="profiles-body">
+          <div className="profiles-body rest">
             <NameList
               label="Profiles"
               names={profiles.map(({ name }) => ({ id: name, name }))}

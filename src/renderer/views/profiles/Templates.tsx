@@ -34,7 +34,7 @@ export function Templates({ project }: { project: string }) {
             </Empty>
           );
         return (
-          <div className="profiles-body">
+          <div className="profiles-body rest">
             <NameList
               label="Templates"
               names={templates.map((one) => ({ id: one.template, name: one.template, note: say.when(one.createdAt) }))}
@@ -66,8 +66,8 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
   return (
     <Answer query={query} what={`Cannot load the template ${name}`} loading="Loading the template" stillWorks="Other templates still work.">
       {(template) => (
-        <article className="profile-pane" aria-label="Template">
-          <header className="thing-head">
+        <article className="profile-pane stack" aria-label="Template">
+          <header className="thing-head bar wrap">
             <h2>{template.template}</h2>
             <span className="muted">{say.instant(template.createdAt)}</span>
             <span className="grow" />
@@ -78,7 +78,7 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
               Next version…
             </Button>
           </header>
-          <div className="card-body">
+          <div className="card-body overflows stack">
             {made && <Made made={made} />}
             <section aria-label="Content" className="card-said kind-system">
               <Fold text={template.text} lines={24}>
@@ -110,7 +110,7 @@ function Made({ made }: { made: Instance }) {
     );
   };
   return (
-    <section className="thing-made" aria-label="What the agent starts from">
+    <section className="thing-made stack" aria-label="What the agent starts from">
       <h3>What the agent starts from</h3>
       <Facts
         rows={[

@@ -27,8 +27,8 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
   const number = turn && numbers.get(turn.turnId);
   const waited = axis.gaps.find((gap) => gap.step === place);
   return (
-    <div className="replay-controls">
-      <span className="replay-buttons">
+    <div className="replay-controls bar wrap small">
+      <span className="replay-buttons inline-row">
         <IconButton icon={SkipBack} label="Previous turn" keys="Shift ←" onClick={() => onTurn(-1)} disabled={place === 0} />
         <IconButton icon={ChevronLeft} label="Previous step" keys="←" onClick={() => goTo(place - 1)} disabled={place === 0} />
         <Button look="primary" icon={playing ? Pause : Play} onClick={toggle} title={playing ? 'Pause (Space)' : 'Play (Space)'}>
@@ -56,7 +56,7 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
           {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'Previous turn, continued')}
         </span>
       </span>
-      <span className="replay-end">
+      <span className="replay-end inline-row">
         {waited && <span className="badge">after a pause of {say.duration(waited.ms)}</span>}
         {step?.at && (
           <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>

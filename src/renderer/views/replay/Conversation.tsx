@@ -53,7 +53,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
   return (
     <section
       ref={scroller}
-      className="replay-conversation"
+      className="replay-conversation quiet-focus"
       aria-label="Conversation up to this step"
       aria-live={playing ? 'off' : undefined}
       aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
@@ -89,7 +89,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
 function BlockHead({ block, step }: { block: Block; step: ReplayStep | undefined }) {
   if (!step?.dropped) return block.opens && block.first > 0 ? <div className="turn-line" /> : null;
   return (
-    <div className="seam">
+    <div className="seam wrap small">
       <span>
         Compaction: this summary replaced {say.plural(step.dropped.entries, 'entry', 'entries')} (<Estimate of={step.dropped.tokens} />)
       </span>

@@ -78,7 +78,7 @@ function Files(props: { state: MomentState; commit: ContextId; place: number; on
             <li key={path}>
               <button
                 type="button"
-                className={`moment-file${last.step === place + 1 ? ' now' : ''}`}
+                className={`row selectable moment-file${last.step === place + 1 ? ' now' : ''}`}
                 aria-expanded={opened === path}
                 onClick={() => setOpened(opened === path ? undefined : path)}
                 title={path}

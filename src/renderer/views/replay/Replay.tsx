@@ -107,7 +107,7 @@ function Player({ project, commit, steps, turns }: PlayerProps) {
   };
 
   return (
-    <section className="replay" aria-label="Replay" onKeyDown={onKeyDown}>
+    <section className="replay whole stack" aria-label="Replay" onKeyDown={onKeyDown}>
       <Track steps={steps} turns={turns} axis={axis} place={place} onGo={goTo} />
       <Controls
         steps={steps}
@@ -118,7 +118,7 @@ function Player({ project, commit, steps, turns }: PlayerProps) {
         onTurn={toTurn}
         actions={turn && { commit, turn: turn.turnId }}
       />
-      <div className="replay-body">
+      <div className="replay-body rest">
         <Conversation project={project} commit={commit} steps={steps} place={place} playing={playing} />
         <Moment project={project} commit={commit} steps={steps} place={place} turn={turn} onGo={goTo} />
       </div>

@@ -60,7 +60,7 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
       <div className="track-past" style={{ width: `${at}%` }} />
       <div className="track-head" style={{ left: `${at}%` }} />
       {step && (
-        <div className="token-tip track-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
+        <div className="token-tip wrap small track-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
           <strong>{speaker(step)}</strong> step {say.exact((pointed?.place ?? 0) + 1)} · <Estimate of={step.window} /> in the window
           {step.at && <span>{say.instant(step.at)}</span>}
           {gap && <span>pause of {say.duration(gap.ms)}</span>}

@@ -80,7 +80,7 @@ function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; to
           <i key={kind} style={{ ...fillOf(kind), width: `${(tokens / (total || 1)) * 100}%` }} />
         ))}
       </div>
-      <ul className="token-legend">
+      <ul className="token-legend wrap small">
         {byKind.map(({ kind, tokens }) => (
           <li key={kind}>
             <i aria-hidden style={fillOf(kind)} />

@@ -40,7 +40,7 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
   });
   const onScroll = useRowInView(scroller, at);
   return (
-    <div className="calls">
+    <div className="calls rest stack">
       <div className="call-row call-heads" aria-hidden>
         <span className="n">#</span>
         <span className="n">Turn</span>
@@ -54,7 +54,7 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
       </div>
       <div
         ref={scroller}
-        className="calls-scroll"
+        className="calls-scroll overflows"
         role="listbox"
         aria-label="Calls in the order sent"
         tabIndex={0}
@@ -159,7 +159,7 @@ function CallRow({
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div
-      className={`call-row call trigger-${triggerKind}${turn === undefined ? '' : ' begins-turn'}`}
+      className={`call-row call selectable trigger-${triggerKind}${turn === undefined ? '' : ' begins-turn'}`}
       role="option"
       aria-selected={chosen}
       tabIndex={-1}
@@ -170,7 +170,7 @@ function CallRow({
       <span className="n muted" title={turn === undefined ? undefined : `Turn ${turn}`}>
         {turn}
       </span>
-      <span className="call-trigger">
+      <span className="call-trigger row">
         <TriggerIcon size={13} aria-hidden />
         <Trigger
           text={beside === undefined ? trigger && inFolder(trigger, folder) : besideWords(beside)}
@@ -236,7 +236,7 @@ function Cache({ call }: { call: UsageCall }) {
   if (isMiss(call))
     return (
       <span title={missWords(call)}>
-        <span className="call-miss">
+        <span className="call-miss inline-row small">
           <X size={11} aria-hidden /> miss
         </span>
       </span>
@@ -248,7 +248,7 @@ function Cache({ call }: { call: UsageCall }) {
       </span>
     );
   return (
-    <span className="call-cache" title={`${basis.counted}: ${say.exact(call.tokens.cacheRead ?? 0)} tokens read from the cache`}>
+    <span className="call-cache row" title={`${basis.counted}: ${say.exact(call.tokens.cacheRead ?? 0)} tokens read from the cache`}>
       <i>
         <b style={{ width: `${share * 100}%` }} />
       </i>

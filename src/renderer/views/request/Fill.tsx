@@ -29,9 +29,9 @@ export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen
   return (
     <section className="fill-what" aria-label="Context window by call">
       <Chart stack={stack} chosen={stack.ids.indexOf(chosen)} onPoint={setPointed} onChoose={onChoose} />
-      {!tokens && <p className="shares-words fill-words muted">The chart leaves out calls beside the conversation.</p>}
+      {!tokens && <p className="shares-words wrap small fill-words muted">The chart leaves out calls beside the conversation.</p>}
       {tokens && (
-        <p className="shares-words fill-words" aria-live="off">
+        <p className="shares-words wrap small fill-words" aria-live="off">
           <b>Call {at + 1}</b>
           {filled.map(({ at: layer, name, color }) => (
             <span key={name} className={tokens[layer] ? '' : 'faint'} title={layer === unrecorded ? unexplained : basis[stack.basis]}>

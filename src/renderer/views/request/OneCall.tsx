@@ -30,7 +30,7 @@ export function OneCall({
   const query = useQuery(`${project} ${row.requestId}`, (signal) => api.request.get({ requestId: row.requestId }, { signal }));
   return (
     <div className="request-one">
-      <header className="request-head">
+      <header className="request-head row baseline wrap">
         <h2>Request</h2>
         <span className="mono muted">{row.model ?? 'model not recorded'}</span>
         <Proof proof={row.proof} />

@@ -54,8 +54,8 @@ function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: R
   );
   const at = ordered.findIndex(({ partId }) => partId === chosen.partId);
   return (
-    <div className="calls">
-      <div className="calls-sum">
+    <div className="calls rest stack">
+      <div className="calls-sum wrap small">
         <input
           className="field"
           type="search"
@@ -66,7 +66,7 @@ function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: R
         />
       </div>
       <div
-        className="calls-scroll"
+        className="calls-scroll overflows"
         role="listbox"
         aria-label="System prompts and tool sets, latest first"
         tabIndex={0}
@@ -91,7 +91,7 @@ function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: R
                   // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
                   <div
                     key={row.partId}
-                    className="part-row"
+                    className="part-row selectable"
                     role="option"
                     aria-selected={row.partId === chosen.partId}
                     tabIndex={-1}
@@ -128,7 +128,7 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
   );
   return (
     <div className="request-one">
-      <header className="request-head">
+      <header className="request-head row baseline wrap">
         <h2>{row.kind === 'system' ? 'System prompt' : `${say.plural(row.sections, 'tool')}`}</h2>
         <span className="muted">
           <Estimate of={row.tokens} />
@@ -150,7 +150,7 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
         </p>
       )}
       <div className="request-tools">
-        <label className="part-against">
+        <label className="part-against row">
           Show{' '}
           <select className="field" value={against ?? ''} onChange={(event) => setAgainst(event.target.value || undefined)}>
             <option value="">the full text</option>

@@ -22,7 +22,7 @@ const modes = [
 export function RequestView({ project }: { project: string }) {
   const { commit, part } = useNavigation(({ route }) => route);
   return (
-    <div className="request-view">
+    <div className="request-view whole stack">
       {part === undefined && commit ? (
         <CallsOfCommit key={`${project} ${commit}`} project={project} commit={commit} />
       ) : (
@@ -45,7 +45,7 @@ export function RequestView({ project }: { project: string }) {
 function Modes({ children }: { children?: ReactNode }) {
   const part = useNavigation(({ route }) => route.part);
   return (
-    <div className="request-modes">
+    <div className="request-modes bar wrap">
       <Switch
         label="Calls or parts"
         value={part === undefined ? 'calls' : 'parts'}
@@ -141,7 +141,7 @@ function CallList({ project, commit, calls, series }: CallListProps) {
         jump(matches, event.key === 'M' ? -1 : 1);
       }}
     >
-      <div className="calls-main">
+      <div className="stack shrinks">
         <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} onCostliest={showCostliest} />
         <div className="fill">
           {series.status === 'done' && call && <Fill series={series.data} chosen={call.requestId} onChoose={choose} />}
@@ -196,7 +196,7 @@ interface CallsBarProps {
 function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest }: CallsBarProps) {
   const counts = useMemo(() => ({ misses: calls.filter(isMiss).length, jumps: calls.filter(isJump).length }), [calls]);
   return (
-    <div className="calls-bar">
+    <div className="calls-bar bar wrap">
       <Switch
         label="Which calls"
         value={shown}

@@ -12,7 +12,7 @@ export function Shares({ shares }: { shares: readonly (readonly [name: string, t
             total > 0 && tokens !== null && tokens > 0 && <i key={name} className={`kind-${hue}`} style={{ width: `${(tokens / total) * 100}%` }} />,
         )}
       </div>
-      <p className="shares-words" aria-hidden>
+      <p className="shares-words wrap small" aria-hidden>
         {shares.map(([name, tokens, hue]) => (
           <span key={name} className={tokens === null ? 'faint' : `kind-${hue}`} title={tokens === null ? 'Not recorded in the request' : undefined}>
             <i className="dot" /> {name} {tokens ? <Estimate of={tokens} /> : tokensOrNone(tokens)}

@@ -12,7 +12,7 @@ export function Sum({ calls }: { calls: readonly UsageCall[] }) {
     ...(unknownOutputs > 0 ? [`${say.plural(unknownOutputs, 'reply', 'replies')} without an output count.`] : []),
   ];
   return (
-    <p className="calls-sum muted" role="note" aria-label="Cost of this branch">
+    <p className="calls-sum wrap small muted" role="note" aria-label="Cost of this branch">
       {cost ? (
         <span title={[`All ${say.plural(calls.length, 'call')} of this branch.`, 'A subscription does not pay API prices.', ...unknown].join(' ')}>
           <b>{priceText(cost)}</b> at API prices of {cost.priceDate}

@@ -26,9 +26,9 @@ export function Summary({
   const { tokens, window, limit, cost, cache, waitMs, flaw } = call;
   return (
     <div className="call-summary">
-      <header>
+      <header className="row wrap small">
         {isMiss(call) && (
-          <span className="call-miss">
+          <span className="call-miss inline-row small">
             <X size={11} aria-hidden /> cache miss
           </span>
         )}
@@ -85,7 +85,7 @@ function Miss({ call, before, number }: { call: UsageCall; before: UsageCall | u
     <section aria-label="Cache miss">
       <h3 className="call-cause">{missTitle(call, number === 1)}</h3>
       {cache.lostTokens !== undefined && (
-        <p className="call-loss">
+        <p className="call-loss row baseline small">
           {cache.lostCost && <strong>{priceText(cache.lostCost)}</strong>}
           <span>lost: {say.exact(cache.lostTokens)} tokens paid again instead of read from the cache</span>
         </p>
@@ -102,7 +102,7 @@ function Miss({ call, before, number }: { call: UsageCall; before: UsageCall | u
         </p>
       )}
       {cache.brokenText && (
-        <div className="call-broken">
+        <div className="call-broken breaks small">
           <p title={`As call ${number - 1} sent it`}>
             <b>−</b> <span className="mono">{cache.brokenText.before ?? 'nothing'}</span>
           </p>
@@ -141,7 +141,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
   if (largest.length === 0) return null;
   return (
     <section className="call-fillers" aria-label="What filled it">
-      <header>
+      <header className="row wrap small">
         <h3>What filled it</h3>
         <span className="muted" title={`${basis.estimated}, times the calls of this context that were sent with it`}>
           ≈ tokens × calls they stayed
@@ -151,7 +151,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
         <button
           key={`${name} ${key}`}
           type="button"
-          className="filler"
+          className="filler selectable row baseline wrap"
           title={`${side === undefined ? '' : `${side === 'call' ? 'Call' : 'Result'} of `}${name}: about ${say.plural(tokens, 'token')}, sent with ${tokens * calls === tokenCalls ? '' : 'up to '}${say.plural(calls, 'call')} of this context`}
           onClick={() => go(key === undefined ? { part: 'latest' } : { view: 'context', commit, entry: key })}
         >

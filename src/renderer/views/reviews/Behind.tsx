@@ -31,7 +31,7 @@ export function Behind({
       >
         {({ commit, outline, now }) => (
           <>
-            <p className="behind-words">
+            <p className="behind-words row baseline wrap small">
               <Id id={commit.id} what="commit id" />
               <span className="muted">
                 {commit.principal ?? commit.template} · {say.when(commit.createdAt)} · <Estimate of={outline.tokens} />

@@ -161,7 +161,7 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
         onDrop();
       }}
     >
-      <h2 className={`ticket-status ${status}`}>
+      <h2 className={`ticket-status inline-row ${status}`}>
         <Glyph size={13} aria-hidden />
         {statusNames[status]}
         <span className="muted">{say.exact(total)}</span>
@@ -218,7 +218,7 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
         }}
         onDragEnd={() => onDrag(undefined)}
       >
-        <span className="ticket-card-top">
+        <span className="ticket-card-top row wrap small">
           <TypeMark type={ticket.type} />
           <span className="grow" />
           <span className="mono muted" title={ticket.parent ? `Under ${ticket.parent}` : undefined}>
@@ -226,7 +226,7 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
           </span>
         </span>
         <span className="ticket-card-title">{ticket.title}</span>
-        <span className="ticket-card-facts">
+        <span className="ticket-card-facts row wrap small">
           {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
           <Findings findings={ticket.findings} />
           {shownLabels(ticket.labels)

@@ -87,7 +87,7 @@ interface ImportChoiceProps {
 
 function ImportChoice({ kind, onKind, file, onFile }: ImportChoiceProps) {
   return (
-    <div className="import-choice">
+    <div className="row wrap">
       <Switch
         label="Kind of text"
         value={kind}

@@ -46,7 +46,7 @@ function Tickets({ project }: { project: string }) {
     </>
   );
   return (
-    <section className="reviews" aria-label="Reviews">
+    <section className="reviews whole stack" aria-label="Reviews">
       <Answer query={summary} what="Cannot show the tickets" loading="Loading tickets" stillWorks="Nothing in the project was changed.">
         {({ total, waiting, types, assignees, labels, people }) =>
           total === 0 ? (
@@ -95,7 +95,7 @@ interface ToolBarProps {
 
 function ToolBar({ shown, waiting, people, onOpen }: ToolBarProps) {
   return (
-    <div className="reviews-tools">
+    <div className="reviews-tools bar wrap">
       <Switch
         label="Tickets as"
         value={shown}
@@ -133,7 +133,7 @@ interface FilterBarProps {
 
 function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: FilterBarProps) {
   return (
-    <div className="reviews-tools reviews-narrow">
+    <div className="reviews-tools bar wrap reviews-narrow">
       <input
         type="search"
         className="field reviews-filter"
@@ -157,7 +157,7 @@ function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: F
       <Choice label="Type" any="Any type" value={filter.type} values={types} nameOf={typeName} onChange={(type) => onChange({ type })} />
       <Choice label="Assignee" any="Anybody" value={filter.assignee} values={assignees} onChange={(assignee) => onChange({ assignee })} />
       {labels.length > 0 && <Choice label="Label" any="Any label" value={filter.label} values={labels} onChange={(label) => onChange({ label })} />}
-      <label className="reviews-ready" title="Ready: open, with no open dependencies">
+      <label className="reviews-ready inline-row" title="Ready: open, with no open dependencies">
         <input type="checkbox" checked={filter.ready} onChange={(event) => onChange({ ready: event.target.checked })} /> Only ready
       </label>
     </div>

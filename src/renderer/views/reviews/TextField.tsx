@@ -26,7 +26,7 @@ export function TextField(props: {
         <input id={id} className="field" value={value} aria-describedby={described} onChange={(event) => onChange(event.target.value)} />
       )}
       {hint && (
-        <p id={described} className="muted">
+        <p id={described} className="muted small">
           {hint}
         </p>
       )}

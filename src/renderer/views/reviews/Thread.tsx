@@ -30,13 +30,13 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
   const who = thread.answers ?? 'the author';
   const last = thread.messages.findLast((message) => message.current);
   return (
-    <aside className="thread" aria-label="Discussion">
-      <header className="thread-head">
+    <aside className="thread stack shrinks" aria-label="Discussion">
+      <header className="thread-head row baseline">
         <h2>Discussion</h2>
-        <span className="muted ellipsis grow">with {who}, as they were then</span>
+        <span className="muted small ellipsis grow">with {who}, as they were then</span>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
-      <section className="thread-scroll" tabIndex={0} aria-label="Messages of the discussion">
+      <section className="overflows" tabIndex={0} aria-label="Messages of the discussion">
         {thread.from ? (
           <Behind
             project={project}
@@ -84,7 +84,7 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
   const isAnswer = message.role === 'assistant';
   return (
     <li className={`thread-message ${isAnswer ? 'kind-assistant' : 'kind-user'}${message.current ? '' : ' aside'}`}>
-      <header>
+      <header className="row baseline small">
         <b>{message.by ?? 'unknown'}</b>
         <time className="muted" dateTime={message.at} title={say.instant(message.at)}>
           {say.when(message.at)}
@@ -101,7 +101,7 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
         </button>
         <IconButton small icon={GitFork} label="Fork from here" onClick={() => show({ kind: 'fork', commit: message.commit, stop: 'compaction' })} />
       </header>
-      {message.tools.length > 0 && <p className="muted thread-tools">used {message.tools.join(', ')}</p>}
+      {message.tools.length > 0 && <p className="muted small">used {message.tools.join(', ')}</p>}
       <Fold text={message.text} lines={40}>
         {(shown) => (isAnswer ? <Markdown text={shown} /> : <p className="thread-text">{shown}</p>)}
       </Fold>
@@ -117,12 +117,12 @@ function Arriving({ who, parts, running }: { who: string; parts: readonly ReplyP
   return (
     <li className="thread-message kind-assistant" aria-live="polite" aria-busy={running}>
       {running && (
-        <header>
+        <header className="row baseline small">
           <b>{who}</b>
           <span className="muted">{text === '' ? 'is thinking…' : 'is answering…'}</span>
         </header>
       )}
-      {tools.length > 0 && <p className="muted thread-tools">uses {tools.join(', ')}</p>}
+      {tools.length > 0 && <p className="muted small">uses {tools.join(', ')}</p>}
       {running && text !== '' && <Markdown text={text} />}
       {notices.map((part) => (
         <p key={part.delta} className="notice-line">
@@ -178,7 +178,7 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
   };
   return (
     <form
-      className="asking"
+      className="asking stack"
       onSubmit={(event) => {
         event.preventDefault();
         if (question.trim() !== '' && !busy && !reply.running) void speak();
@@ -191,7 +191,7 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
         question={question}
         onQuestion={onQuestion}
       />
-      <div className="asking-line">
+      <div className="asking-line row wrap">
         {isSelf ? (
           <span className="muted grow">You write as {actor}, so this is the answer.</span>
         ) : (
@@ -236,7 +236,7 @@ function Answerer({ who, by, model, providers, onProvider, onModel }: AnswererPr
   const provider = providers.find(({ id }) => id === by);
   return (
     <>
-      <label htmlFor={`${ids}-by`} className="muted">
+      <label htmlFor={`${ids}-by`} className="muted small">
         Answered by
       </label>
       <select id={`${ids}-by`} className="field" value={by} onChange={(event) => onProvider(event.target.value)}>

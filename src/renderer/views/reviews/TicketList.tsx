@@ -93,7 +93,7 @@ function Rows({ list, onClear }: { list: Left; onClear: () => void }) {
     <>
       <div
         ref={scroller}
-        className="ticket-list"
+        className="overflows"
         role="listbox"
         aria-label="Tickets, most recently changed first"
         aria-activedescendant={`ticket-row-${at}`}
@@ -131,7 +131,7 @@ interface RowProps {
 }
 
 function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
-  if (!ticket) return <div className="ticket-row" style={{ top }} aria-hidden />;
+  if (!ticket) return <div className="ticket-row selectable row" style={{ top }} aria-hidden />;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
     // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus and names its active option
@@ -139,7 +139,7 @@ function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
       id={`ticket-row-${place}`}
       role="option"
       aria-selected={chosen}
-      className="ticket-row"
+      className="ticket-row selectable row"
       style={{ top }}
       data-ticket={ticket.ticketId}
       title={ticket.title}
@@ -159,7 +159,9 @@ function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
       </span>
       <Findings findings={ticket.findings} />
       {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
-      <span className="ticket-row-people ellipsis">{ticket.status === 'review' ? <Reviewers reviewers={ticket.reviewers} /> : ticket.assignee}</span>
+      <span className="ticket-row-people muted small ellipsis">
+        {ticket.status === 'review' ? <Reviewers reviewers={ticket.reviewers} /> : ticket.assignee}
+      </span>
       <TypeMark type={ticket.type} />
       <time className="muted ticket-row-time" dateTime={ticket.updatedAt} title={say.instant(ticket.updatedAt)}>
         {say.when(ticket.updatedAt)}

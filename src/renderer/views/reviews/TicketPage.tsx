@@ -43,7 +43,7 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
   const [question, setQuestion] = useState('');
   const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision} ${limit}`, () => read(ticketId, limit)));
   return (
-    <section className="ticket-page" aria-label="Ticket">
+    <section className="ticket-page whole" aria-label="Ticket">
       {query.status === 'failed' && (
         <nav className="ticket-back" aria-label="Place of this ticket">
           <AllTickets />
@@ -88,7 +88,7 @@ function Main({ project, data, onMore, onAsk }: MainProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling text must be reachable by keyboard
     <section className="ticket-main" tabIndex={0} aria-label={`${ticket.ticketId}: ${ticket.title}`}>
-      <nav className="ticket-way" aria-label="Place of this ticket">
+      <nav className="ticket-way row" aria-label="Place of this ticket">
         <AllTickets />
         {parent && <TicketLink id={parent.ticketId} title={parent.title} />}
         <span className="grow" />
@@ -158,7 +158,7 @@ function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
         />
         <IconButton icon={Pencil} label="Change the ticket" onClick={onEdit} />
       </header>
-      <p className="ticket-facts">
+      <p className="ticket-facts row wrap">
         <StatusMark status={ticket.status} />
         {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
         <TypeMark type={ticket.type} />
@@ -212,7 +212,7 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
             ? 'review'
             : 'in_progress';
   return (
-    <fieldset className="ticket-moves" aria-label="Moves">
+    <fieldset className="ticket-moves row gap-6 wrap" aria-label="Moves">
       {[...allowed]
         .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (
@@ -220,7 +220,7 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
             {isFinding && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
           </Button>
         ))}
-      {obstacles.length > 0 && <span className="muted">Cannot be closed yet: {obstacles.join('; ')}.</span>}
+      {obstacles.length > 0 && <span className="muted small">Cannot be closed yet: {obstacles.join('; ')}.</span>}
     </fieldset>
   );
 }
@@ -242,7 +242,7 @@ function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdic
         {ticket.reviewers.map(({ name, verdict }) => (
           <li key={name}>
             <b>{name}</b>
-            <span className={`reviewer ${verdict}`}>{verdictNames[verdict]}</span>
+            <span className={`reviewer inline-row muted small ${verdict}`}>{verdictNames[verdict]}</span>
             <span className="grow" />
             {isInReview && (
               <Button small onClick={() => onVerdict(name)}>
@@ -305,7 +305,7 @@ const Children = ({ of }: { of: readonly TicketRow[] }) => (
   <ul className="ticket-children">
     {of.map((child) => (
       <li key={child.ticketId}>
-        <button type="button" className="ticket-child" onClick={() => openTicket(child.ticketId)}>
+        <button type="button" className="ticket-child selectable row" onClick={() => openTicket(child.ticketId)}>
           <StatusMark status={child.status} />
           <span className="mono muted">{child.ticketId}</span>
           <span className="ellipsis grow">{child.title}</span>

@@ -27,8 +27,8 @@ export function Waiting({ revision }: { revision: string }) {
       {(events) => {
         const shown = events.slice(0, limit);
         return (
-          <div className="starts">
-            <header className="starts-head">
+          <div className="rest stack">
+            <header className="starts-head row">
               <p className="muted grow">
                 Moves and questions leave a record of who should start. Nothing runs by itself: resume the context in an agent, answer here, or let a
                 runner take it.
@@ -46,7 +46,7 @@ export function Waiting({ revision }: { revision: string }) {
             {shown.length === 0 ? (
               <NothingWaits />
             ) : (
-              <div className="starts-scroll">
+              <div className="starts-scroll overflows">
                 <ul className="starts-list" aria-label="Requested starts">
                   {shown.map((event) => (
                     <Start key={event.event} event={event} />
@@ -100,12 +100,12 @@ export function Start({ event, here = false, children }: StartProps) {
   const isOpen = event.state === 'waiting' || event.state === 'taken';
   const acknowledge = (as: 'taken' | 'done' | 'dismissed') => write(() => api.ticket.acknowledge({ event: event.event, by: actor, as }));
   return (
-    <li className={`asked-start ${event.state}`}>
+    <li className={`asked-start row wrap ${event.state}`}>
       <div className="start-words">
         <p>
           <b>{event.who ?? 'Anybody'}</b> should {taskNames[event.task]} {here ? 'this' : <TicketLink id={event.ticketId} title={event.title} />}
         </p>
-        <p className="muted start-why">
+        <p className="muted small">
           {event.contextId === null ? (
             'from a fresh context'
           ) : (

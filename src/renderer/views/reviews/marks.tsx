@@ -35,7 +35,7 @@ export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
 export function StatusMark({ status }: { status: TicketStatus }) {
   const Glyph = statusIcons[status];
   return (
-    <span className={`ticket-status ${status}`}>
+    <span className={`ticket-status inline-row ${status}`}>
       <Glyph size={13} aria-hidden />
       {statusNames[status]}
     </span>
@@ -55,7 +55,7 @@ const typeIcons: Readonly<Record<string, Icon>> = {
 export function TypeMark({ type }: { type: string }) {
   const Glyph = typeIcons[type];
   return (
-    <span className="ticket-type" title={typeName(type)}>
+    <span className="ticket-type inline-row muted small" title={typeName(type)}>
       {Glyph && <Glyph size={13} aria-hidden />}
       {typeName(type)}
     </span>
@@ -64,7 +64,7 @@ export function TypeMark({ type }: { type: string }) {
 
 /** A link to a ticket. */
 export const TicketLink = ({ id, title }: { id: string; title?: string | undefined }) => (
-  <button type="button" className="link-button ticket-link" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
+  <button type="button" className="link-button ticket-link breaks" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
     {title ? (
       <>
         <span className="mono">{id}</span> {title}
@@ -105,7 +105,7 @@ export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
   return reviewers.map(({ name, verdict }) => {
     const Glyph = verdictIcons[verdict];
     return (
-      <span key={name} className={`reviewer ${verdict}`} title={`${name}: ${verdictNames[verdict]}`}>
+      <span key={name} className={`reviewer inline-row muted small ${verdict}`} title={`${name}: ${verdictNames[verdict]}`}>
         <Glyph size={11} aria-hidden />
         <span className="unseen">{verdictNames[verdict]}: </span>
         {name}

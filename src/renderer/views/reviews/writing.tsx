@@ -34,7 +34,7 @@ export function Actor({ people }: { people: readonly string[] }) {
   const actor = useTickets((state) => state.actor);
   const list = useId();
   return (
-    <label className="ticket-actor" title="Tickets record this name as the author. Stemma finds the author's context by it">
+    <label className="ticket-actor inline-row" title="Tickets record this name as the author. Stemma finds the author's context by it">
       <span className="muted">Write as</span>
       <input
         className="field"

@@ -4,14 +4,14 @@ import { EntryView, say, ToolView } from '../../parts';
 /** The recorded reply of the turn, for comparison. */
 export function RecordedReply({ turn, isAlone }: { turn: Turn; isAlone: boolean }) {
   return (
-    <article className="reply" aria-label="Recorded reply">
-      <header className="reply-head">
+    <article className="reply stack" aria-label="Recorded reply">
+      <header className="reply-head row wrap small">
         <b>Recorded reply</b>
         <span className="mono muted">{turn.model ?? 'model not recorded'}</span>
         <span className="grow" />
         <span className="muted">{turn.usage?.output != null ? `${say.compact(turn.usage.output)} tok out` : ''}</span>
       </header>
-      <div className="reply-body">
+      <div className="reply-body stack">
         {turn.output.length === 0 ? (
           <p className="muted reply-none">The model did not reply in this turn.</p>
         ) : (

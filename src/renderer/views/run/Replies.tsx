@@ -11,7 +11,7 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
   const changes = (input.edits?.length ?? 0) + Object.keys(input.request ?? {}).length;
   return (
     <section className="replies" aria-label={`Run with ${input.provider}`}>
-      <header className="replies-head">
+      <header className="replies-head row wrap">
         <b>{input.provider === 'recorded' ? 'Recording' : (input.model ?? input.provider)}</b>
         <span className="muted">
           {say.plural(samples.length, 'sample')}, {changes === 0 ? 'request unchanged' : say.plural(changes, 'change')} · {job.state}

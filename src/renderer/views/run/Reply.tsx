@@ -20,10 +20,14 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
   const { state, parts, tokens, cost, commit, startedAt, endedAt } = sample;
   const Glyph = state in icons ? icons[state as keyof typeof icons] : undefined;
   return (
-    <article className={`reply ${state}`} aria-label={isAlone ? 'Reply' : `Reply ${number}`} aria-busy={state === 'streaming' || state === 'waiting'}>
-      <header className="reply-head">
+    <article
+      className={`reply stack ${state}`}
+      aria-label={isAlone ? 'Reply' : `Reply ${number}`}
+      aria-busy={state === 'streaming' || state === 'waiting'}
+    >
+      <header className="reply-head row wrap small">
         <b>{isAlone ? 'Reply' : `Sample ${number}`}</b>
-        <span className="reply-state">
+        <span className="reply-state inline-row muted">
           {Glyph ? <Glyph size={12} aria-hidden /> : <i className="reply-dot" aria-hidden />} {stateNames[state]}
         </span>
         <span className="grow" />
@@ -38,7 +42,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
             .join(' · ')}
         </span>
       </header>
-      <div className="reply-body">
+      <div className="reply-body stack">
         {parts.map((part, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
           <Part key={n} part={part} />
@@ -49,7 +53,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
         {state === 'stopped' && <p className="muted">Stopped before the reply was complete. No branch was created.</p>}
       </div>
       {commit && (
-        <footer className="reply-foot">
+        <footer className="reply-foot row wrap small">
           <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
             Open branch
           </Button>
@@ -130,7 +134,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
   };
   return (
     <form
-      className="reply-question"
+      className="reply-question stack"
       aria-label={`Result of ${toolName}`}
       onSubmit={(event) => {
         event.preventDefault();
@@ -159,7 +163,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
           event.stopPropagation();
         }}
       />
-      <div className="reply-buttons">
+      <div className="row">
         <label>
           <input type="checkbox" checked={isError} onChange={() => setIsError(!isError)} /> The tool failed
         </label>

@@ -27,7 +27,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
   const cannotRun = form.problem !== undefined || isWriting;
   return (
     <form
-      className="ask"
+      className="ask stack small"
       aria-label="Request"
       onSubmit={(event) => {
         event.preventDefault();
@@ -59,7 +59,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
         onUndo={() => form.setChanges(noChanges(form.cut))}
         note={<Estimate of={form.plan.tokensAfter} />}
       >
-        <div className="ask-entries">
+        <div className="ask-entries stack">
           <EntryEditor
             rows={outline.rows}
             commit={turn.turnId}
@@ -73,7 +73,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
       </RequestPart>
       <ToolsPart request={request} draft={draft} onChange={setDraft} isChanged={edits?.tools !== undefined} />
       <SettingsPart request={request} draft={draft} onChange={setDraft} isChanged={edits?.settings !== undefined} />
-      <footer className="ask-foot">
+      <footer className="ask-foot row wrap">
         <RequestState problem={form.problem} changeCount={form.changeCount} />
         <Button icon={FlaskConical} disabled={cannotRun} onClick={() => show({ kind: 'case', input: { ...input, turnId: turn.turnId } })}>
           Add to experiment…

@@ -20,7 +20,7 @@ interface PartProps {
 export function RequestPart({ name, count, none = 'not recorded', isChanged, isOpen, note, onUndo, children }: PartProps) {
   return (
     <details className="ask-part" open={isOpen}>
-      <summary>
+      <summary className="selectable row">
         <b>{name}</b> <span className="muted">{count > 0 ? say.exact(count) : none}</span>
         {note && <span className="muted">{note}</span>}
         <span className="grow" />
@@ -39,7 +39,7 @@ export function RequestPart({ name, count, none = 'not recorded', isChanged, isO
           </>
         )}
       </summary>
-      <div className="ask-inside">{children}</div>
+      <div className="ask-inside stack">{children}</div>
     </details>
   );
 }
@@ -110,7 +110,7 @@ function ToolField({ tool, onChange, onRemove }: { tool: DraftTool; onChange: (t
   const name = toolName(tool.json);
   return (
     <details className={`ask-tool${tool.isUsed ? '' : ' left-out'}`}>
-      <summary>
+      <summary className="row">
         <span className="mono grow ellipsis">{name}</span>
         <label onClickCapture={(event) => event.stopPropagation()}>
           <input type="checkbox" checked={tool.isUsed} aria-label={`Offer ${name}`} onChange={() => onChange({ ...tool, isUsed: !tool.isUsed })} />

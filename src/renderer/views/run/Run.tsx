@@ -57,8 +57,8 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
       lines={14}
     >
       {({ turn, request, outline }) => (
-        <section className="run" aria-label="Run again">
-          <header className="run-head">
+        <section className="run whole stack" aria-label="Run again">
+          <header className="run-head bar">
             <h2 className="ellipsis">{say.firstLine(turn.trigger.text ?? 'continued')}</h2>
             <Switch
               label="Turns to run"
@@ -78,7 +78,7 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
           {what === 'after' ? (
             <WhatIf project={project} id={turnId} model={request.model} providers={providers ?? []} />
           ) : (
-            <div className={`run-body${showsRequest ? '' : ' wide'}`}>
+            <div className={`rest run-body${showsRequest ? '' : ' wide'}`}>
               {showsRequest && !providers && (
                 <Answer query={providerQuery} what="Cannot list the providers" loading="Loading the providers" lines={6}>
                   {() => null}

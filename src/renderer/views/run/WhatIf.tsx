@@ -26,7 +26,7 @@ export function WhatIf({ project, id, model, providers }: WhatIfProps) {
   );
   const jobs = useWhatIfs(({ jobs: all }) => all).filter((job) => job.project === project && job.branch === id);
   return (
-    <div className="run-body">
+    <div className="run-body rest">
       <Answer
         query={query}
         what="Cannot load the later turns"

@@ -35,7 +35,7 @@ export function WhatIfForm(props: WhatIfFormProps) {
   const count = following.turns.length + (following.answersFirst ? 1 : 0);
   return (
     <form
-      className="ask"
+      className="ask stack small"
       aria-label="What-if run"
       onSubmit={(event) => {
         event.preventDefault();
@@ -67,7 +67,7 @@ export function WhatIfForm(props: WhatIfFormProps) {
       <ProviderHint provider={provider} ofRecording="The recorded replies are appended to this branch, with its edits." />
       <OriginalChoice following={following} original={original} onChange={onOriginal} />
       <NextTurns following={following} />
-      <footer className="ask-foot">
+      <footer className="ask-foot row wrap">
         <span className="grow muted">{say.plural(count, 'turn')} to run</span>
         <Button type="submit" look="primary" icon={Play} disabled={count === 0 || isRunning}>
           {isRunning ? 'Running' : 'Run these turns'}
@@ -82,9 +82,9 @@ function OriginalChoice(props: { following: Following; original: ContextId; onCh
   const { following, original, onChange } = props;
   if (following.originals.length < 2) return null;
   return (
-    <label className="what-if-original">
+    <label className="what-if-original row">
       <span className="muted">Original</span>
-      <select className="field" aria-label="Original branch" value={original} onChange={(event) => onChange(event.target.value as ContextId)}>
+      <select className="field grow" aria-label="Original branch" value={original} onChange={(event) => onChange(event.target.value as ContextId)}>
         {following.originals.map((each) => (
           <option key={each.id} value={each.id}>
             {say.shortId(each.id)} · {say.plural(each.turns, 'commit')} · {say.firstLine(each.summary ?? '', 60)}

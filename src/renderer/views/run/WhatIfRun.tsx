@@ -15,7 +15,7 @@ export function WhatIfRun({ job, isLast }: { job: WhatIfJob; isLast: boolean }) 
   const { turns, state, result, input } = job;
   return (
     <section className="replies" aria-label={`What-if run with ${input.provider}`}>
-      <header className="replies-head">
+      <header className="replies-head row wrap">
         <b>{input.provider === 'recorded' ? 'Recording' : (input.model ?? input.provider)}</b>
         <span className="muted">
           {say.plural(turns.length, 'turn')} · {state === 'running' ? 'running' : result?.stopped ? endings[result.stopped.why].toLowerCase() : state}
@@ -37,7 +37,7 @@ export function WhatIfRun({ job, isLast }: { job: WhatIfJob; isLast: boolean }) 
       ))}
       {state === 'failed' && <ProblemLine>{problemOf(job.error).message}</ProblemLine>}
       {result?.stopped && (
-        <p className="notice-line what-if-end" role="status">
+        <p className="notice-line what-if-end row" role="status">
           <span className="grow">
             {endings[result.stopped.why]}: {result.stopped.what}.
           </span>
@@ -60,7 +60,7 @@ function Turn({ turn: { turn, text, of, sample, divergence }, job }: { turn: Wha
         <span className="muted">{turn}</span> {say.firstLine(text) || 'Last message of the branch'}
       </h3>
       {divergence && (
-        <p className={`what-if-divergence ${divergence.kind}`}>
+        <p className={`what-if-divergence muted small ${divergence.kind}`}>
           <Split size={13} aria-hidden /> {divergence.kind === 'calls' ? 'Different tool calls' : 'Different text'}: {divergence.what}.
         </p>
       )}

@@ -30,8 +30,8 @@ function Job({ job }: { job: ImportJob }) {
   const outcome = isEmpty ? 'empty' : state;
   const Glyph = { running: Loader, done: CircleCheck, empty: CircleSlash, canceled: CircleSlash, failed: CircleX }[outcome];
   return (
-    <article className="import-job">
-      <header>
+    <article className="import-job stack">
+      <header className="row">
         <Glyph size={16} aria-hidden className={`import-${outcome}`} />
         <b className="grow ellipsis mono" title={paths.join('\n')}>
           {paths.length === 1 ? paths[0] : say.plural(paths.length, 'path')}
@@ -122,7 +122,7 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
     copy(skips.map(({ path, line, reason }) => `${line > 0 ? `${path}:${line}` : path}  ${reason}`).join('\n'), 'Copied the list');
   return (
     <section className="skips">
-      <h3>
+      <h3 className="row">
         {title} <span className="muted">{say.exact(skips.length)}</span>
         <span className="grow" />
         <Button small look="plain" onClick={() => void copyAll()}>
@@ -130,7 +130,7 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
         </Button>
       </h3>
       <p className="muted">{explain}</p>
-      <ul>
+      <ul className="small">
         {groups.slice(0, open ? groups.length : listedGroups).map(({ path, reason, lines }) => (
           <li key={`${path}\n${reason}`}>
             <span className="mono ellipsis" title={path}>

@@ -40,15 +40,15 @@ function LiveRow({ listed: { title, agent, repository, session } }: { listed: Li
   return (
     <li className="live-row">
       <span className="pulse" aria-hidden />
-      <div className="live-what">
+      <div className="live-what stack">
         <span className="ellipsis live-title">{say.firstLine(title)}</span>
         <span className="ellipsis muted">
           {file?.open ? 'Turn in progress' : 'Waiting for a prompt'}
           {file && ` · changed ${say.when(file.changedAt)}`}
         </span>
       </div>
-      <div className="live-meta">
-        <span className="agent">
+      <div className="live-meta stack">
+        <span className="agent row muted">
           <AgentMark agent={agent} /> {agentName(agent)}
         </span>
         <span className="muted ellipsis">{[repository && repositoryName(repository), model].filter(Boolean).join(' · ')}</span>
@@ -67,7 +67,7 @@ function LiveRow({ listed: { title, agent, repository, session } }: { listed: Li
         {counted !== null && limit !== null && <Gauge tokens={counted} limit={limit} live label="Context window" />}
         <small>{counted === null ? 'No call was counted yet' : `${basis.counted} at the last call`}</small>
       </div>
-      <div className="live-cost">
+      <div className="live-cost stack">
         <b>{session?.cost ? say.money(session.cost) : 'no price'}</b>
         <small>turn {session?.turns}</small>
       </div>

@@ -32,7 +32,7 @@ export function SessionCells({ id, row, place, selected, snippet, sought, onTogg
       aria-expanded={open}
       aria-selected={selected}
       tabIndex={-1}
-      className={`session-row${level === 2 ? ' sub' : ''}${session ? '' : ' outside'}${row.isLast ? ' last' : ''}`}
+      className={`selectable session-row${level === 2 ? ' sub' : ''}${session ? '' : ' outside'}${row.isLast ? ' last' : ''}`}
       style={place}
       onClick={() => openSession(listed, 'chain', sought)}
       onContextMenu={onMenu}
@@ -41,7 +41,7 @@ export function SessionCells({ id, row, place, selected, snippet, sought, onTogg
       <TitleCell listed={listed} open={open} level={level} snippet={snippet} onToggle={onToggle} />
       <span role="gridcell" className="c-agent">
         {level === 1 && (
-          <span className="agent" title={agentName(agent)}>
+          <span className="agent row muted" title={agentName(agent)}>
             <AgentMark agent={agent} /> <span className="agent-name ellipsis">{agentName(agent)}</span>{' '}
             <ExperimentalMark agent={agent} hasOwnMapping={session?.hasOwnMapping} />
           </span>
@@ -56,7 +56,7 @@ export function SessionCells({ id, row, place, selected, snippet, sought, onTogg
       {session ? (
         <Numbers listed={listed} />
       ) : (
-        <span role="gridcell" className="c-import muted">
+        <span role="gridcell" className="c-import row small muted">
           {listed.found && say.bytes(listed.found.bytes)} · not imported
           <Button
             small
@@ -112,18 +112,18 @@ function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
         </button>
       )}
       {session?.pinned && <Pin size={12} aria-label="Pinned" />}
-      {level === 2 && <span className="tag">{session?.subagent}</span>}
+      {level === 2 && <span className="tag inline-row muted">{session?.subagent}</span>}
       <span className="ellipsis session-title" title={found?.path ?? title}>
         {say.firstLine(title)}
       </span>
       {session && found && (
-        <span className="tag" title="The agent's file has grown since the import. Import updates the session.">
+        <span className="tag inline-row muted" title="The agent's file has grown since the import. Import updates the session.">
           grew
         </span>
       )}
-      {open === false && <span className="tag">{say.plural(subagents.length, 'subagent')}</span>}
+      {open === false && <span className="tag inline-row muted">{say.plural(subagents.length, 'subagent')}</span>}
       {session?.tags.map((tag) => (
-        <span key={tag} className="tag">
+        <span key={tag} className="tag inline-row muted">
           {tag}
         </span>
       ))}
@@ -160,7 +160,7 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
             {say.compact(peakTokens)}
           </span>
         ) : (
-          <span className="peak" title={`${basis.counted}: ${say.exact(peakTokens)} of ${say.exact(limit)} tokens, the largest input of a call`}>
+          <span className="peak row" title={`${basis.counted}: ${say.exact(peakTokens)} of ${say.exact(limit)} tokens, the largest input of a call`}>
             <Gauge tokens={peakTokens} limit={limit} label="Peak context" />
             <span className="num">{say.percent(peakTokens / limit)}</span>
           </span>

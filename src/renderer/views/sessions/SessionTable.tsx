@@ -90,7 +90,7 @@ export function SessionTable(props: SessionTableProps) {
       <div
         ref={scroller}
         data-list
-        className="sessions-table"
+        className="sessions-table quiet-focus rest"
         role="treegrid"
         aria-label="Sessions"
         aria-rowcount={rows.length + 1}

@@ -84,7 +84,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
     setOpened(next);
   };
   return (
-    <section className="sessions" aria-label="Sessions">
+    <section className="sessions whole stack" aria-label="Sessions">
       <Unopened />
       <SessionsBar
         {...{ listed, shown, places, text, chosen, days, archived }}

@@ -26,7 +26,7 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, onTex
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
   const shelved = listed.filter(({ session }) => session?.archived).length;
   return (
-    <header className="sessions-bar">
+    <header className="sessions-bar row">
       <h1>Sessions</h1>
       <span className="muted">{shown.length === total ? say.exact(total) : `${say.exact(shown.length)} of ${say.exact(total)}`}</span>
       <input
@@ -67,7 +67,7 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, onTex
       {(shelved > 0 || archived) && (
         <button
           type="button"
-          className={`chip archived-chip${archived ? ' chosen' : ''}`}
+          className={`chip muted small archived-chip${archived ? ' chosen' : ''}`}
           aria-pressed={archived}
           onClick={() => onArchived(!archived)}
         >

@@ -89,7 +89,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
   const keyField = useRef<HTMLInputElement>(null);
   return (
     <form
-      className="providers-new"
+      className="providers-new stack"
       aria-label="Add a provider"
       onSubmit={(event) => {
         event.preventDefault();

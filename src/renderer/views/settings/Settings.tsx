@@ -22,8 +22,8 @@ const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]
 export function SettingsView() {
   const page = useNavigation(({ route }) => route.settings) ?? 'appearance';
   return (
-    <section className="settings" aria-label="Settings">
-      <nav className="settings-pages" aria-label="Pages of the settings">
+    <section className="settings whole" aria-label="Settings">
+      <nav className="settings-pages stack" aria-label="Pages of the settings">
         {settingsPages.map((id) => {
           const [title, Glyph] = titles[id];
           return (

@@ -38,8 +38,8 @@ export function AgentMind({ project, agents, chosen, onChoose, runs, waits, name
     onChange();
   };
   return (
-    <section className="mind" aria-label="Agent">
-      <div className="mind-head">
+    <section className="mind overflows stack" aria-label="Agent">
+      <div className="row">
         <select className="field" aria-label="Agent" value={agent.entityId} onChange={(event) => onChoose(event.target.value)}>
           {agents.map(({ entityId, name }) => (
             <option key={entityId} value={entityId}>
@@ -66,7 +66,7 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
   return (
     <>
       <section aria-label="Goals">
-        <header className="mind-head">
+        <header className="row">
           <h3 className="grow">Goals</h3>
           <IconButton small icon={Pencil} label="Edit goals" onClick={() => ask(goalsForm(agent, goals, onChange))} />
         </header>
@@ -82,7 +82,7 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
         </ul>
       </section>
       <section aria-label="Memories">
-        <header className="mind-head">
+        <header className="row">
           <h3 className="grow">Memories</h3>
           <IconButton small icon={Plus} label="New memory" onClick={() => ask(memoryForm(agent, undefined, onChange))} />
         </header>
@@ -111,7 +111,7 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
         </ul>
       </section>
       <section aria-label="Plans">
-        <header className="mind-head">
+        <header className="row">
           <h3 className="grow">Plans</h3>
           <IconButton small icon={Plus} label="New plan" onClick={() => ask(planForm(agent, undefined, onChange))} />
         </header>

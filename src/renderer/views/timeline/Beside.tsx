@@ -41,7 +41,7 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
     form === 'run' ? api.run.timeline({ runId: id, budget }) : api.run.preview({ spaceId: space.spaceId, entityId: id, budget }),
   );
   return (
-    <div className="timeline-reader">
+    <div className="timeline-reader stack shrinks">
       <div className="timeline-sides">
         <Switch label="Beside the chat" value={side} onChange={setSide} options={sides} />
       </div>

@@ -52,15 +52,15 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
   const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : list.placeOf(dividerAfter) + 1;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
-    <section ref={scroller} className="chat-scroll" aria-label="Messages" tabIndex={0}>
+    <section ref={scroller} className="overflows" aria-label="Messages" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         <ol className="chat" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
             const shown = list.at(item.index);
             return (
               <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
-                {shown && shown.gap > 0 && <p className="chat-gap">{silence(shown.gap)} later</p>}
-                {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread">New</p>}
+                {shown && shown.gap > 0 && <p className="chat-gap row muted">{silence(shown.gap)} later</p>}
+                {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread row muted">New</p>}
                 {shown ? (
                   <ChatMessage
                     item={shown}
@@ -74,7 +74,7 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
                     whole={onWhole && (() => onWhole(item.index))}
                   />
                 ) : (
-                  <p className="skeleton chat-waiting" />
+                  <p className="skeleton stack chat-waiting" />
                 )}
               </li>
             );
@@ -110,8 +110,8 @@ function ChatMessage(props: {
       <span className="chat-face">
         <Face size={15} aria-hidden />
       </span>
-      <div className="chat-words">
-        <header>
+      <div className="chat-words grow">
+        <header className="row baseline small">
           <b>{message.sender?.name ?? 'Unknown'}</b>
           <span className="muted">{type ?? 'unknown'}</span>
           <time className="muted" dateTime={message.at} title={say.instant(message.at)}>
@@ -129,20 +129,20 @@ function ChatMessage(props: {
           )}
         </header>
         {note?.replyTo && (
-          <p className="muted chat-origin">
+          <p className="muted small">
             <CornerUpLeft size={11} aria-hidden /> To {note.replyTo.name}: {say.firstLine(note.replyTo.text, 80)}
           </p>
         )}
-        {message.origin && <p className="muted chat-origin">{originText(message.origin)}</p>}
+        {message.origin && <p className="muted small">{originText(message.origin)}</p>}
         <CutText text={message.text ?? ''} length={length} lines={8} whole={whole}>
           {(shown) => <p className="chat-text">{shown}</p>}
         </CutText>
         {note?.wait && (
-          <p className="chat-wait" data-open={note.wait.endedAt === null}>
+          <p className="chat-wait row muted small" data-open={note.wait.endedAt === null}>
             <Hourglass size={11} aria-hidden /> {waitText(note.wait, nameOf, clock)}
           </p>
         )}
-        {note?.resumed && <p className="chat-wait">Resumed {note.resumed}</p>}
+        {note?.resumed && <p className="chat-wait row muted small">Resumed {note.resumed}</p>}
       </div>
     </article>
   );

@@ -55,8 +55,8 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
   const problem = ranges.problem();
   return (
     <>
-      <div className="timeline-chat">
-        <header className="timeline-head">
+      <div className="stack shrinks">
+        <header className="timeline-head row small">
           <h2 className="ellipsis">{input.spaces[0]?.name ?? 'This context'}</h2>
           <span className="muted ellipsis grow">{input.spaces[0]?.members.map((member) => member.name ?? 'Unknown').join(', ')}</span>
         </header>
@@ -71,8 +71,8 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
           onWhole={(place) => wholeText(commit, place)}
         />
       </div>
-      <div className="timeline-reader">
-        <header className="timeline-head">
+      <div className="timeline-reader stack shrinks">
+        <header className="timeline-head row small">
           <span className="muted">As an agent would read it</span>
         </header>
         <Reader rendered={rendered} input={input} pointed={pointed} onPoint={onPoint} />

@@ -9,7 +9,7 @@ const kindNames: Readonly<Record<Entity['type'], string>> = { human: 'person', a
 /** The members of the space, with buttons to add and remove members. */
 export function Members({ space, known, onChange }: { space: Space; known: readonly Entity[]; onChange: () => void }) {
   return (
-    <section className="mind" aria-label="Members">
+    <section className="mind overflows stack" aria-label="Members">
       <ul>
         {space.members.map((member) => (
           <li key={member.entityId}>

@@ -37,7 +37,7 @@ export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
   const tokens = rendered.blocks.reduce((sum, block) => sum + block.tokens, 0);
   return (
     <>
-      <div className="reader-tools">
+      <div className="reader-tools row small">
         <Switch
           label="Form"
           value={form}
@@ -87,7 +87,7 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
   const items = virtual.getVirtualItems();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling text must be reachable by keyboard
-    <section ref={scroller} className="reader-scroll" aria-label="Timeline text" tabIndex={0}>
+    <section ref={scroller} className="overflows" aria-label="Timeline text" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
@@ -147,7 +147,7 @@ function AsMessages({ input }: { input: TimelineInput }) {
     <Answer query={query} what="Cannot convert the timeline to messages" loading="Converting">
       {({ messages }) => (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
-        <section className="reader-scroll" aria-label="Messages with roles" tabIndex={0}>
+        <section className="overflows" aria-label="Messages with roles" tabIndex={0}>
           <ol className="reader-roles">
             {messages.map((message, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change

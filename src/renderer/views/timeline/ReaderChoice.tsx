@@ -20,8 +20,8 @@ interface ReaderChoiceProps {
 export function ReaderChoice({ space, agents, runs, reader, onReader, budget, onBudget }: ReaderChoiceProps) {
   const nameOf = (entityId: string) => space.members.find((member) => member.entityId === entityId)?.name;
   return (
-    <header className="timeline-head">
-      <label className="timeline-field">
+    <header className="timeline-head row small">
+      <label className="timeline-field inline-row">
         <span className="muted">Timeline of</span>
         <select className="field" value={reader} onChange={(event) => onReader(event.target.value)}>
           <optgroup label="If the agent ran now">
@@ -42,7 +42,7 @@ export function ReaderChoice({ space, agents, runs, reader, onReader, budget, on
           )}
         </select>
       </label>
-      <label className="timeline-field" title="How many messages the timeline contains">
+      <label className="timeline-field inline-row" title="How many messages the timeline contains">
         <span className="muted">Messages</span>
         <input
           className="field timeline-budget"

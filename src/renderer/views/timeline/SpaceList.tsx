@@ -23,7 +23,12 @@ export function SpaceList(props: {
       <ul>
         {spaces.map((space) => (
           <li key={space.spaceId}>
-            <button type="button" aria-current={space === chosen ? 'true' : undefined} onClick={() => move({ space: space.spaceId })}>
+            <button
+              type="button"
+              className="selectable"
+              aria-current={space === chosen ? 'true' : undefined}
+              onClick={() => move({ space: space.spaceId })}
+            >
               <span className="space-name">
                 <span className="ellipsis grow">{space.name ?? space.spaceId}</span>
                 {space.unread > 0 && space !== chosen && (
@@ -41,7 +46,12 @@ export function SpaceList(props: {
         ))}
         {hasContext && (
           <li>
-            <button type="button" aria-current={chosen === undefined ? 'true' : undefined} onClick={() => move({ space: selectedContext })}>
+            <button
+              type="button"
+              className="selectable"
+              aria-current={chosen === undefined ? 'true' : undefined}
+              onClick={() => move({ space: selectedContext })}
+            >
               <span className="ellipsis">This context</span>
               <span className="muted ellipsis">as a timeline</span>
             </button>

@@ -38,8 +38,8 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   const dividerAfter = useReadMark(space.spaceId, person, data);
   return (
     <>
-      <div className="timeline-chat">
-        <header className="timeline-head">
+      <div className="stack shrinks">
+        <header className="timeline-head row small">
           <h2 className="ellipsis">{space.name ?? space.spaceId}</h2>
           <span className="muted ellipsis grow">{space.members.map(({ name }) => name).join(', ')}</span>
         </header>

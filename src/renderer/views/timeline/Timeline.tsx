@@ -37,7 +37,7 @@ export function TimelineView({ project }: { project: string }) {
       {({ spaces, entities }) => {
         const chosen = spaceInAddress === undefined ? spaces[0] : spaces.find(({ spaceId }) => spaceId === spaceInAddress);
         return (
-          <section className="timeline" aria-label="Timeline">
+          <section className="timeline whole" aria-label="Timeline">
             <SpaceList spaces={spaces} chosen={chosen} hasContext={commit !== undefined} onNew={() => setIsCreating(true)} />
             {chosen ? (
               <SpacePage key={chosen.spaceId} project={project} space={chosen} round={round} onChange={reload} known={entities} />

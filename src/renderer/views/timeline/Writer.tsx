@@ -61,7 +61,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
 
   return (
     <form
-      className="writer"
+      className="writer stack"
       onSubmit={(event) => {
         event.preventDefault();
         if (text.trim() !== '' && !busy) void send();
@@ -82,10 +82,10 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
           event.currentTarget.form?.requestSubmit();
         }}
       />
-      <p className="muted writer-would">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
-      <div className="writer-line">
+      <p className="muted small">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
+      <div className="writer-line row wrap">
         <SenderChoice space={space} senderId={sender.entityId} onChange={choose} />
-        <label className="writer-wait">
+        <label className="small">
           <input type="checkbox" checked={wait} onChange={(event) => setWait(event.target.checked)} /> Wait for a reply
         </label>
         {wait && <WaitChoice space={space} senderId={sender.entityId} from={waitFor} onFrom={setWaitFor} minutes={minutes} onMinutes={setMinutes} />}
@@ -132,7 +132,7 @@ function usePosting(onPosted: () => void) {
 
 /** The message that is replied to. */
 const ReplyLine = ({ message, onCancel }: { message: TimelineMessage; onCancel: () => void }) => (
-  <p className="writer-reply">
+  <p className="writer-reply row muted small">
     <CornerUpLeft size={12} aria-hidden />
     <span className="ellipsis grow">
       Reply to {message.sender?.name ?? 'Unknown'}: {say.firstLine(message.text ?? '', 90)}
@@ -164,7 +164,7 @@ function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitC
             </option>
           ))}
       </select>
-      <label className="writer-wait">
+      <label className="small">
         for
         <input
           className="field timeline-budget"
