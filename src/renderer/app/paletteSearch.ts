@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { chainOf, useCommit, useKept, useNavigation, useOpenDir, useProject, useQuery, useSessionList, useTickets } from '../state';
+import { chainOf, useCommit, useKeptQuery, useNavigation, useOpenDir, useProject, useQuery, useSessionList, useTickets } from '../state';
 
 const maxCommits = 30;
 const maxTickets = 8;
@@ -46,11 +46,10 @@ export function usePaletteSearch(words: string, maxEntries: number, narrowing: N
   const filter = filterOf(narrowing);
   const asked = `${rested} ${JSON.stringify(filter)}`;
   const [round, setRound] = useState(0);
-  const entries = useKept(
-    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${maxEntries} ${round}` : null, (signal) =>
-      api.search.query({ text: rested, limit: maxEntries, filter }, { signal }),
-    ),
+  const entries = useKeptQuery(
     `${dir} ${asked}`,
+    dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${maxEntries} ${round}` : null,
+    (signal) => api.search.query({ text: rested, limit: maxEntries, filter }, { signal }),
   );
   // Each search indexes some of the new commits.
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { Job } from '../../core/contract/index.js';
 import { api } from '../client';
-import { go, useKept, useProject, useQuery } from '../state';
+import { go, useKeptQuery, useProject } from '../state';
 import { jobStatusWords } from './job-status';
 import { when } from './numbers';
 
@@ -9,10 +9,7 @@ const maxShown = 5;
 /** The jobs of a project, newest first; empty while they load. */
 function useAllJobs(project: string): readonly Job[] {
   const revision = useProject((state) => state.revision);
-  const query = useKept(
-    useQuery(`${project} jobs ${revision}`, () => api.runner.list({})),
-    project,
-  );
+  const query = useKeptQuery(project, `${project} jobs ${revision}`, () => api.runner.list({}));
   return query.status === 'done' ? query.data : [];
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { ContextId, GraphMap, GraphRow, RowFacts } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useProject } from './project';
-import { useKept, useQuery } from './query';
+import { useKeptQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
 /** The number of commits in a page: about four screens. */
@@ -42,11 +42,11 @@ export function readOn(rows: Ranges<GraphRow>): void {
 /** Facts about every row of a chain, and the rows that contain the words. Does not ask the engine if `words` is null. */
 export function useChainMap(project: string, session: string | undefined, words: string | null): GraphMap | undefined {
   const revision = useProject((state) => state.revision);
-  const query = useKept(
-    useQuery(words === null ? null : `${project} map ${session ?? ''} ${revision} ${words}`, (signal) =>
-      api.context.graphMap({ together: true, ...(session && { filter: { sessionId: session } }), ...(words && { text: words }) }, { signal }),
-    ),
+  const query = useKeptQuery(
     `${project} ${session ?? ''}`,
+    words === null ? null : `${project} map ${session ?? ''} ${revision} ${words}`,
+    (signal) =>
+      api.context.graphMap({ together: true, ...(session && { filter: { sessionId: session } }), ...(words && { text: words }) }, { signal }),
   );
   return query.status === 'done' ? query.data : undefined;
 }

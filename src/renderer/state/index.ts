@@ -38,7 +38,7 @@ export { addressOf, go, move, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
 
-export { type Query, useKept, useQuery } from './query';
+export { type Query, useKept, useKeptQuery, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 
 export { jumpTo, openHit, useHit, useReading } from './reading';

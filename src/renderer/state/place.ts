@@ -3,20 +3,18 @@ import type { CommitPlace, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
 import { Memory } from './memory';
 import { useNavigation } from './navigation';
-import { type Query, useKept, useQuery } from './query';
+import { type Query, useKeptQuery } from './query';
 
 const places = new Memory<CommitPlace>(30);
 
 /** The session, branch and turn of a commit within the chosen session. The place of the previous commit stays until the new one arrives. */
 export function usePlace(project: string | undefined, commit: ContextId | undefined): Query<CommitPlace> {
   const session = useNavigation(({ route }) => route.session);
-  return useKept(
-    useQuery(
-      project && commit ? `${project} ${commit} ${session}` : null,
-      (signal) => api.session.place({ id: commit as ContextId, session }, { signal }),
-      places,
-    ),
+  return useKeptQuery(
     project,
+    project && commit ? `${project} ${commit} ${session}` : null,
+    (signal) => api.session.place({ id: commit as ContextId, session }, { signal }),
+    places,
   );
 }
 

@@ -66,3 +66,11 @@ export function useKept<T>(query: Query<T>, subject = ''): Query<T> {
   if (query.status !== 'loading' || last.current.query.status !== 'done' || last.current.subject !== subject) last.current = { query, subject };
   return last.current.query;
 }
+
+/** `useQuery` that keeps the last answer about the same `subject` while the next one is loading. */
+export const useKeptQuery = <T>(
+  subject: string | undefined,
+  key: string | null,
+  ask: (signal: AbortSignal) => Promise<T>,
+  memory?: Memory<T>,
+): Query<T> => useKept(useQuery(key, ask, memory), subject);

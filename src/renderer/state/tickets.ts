@@ -3,7 +3,7 @@ import { create } from 'zustand';
 import type { ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useProject } from './project';
-import { useKept, useQuery } from './query';
+import { useKeptQuery } from './query';
 
 const actorKey = 'stemma.actor';
 
@@ -32,10 +32,7 @@ const none: ReadonlyMap<ContextId, readonly TicketAtCommit[]> = new Map();
 export function useTicketsAtCommits(project: string, ids: readonly ContextId[]): ReadonlyMap<ContextId, readonly TicketAtCommit[]> {
   const commits = useProject((state) => state.revision);
   const tickets = useTickets((state) => state.revision);
-  const query = useKept(
-    useQuery(`${project} ${commits} ${tickets} ${ids.join()}`, () => api.ticket.ofContexts({ ids: [...ids] })),
-    project,
-  );
+  const query = useKeptQuery(project, `${project} ${commits} ${tickets} ${ids.join()}`, () => api.ticket.ofContexts({ ids: [...ids] }));
   const rows = query.status === 'done' ? query.data : undefined;
   return useMemo(() => (rows ? Map.groupBy(rows, (row) => row.contextId) : none), [rows]);
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { go, useKept, useProject, useQuery } from '../../state';
+import { go, useKeptQuery, useProject } from '../../state';
 import { Rows } from './Rows';
 
 const shownBoxes = 1_000;
@@ -20,10 +20,7 @@ interface BoxListProps {
 export function BoxList({ project, chosen, onFirst }: BoxListProps) {
   const revision = useProject((state) => state.revision);
   const [filter, setFilter] = useState('');
-  const query = useKept(
-    useQuery(`${project} ${revision}`, () => api.box.list({ limit: shownBoxes })),
-    project,
-  );
+  const query = useKeptQuery(project, `${project} ${revision}`, () => api.box.list({ limit: shownBoxes }));
   const first = query.status === 'done' ? query.data.boxes[0]?.boxId : undefined;
   useEffect(() => onFirst(first), [first, onFirst]);
   const needle = filter.trim().toLowerCase();

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, EntryView, Estimate, Id, MenuButton, type MenuEntry, notifyProblem, Switch, say, ToolView } from '../../parts';
-import { go, notify, refreshProject, useKept, useProject, useQuery } from '../../state';
+import { go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 import { CardLine } from './CardList';
 import { type Block, blocksOf } from './cards';
 import { appendForm, branchForm, newCardForm, open, replaceForm } from './forms';
@@ -18,10 +18,7 @@ const readBox = async (boxId: string) => {
 /** A box as conversation or as cards. */
 export function BoxPane({ project, boxId }: { project: string; boxId: string }) {
   const revision = useProject((state) => state.revision);
-  const query = useKept(
-    useQuery(`${project} ${boxId} ${revision}`, () => readBox(boxId)),
-    `${project} ${boxId}`,
-  );
+  const query = useKeptQuery(`${project} ${boxId}`, `${project} ${boxId} ${revision}`, () => readBox(boxId));
   const [as, setAs] = useState<'conversation' | 'cards'>('conversation');
   return (
     <Answer query={query} what="Cannot load this box" loading="Loading the box" stillWorks="Other boxes still work." lines={12}>

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say, textOfContent } from '../../parts';
-import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { familyOfCard, stateOf } from './cards';
 import { Rows } from './Rows';
 
@@ -40,14 +40,8 @@ export function CardList({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.card);
   const [filter, setFilter] = useState(noFilter);
-  const facets = useKept(
-    useQuery(`${project} ${revision}`, () => api.card.facets({})),
-    project,
-  );
-  const query = useKept(
-    useQuery(`${project} ${revision} ${JSON.stringify(filter)}`, () => listCards(filter)),
-    `${project} ${JSON.stringify(filter)}`,
-  );
+  const facets = useKeptQuery(project, `${project} ${revision}`, () => api.card.facets({}));
+  const query = useKeptQuery(`${project} ${JSON.stringify(filter)}`, `${project} ${revision} ${JSON.stringify(filter)}`, () => listCards(filter));
   const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
   const known = facets.status === 'done' ? facets.data : { types: [], roles: [], authors: [] };
   return (

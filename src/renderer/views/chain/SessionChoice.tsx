@@ -1,10 +1,10 @@
 import { api } from '../../client';
-import { go, useKept, useProject, useQuery } from '../../state';
+import { go, useKeptQuery, useProject } from '../../state';
 
 /** Chooses the session whose commits are listed. */
 export function SessionChoice({ chosen }: { chosen: string | undefined }) {
   const revision = useProject((state) => state.revision);
-  const query = useKept(useQuery(`sources ${revision}`, () => api.source.list({})));
+  const query = useKeptQuery('', `sources ${revision}`, () => api.source.list({}));
   const sources = query.status === 'done' ? query.data.filter((source) => source.sessionId) : [];
   if (sources.length < 2 && !chosen) return null;
   return (

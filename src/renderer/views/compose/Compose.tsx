@@ -3,7 +3,7 @@ import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, notifyProblem, ProblemLine, problemOf } from '../../parts';
-import { ask, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { ask, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
 import { ComposeTools } from './ComposeTools';
@@ -38,10 +38,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   const { sending, send, stop } = useSending();
   const settled = useDeferredValue(trial);
   const revision = useProject((state) => state.revision);
-  const settings = useKept(
-    useQuery(`${project} settings ${revision}`, (signal) => api.project.settings({}, { signal })),
-    project,
-  );
+  const settings = useKeptQuery(project, `${project} settings ${revision}`, (signal) => api.project.settings({}, { signal }));
   const ofProject = settings.status === 'done' ? settings.data.enableShareContext : undefined;
   const waiting = settings.status === 'done' || settings.status === 'failed' ? undefined : settings;
   const key = waiting ? null : `${project} ${commit} ${ofProject}`;

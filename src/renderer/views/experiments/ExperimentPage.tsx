@@ -3,17 +3,14 @@ import { useState } from 'react';
 import type { Experiment, ReplyCheck } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, IconButton, Id, MenuButton, type MenuEntry, notifyProblem, ProblemLine, problemOf, RemoveButton, say } from '../../parts';
-import { copy, download, experimentsChanged, go, startExperiment, useExperiments, useKept, useQuery } from '../../state';
+import { copy, download, experimentsChanged, go, startExperiment, useExperiments, useKeptQuery } from '../../state';
 import { Checks } from './Checks';
 import { Results } from './Results';
 
 /** One experiment: its checks, cases and results. */
 export function ExperimentPage({ project, experimentId }: { project: string; experimentId: string }) {
   const revision = useExperiments((state) => state.revision);
-  const query = useKept(
-    useQuery(`${project} ${experimentId} ${revision}`, (signal) => api.experiment.get({ experimentId }, { signal })),
-    experimentId,
-  );
+  const query = useKeptQuery(experimentId, `${project} ${experimentId} ${revision}`, (signal) => api.experiment.get({ experimentId }, { signal }));
   return (
     <Answer
       query={query}

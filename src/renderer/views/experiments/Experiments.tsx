@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ExperimentRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, say } from '../../parts';
-import { go, useExperiments, useKept, useNavigation, useQuery } from '../../state';
+import { go, useExperiments, useKeptQuery, useNavigation } from '../../state';
 import { ExperimentPage } from './ExperimentPage';
 
 /** The experiments of the project, or the selected one. */
@@ -14,7 +14,7 @@ export function ExperimentsView({ project }: { project: string }) {
 
 function List({ project }: { project: string }) {
   const revision = useExperiments((state) => state.revision);
-  const query = useKept(useQuery(`${project} experiments ${revision}`, (signal) => api.experiment.list({}, { signal })));
+  const query = useKeptQuery('', `${project} experiments ${revision}`, (signal) => api.experiment.list({}, { signal }));
   return (
     <Answer query={query} what="Cannot list the experiments" loading="Loading the experiments" lines={6}>
       {(rows) => (rows.length === 0 ? <NoExperiments /> : <Rows rows={rows} />)}

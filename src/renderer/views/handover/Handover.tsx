@@ -2,7 +2,7 @@ import { ArrowRightLeft, ChevronDown, CircleHelp, GitFork, Play, Send, UserPlus 
 import { api } from '../../client';
 import { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from '../../forms';
 import { Answer, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
-import { ask, go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { ask, go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { HandoverMap } from './HandoverMap';
 import { Pack } from './Pack';
 import { TurnPane } from './TurnPane';
@@ -36,10 +36,7 @@ function HandOverMenu() {
 export function HandoverView({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.turn);
-  const query = useKept(
-    useQuery(`${project} ${revision}`, () => api.handover.map({})),
-    project,
-  );
+  const query = useKeptQuery(project, `${project} ${revision}`, () => api.handover.map({}));
   const shown = useNavigation(({ route }) => route.handovers) ?? 'map';
   const setShown = (what: 'map' | 'pack') => go({ handovers: what === 'pack' ? what : undefined });
   return (

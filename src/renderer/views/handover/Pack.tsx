@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Agent, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Loading } from '../../parts';
-import { useKept, useNavigation, useProject, useQuery } from '../../state';
+import { useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
 import { formFor, type PackForm } from './form';
 import { PackPreview } from './PackPreview';
 import { ArgumentRows, InheritedBoxes, RuleRows } from './PackRows';
@@ -26,14 +26,8 @@ function PackEditor({ project, agents, ticket }: { project: string; agents: read
   const revision = useProject((state) => state.revision);
   const selectedBox = useNavigation(({ route }) => route.box);
   const [form, setForm] = useState<PackForm>(() => formFor(ticket, selectedBox));
-  const profiles = useKept(
-    useQuery(`${project} ${revision}`, () => api.profile.list({})),
-    project,
-  );
-  const boxes = useKept(
-    useQuery(`boxes ${project} ${revision}`, () => api.box.list({ limit: listedBoxes })),
-    project,
-  );
+  const profiles = useKeptQuery(project, `${project} ${revision}`, () => api.profile.list({}));
+  const boxes = useKeptQuery(project, `boxes ${project} ${revision}`, () => api.box.list({ limit: listedBoxes }));
   const change = (part: Partial<PackForm>) => setForm({ ...form, ...part });
   return (
     <div className="pack">

@@ -4,7 +4,7 @@ import type { AgentTurn, Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
 import { Answer, Button, Code, Fold, JobLinks, notifyProblem, say, useWorkedOn } from '../../parts';
-import { ask, useKept, useProject, useQuery } from '../../state';
+import { ask, useKeptQuery, useProject } from '../../state';
 
 /** The actions of a person in a turn, and the current input of its model. */
 export function TurnConsole({ project, turn }: { project: string; turn: AgentTurn }) {
@@ -61,10 +61,7 @@ function stateText({ status, waiting }: AgentTurn): string {
 /** The results of a fork-join in the order of its tasks. */
 function BatchResults({ project, batchId }: { project: string; batchId: string }) {
   const revision = useProject((state) => state.revision);
-  const query = useKept(
-    useQuery(`${project} ${batchId} ${revision}`, () => api.handover.batch({ batchId })),
-    batchId,
-  );
+  const query = useKeptQuery(batchId, `${project} ${batchId} ${revision}`, () => api.handover.batch({ batchId }));
   return (
     <Answer query={query} what="Cannot load the results of the fork" loading="Loading the results" lines={3}>
       {(batch) => (
@@ -103,10 +100,7 @@ function ModelInput({ project, turn }: { project: string; turn: AgentTurn }) {
 }
 
 function InputMessages({ queryKey, turn }: { queryKey: string; turn: AgentTurn }) {
-  const query = useKept(
-    useQuery(queryKey, () => readInput(turn.agentTurnId)),
-    turn.agentTurnId,
-  );
+  const query = useKeptQuery(turn.agentTurnId, queryKey, () => readInput(turn.agentTurnId));
   return (
     <Answer query={query} what="Cannot show the input of this turn" loading="Loading the input" lines={4}>
       {({ messages, tools, parameters }) => (

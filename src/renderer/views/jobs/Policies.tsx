@@ -4,7 +4,7 @@ import type { PolicyRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { policyLimitsForm, ruleForm, ruleKinds, targetOf } from '../../forms';
 import { Answer, Button, Empty, IconButton, notifyProblem, say } from '../../parts';
-import { ask, notify, useKept, useProject, useQuery } from '../../state';
+import { ask, notify, useKeptQuery, useProject } from '../../state';
 import { performerName } from './words';
 
 /** The rules for work that may start by itself on this machine. */
@@ -12,10 +12,7 @@ export function Policies({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const [round, setRound] = useState(0);
   const reload = (): void => setRound((n) => n + 1);
-  const query = useKept(
-    useQuery(`${project} policy ${revision} ${round}`, () => api.runner.getPolicy({})),
-    project,
-  );
+  const query = useKeptQuery(project, `${project} policy ${revision} ${round}`, () => api.runner.getPolicy({}));
   const remove = async (rules: readonly PolicyRule[], place: number): Promise<void> => {
     try {
       const { rules: _, ...rest } = await api.runner.getPolicy({});

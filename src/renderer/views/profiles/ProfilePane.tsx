@@ -3,7 +3,7 @@ import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { launchForm, profileData, profileForm, ruleForm, targetOf } from '../../forms';
 import { Answer, Button, Facts, Fold, IconButton, notifyProblem, say } from '../../parts';
-import { ask, go, notify, refreshProject, useKept, useProject, useQuery } from '../../state';
+import { ask, go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 
 interface Version {
   readonly boxId: string;
@@ -40,10 +40,7 @@ async function readProfile(name: string): Promise<Versions> {
 /** A profile: its content, the work that it may start, and its versions. */
 export function ProfilePane({ project, name }: { project: string; name: string }) {
   const revision = useProject((state) => state.revision);
-  const query = useKept(
-    useQuery(`${project} profile ${name} ${revision}`, () => readProfile(name)),
-    `${project} ${name}`,
-  );
+  const query = useKeptQuery(`${project} ${name}`, `${project} profile ${name} ${revision}`, () => readProfile(name));
   return (
     <Answer query={query} what={`Cannot load the profile ${name}`} loading="Loading the profile" stillWorks="Other profiles still work.">
       {({ versions, rules }) => (

@@ -2,7 +2,7 @@ import { IdCard, Plus } from 'lucide-react';
 import { api } from '../../client';
 import { profileForm, templateForm } from '../../forms';
 import { Answer, Button, Empty, Switch } from '../../parts';
-import { ask, go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { ask, go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { NameList } from './NameList';
 import { ProfilePane } from './ProfilePane';
 import { Templates } from './Templates';
@@ -35,10 +35,7 @@ export function ProfilesView({ project }: { project: string }) {
 function ProfileList({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.profile);
-  const query = useKept(
-    useQuery(`${project} profiles ${revision}`, () => api.profile.list({})),
-    project,
-  );
+  const query = useKeptQuery(project, `${project} profiles ${revision}`, () => api.profile.list({}));
   return (
     <Answer query={query} what="Cannot list the profiles" loading="Loading the profiles">
       {(profiles) => {

@@ -4,17 +4,14 @@ import type { TemplateRecord } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { instantiateForm, templateForm } from '../../forms';
 import { Answer, Button, Empty, Estimate, Facts, Fold, Id, notifyProblem, say } from '../../parts';
-import { ask, download, go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { ask, download, go, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
 import { NameList } from './NameList';
 
 /** The templates in versions, and the content of the selected one. */
 export function Templates({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.template);
-  const query = useKept(
-    useQuery(`${project} templates ${revision}`, () => api.template.list({})),
-    project,
-  );
+  const query = useKeptQuery(project, `${project} templates ${revision}`, () => api.template.list({}));
   return (
     <Answer query={query} what="Cannot list the templates" loading="Loading the templates">
       {(templates) => {

@@ -2,7 +2,7 @@ import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, type MenuEntry, say, statusNames, WithContextMenu } from '../../parts';
-import { copy, useKept, useQuery, useTickets } from '../../state';
+import { copy, useKeptQuery, useTickets } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
@@ -23,10 +23,8 @@ interface Moving {
 /** Tickets in columns by status. Cards are moved by dragging, or with the key m. */
 export function Board({ revision, filter, onMore }: { revision: string; filter: TicketFilter; onMore: (status: TicketStatus) => void }) {
   const input = filterInput({ ...filter, status: '' });
-  const query = useKept(
-    useQuery(`${revision} ${JSON.stringify(input)}`, (signal) =>
-      Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...input, status, limit: shownInColumn }, { signal }))),
-    ),
+  const query = useKeptQuery('', `${revision} ${JSON.stringify(input)}`, (signal) =>
+    Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...input, status, limit: shownInColumn }, { signal }))),
   );
   const [dragged, setDragged] = useState<TicketRow>();
   const [moving, setMoving] = useState<Moving>();

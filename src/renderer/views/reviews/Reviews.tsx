@@ -3,7 +3,7 @@ import { useDeferredValue, useState } from 'react';
 import { type TicketStatus, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say, statusNames } from '../../parts';
-import { go, type TicketsAs, useKept, useNavigation, useProject, useQuery, useTickets } from '../../state';
+import { go, type TicketsAs, useKeptQuery, useNavigation, useProject, useTickets } from '../../state';
 import { Board } from './Board';
 import { keepFilter, lastFilter, noFilter, type TicketFilter } from './filter';
 import { ImportSheet } from './ImportSheet';
@@ -34,10 +34,7 @@ function Tickets({ project }: { project: string }) {
   const commits = useProject((state) => state.revision);
   const revision = useTickets((state) => state.revision);
   const key = `${project} ${commits} ${revision}`;
-  const summary = useKept(
-    useQuery(key, () => api.ticket.facets({})),
-    project,
-  );
+  const summary = useKeptQuery(project, key, () => api.ticket.facets({}));
   const close = (): void => setSheet(undefined);
   const sheets = (
     <>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Ticket, type TicketEvent, type TicketRow, type TicketStatus, type TicketThread, ticketMoves } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, IconButton, Id, JobLinks, Markdown, say } from '../../parts';
-import { go, notify, useKept, useProject, useQuery, useTickets } from '../../state';
+import { go, notify, useKeptQuery, useProject, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
 import { ReviewersSheet, VerdictSheet } from './ReviewSheets';
@@ -41,7 +41,7 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
   const [limit, setLimit] = useState(childrenShown);
   /** The draft of the next question in the discussion. */
   const [question, setQuestion] = useState('');
-  const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision} ${limit}`, () => read(ticketId, limit)));
+  const query = useKeptQuery('', `${project} ${ticketId} ${commits} ${revision} ${limit}`, () => read(ticketId, limit));
   return (
     <section className="ticket-page whole" aria-label="Ticket">
       {query.status === 'failed' && (
@@ -212,7 +212,7 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
             ? 'review'
             : 'in_progress';
   return (
-    <fieldset className="ticket-moves row gap-6 wrap" aria-label="Moves">
+    <fieldset className="ticket-moves row wrap" aria-label="Moves">
       {[...allowed]
         .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (

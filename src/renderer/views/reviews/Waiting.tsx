@@ -4,7 +4,7 @@ import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
 import { Answer, agentOf, Button, Empty, notifyProblem, Switch, say, statusNames, useWorkedOn } from '../../parts';
-import { ask, go, show, useKept, useNavigation, useQuery, useTickets } from '../../state';
+import { ask, go, show, useKeptQuery, useNavigation, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
 import { Problem, useWriting } from './writing';
@@ -15,12 +15,9 @@ const pageSize = 100;
 export function Waiting({ revision }: { revision: string }) {
   const [all, setAll] = useState(false);
   const [limit, setLimit] = useState(pageSize);
-  const query = useKept(
-    useQuery(`${revision} ${all} ${limit}`, () =>
-      // One row more than shown tells whether there are more.
-      api.ticket.events({ newestFirst: true, limit: limit + 1, ...(!all && { state: ['waiting', 'taken'] }) }),
-    ),
-    String(all),
+  const query = useKeptQuery(String(all), `${revision} ${all} ${limit}`, () =>
+    // One row more than shown tells whether there are more.
+    api.ticket.events({ newestFirst: true, limit: limit + 1, ...(!all && { state: ['waiting', 'taken'] }) }),
   );
   return (
     <Answer query={query} what="Cannot show the waiting starts" loading="Loading the waiting starts">

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty } from '../../parts';
-import { go, startWhatIf, useKept, useProject, useQuery, useWhatIfs } from '../../state';
+import { go, startWhatIf, useKeptQuery, useProject, useWhatIfs } from '../../state';
 import type { Provider } from './providers';
 import { WhatIfForm } from './WhatIfForm';
 import { WhatIfRun } from './WhatIfRun';
@@ -21,8 +21,8 @@ interface WhatIfProps {
 export function WhatIf({ project, id, model, providers }: WhatIfProps) {
   const [original, setOriginal] = useState<ContextId>();
   const revision = useProject((state) => state.revision);
-  const query = useKept(
-    useQuery(`${project} ${id} ${original} ${revision} following`, (signal) => api.turn.following({ id, ...(original && { original }) }, { signal })),
+  const query = useKeptQuery('', `${project} ${id} ${original} ${revision} following`, (signal) =>
+    api.turn.following({ id, ...(original && { original }) }, { signal }),
   );
   const jobs = useWhatIfs(({ jobs: all }) => all).filter((job) => job.project === project && job.branch === id);
   return (

@@ -37,7 +37,7 @@ export function WhatIfRun({ job, isLast }: { job: WhatIfJob; isLast: boolean }) 
       ))}
       {state === 'failed' && <ProblemLine>{problemOf(job.error).message}</ProblemLine>}
       {result?.stopped && (
-        <p className="notice-line what-if-end row" role="status">
+        <p className="notice-line what-if-end" role="status">
           <span className="grow">
             {endings[result.stopped.why]}: {result.stopped.what}.
           </span>

@@ -1,6 +1,6 @@
 import type { Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Memory, type Query, useKept, useQuery, useUi } from '../../state';
+import { Memory, type Query, useKeptQuery, useUi } from '../../state';
 
 /** Where a reply can come from: the recording, or a model provider. */
 export interface Provider {
@@ -16,7 +16,7 @@ const known = new Memory<readonly Provider[]>(2, 'never');
 /** The providers, loaded again each time the Providers sheet opens or closes. */
 export function useProviders(): Query<readonly Provider[]> {
   const isSheetOpen = useUi(({ sheet }) => sheet?.kind === 'providers');
-  return useKept(useQuery(`${isSheetOpen}`, (signal) => api.turn.providers({}, { signal }), known));
+  return useKeptQuery('', `${isSheetOpen}`, (signal) => api.turn.providers({}, { signal }), known);
 }
 
 const remembered = 'stemma.run.provider';

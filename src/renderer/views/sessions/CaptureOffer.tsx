@@ -14,7 +14,7 @@ export function CaptureOffer({ hasSessions }: { hasSessions: boolean }) {
     setAnswered(true);
   };
   return (
-    <div className="notice-line capture-offer row">
+    <div className="notice-line capture-offer">
       <span className="grow">
         <b>Live capture</b> shows new turns here while agents work, and how full their windows are. It only reads the agents' files.
       </span>

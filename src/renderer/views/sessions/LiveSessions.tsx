@@ -1,6 +1,6 @@
 import { api } from '../../client';
 import { AgentMark, agentName, Button, basis, Gauge, repositoryName, say } from '../../parts';
-import { go, useKept, useLive, useProject, useQuery, useUi } from '../../state';
+import { go, useKeptQuery, useLive, useProject, useUi } from '../../state';
 import type { Listed } from './rows';
 
 const nearlyFull = 0.8;
@@ -25,10 +25,7 @@ function LiveRow({ listed: { title, agent, repository, session } }: { listed: Li
   const tip = session?.tips[0];
   const revision = useProject((state) => state.revision);
   const file = useLive(({ capture }) => capture?.files.find((one) => one.tip !== undefined && session?.tips.includes(one.tip)));
-  const usage = useKept(
-    useQuery(tip ? `usage ${tip} ${revision}` : null, () => api.usage.context({ id: tip ?? '' })),
-    tip,
-  );
+  const usage = useKeptQuery(tip, tip ? `usage ${tip} ${revision}` : null, () => api.usage.context({ id: tip ?? '' }));
   const counted = usage.status === 'done' ? usage.data.counted : null;
   const limit = usage.status === 'done' ? usage.data.limit : null;
   const model = usage.status === 'done' ? usage.data.model : null;

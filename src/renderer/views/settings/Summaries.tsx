@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { go, useKept, useProject, useQuery } from '../../state';
+import { go, useKeptQuery, useProject, useQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
 type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
@@ -14,13 +14,9 @@ const lookMs = 1_500;
 /** The service that fills missing summaries while the project is idle: its permission, provider, budget and progress, and the missing summaries. */
 export function Summaries({ project }: { project: string }) {
   const revision = useProject(({ revision: now }) => now);
-  const status = useKept(
-    useQuery(`summarizer ${project} ${revision}`, (signal) => api.context.summarizer({}, { signal })),
-    project,
-  );
-  const missing = useKept(
-    useQuery(`summaries ${project} ${revision}`, (signal) => api.context.summaries({ missing: true, limit: shownCommits }, { signal })),
-    project,
+  const status = useKeptQuery(project, `summarizer ${project} ${revision}`, (signal) => api.context.summarizer({}, { signal }));
+  const missing = useKeptQuery(project, `summaries ${project} ${revision}`, (signal) =>
+    api.context.summaries({ missing: true, limit: shownCommits }, { signal }),
   );
   return (
     <section aria-label="Summaries">

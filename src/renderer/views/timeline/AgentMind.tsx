@@ -4,7 +4,7 @@ import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
 import { Answer, Button, IconButton, JobLinks, notifyProblem, say, useWorkedOn } from '../../parts';
-import { ask, go, useKept, useQuery } from '../../state';
+import { ask, go, useKeptQuery } from '../../state';
 import { waitText } from './space';
 
 interface AgentMindProps {
@@ -28,9 +28,8 @@ type Mind = Awaited<ReturnType<typeof readMind>>;
 export function AgentMind({ project, agents, chosen, onChoose, runs, waits, nameOf, onChange }: AgentMindProps) {
   const [round, setRound] = useState(0);
   const agent = agents.find(({ entityId }) => entityId === chosen) ?? agents[0];
-  const query = useKept(
-    useQuery(agent ? `${project} mind ${agent.entityId} ${round}` : null, () => readMind((agent as Entity).entityId)),
-    agent?.entityId,
+  const query = useKeptQuery(agent?.entityId, agent ? `${project} mind ${agent.entityId} ${round}` : null, () =>
+    readMind((agent as Entity).entityId),
   );
   if (!agent) return null;
   const changed = (): void => {

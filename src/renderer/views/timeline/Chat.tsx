@@ -60,7 +60,7 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
             return (
               <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
                 {shown && shown.gap > 0 && <p className="chat-gap row muted">{silence(shown.gap)} later</p>}
-                {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread row muted">New</p>}
+                {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread row">New</p>}
                 {shown ? (
                   <ChatMessage
                     item={shown}

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Entity, Space, TimelineMessage } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer } from '../../parts';
-import { useKept, useQuery } from '../../state';
+import { useKeptQuery } from '../../state';
 import { Beside } from './Beside';
 import { Chat } from './Chat';
 import { listOf } from './lines';
@@ -28,10 +28,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   const [replyTo, setReplyTo] = useState<TimelineMessage>();
   const nameOf = (id: string): string => known.find(({ entityId }) => entityId === id)?.name ?? id;
   const key = `${project} ${space.spaceId} ${round}`;
-  const query = useKept(
-    useQuery(key, () => loadSpace(space)),
-    space.spaceId,
-  );
+  const query = useKeptQuery(space.spaceId, key, () => loadSpace(space));
   const data = query.status === 'done' ? query.data : undefined;
   useOpenRuns(space, data, onChange);
   const list = useMemo(() => listOf(data?.messages ?? []), [data]);
