@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import { api } from '../client';
 import { refreshProject } from './project';
+import { readStream } from './stream';
 
 /** An experiment that this window runs or has run. */
 export interface ExperimentJob {
@@ -30,18 +31,17 @@ export async function startExperiment(project: string, experimentId: string, cas
     }));
   put({});
   try {
-    const stream = await api.experiment.run({ experimentId, ...(caseIds && { caseIds: [...caseIds] }) }, { signal: controller.signal });
-    controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
-    for (;;) {
-      const step = await stream.next();
-      if (step.done || controller.signal.aborted) break;
-      const { caseId, part } = step.value;
-      put({ caseId });
-      if (part.kind === 'commit' || part.kind === 'failed') experimentsChanged();
-    }
+    await readStream(
+      (signal) => api.experiment.run({ experimentId, ...(caseIds && { caseIds: [...caseIds] }) }, { signal }),
+      controller.signal,
+      ({ caseId, part }) => {
+        put({ caseId });
+        if (part.kind === 'commit' || part.kind === 'failed') experimentsChanged();
+      },
+    );
     put({ isRunning: false });
   } catch (error) {
-    put({ isRunning: false, ...(!controller.signal.aborted && { error }) });
+    put({ isRunning: false, error });
   }
   experimentsChanged();
   await refreshProject();

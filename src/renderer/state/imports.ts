@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import type { ImportProgress, ImportResult, Mapping } from '../../core/contract/index.js';
 import { api } from '../client';
 import { refreshProject, useProject } from './project';
+import { readStream } from './stream';
 
 /** One import of this window, with its progress or result. */
 export interface ImportJob {
@@ -32,22 +33,14 @@ export async function runImport(paths: readonly string[], mapping?: Mapping): Pr
   const job: ImportJob = { id, project: state.dir, paths, startedAt: Date.now(), state: 'running', cancel: () => controller.abort() };
   useImports.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, 20) }));
   try {
-    const stream = await api.import.run({ paths: [...paths], ...(mapping && { mapping }) }, { signal: controller.signal });
-    controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
-    for (;;) {
-      const step = await stream.next();
-      if (controller.signal.aborted) {
-        change({ state: 'canceled' });
-        break;
-      }
-      if (step.done) {
-        change({ state: 'done', result: step.value });
-        break;
-      }
-      change({ progress: step.value });
-    }
+    const result = await readStream(
+      (signal) => api.import.run({ paths: [...paths], ...(mapping && { mapping }) }, { signal }),
+      controller.signal,
+      (progress) => change({ progress }),
+    );
+    change(result ? { state: 'done', result } : { state: 'canceled' });
   } catch (error) {
-    change(controller.signal.aborted ? { state: 'canceled' } : { state: 'failed', error });
+    change({ state: 'failed', error });
   }
   // Commits stored before a cancel or a failure are complete, so they are shown.
   await refreshProject();

@@ -47,6 +47,7 @@ export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } 
 export type { Sample, SamplePart } from './samples';
 export { useSeries } from './series';
 export { type SessionList, useSessionList } from './sessions';
+export { readStream } from './stream';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export {
   applyTheme,

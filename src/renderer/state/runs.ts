@@ -1,8 +1,9 @@
 import { create } from 'zustand';
-import type { ContextId, Edit, ReplyPart, RequestEdits } from '../../core/contract/index.js';
+import type { ContextId, Edit, RequestEdits } from '../../core/contract/index.js';
 import { api } from '../client';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, shownWhole, stopped, unbegun } from './samples';
+import { readStream } from './stream';
 
 /** The input for running a turn again. */
 export interface RunInput {
@@ -54,23 +55,15 @@ export async function startRun(project: string, input: RunInput): Promise<void> 
   useRuns.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, maxKept) }));
   try {
     const isKept = input.provider !== 'recorded' || input.keep === true;
-    const stream = await api.turn.rerun({ ...asked(input), ...(!isKept && { keep: false }) }, { signal: controller.signal });
-    controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
-    for (;;) {
-      const step = await stream.next();
-      if (controller.signal.aborted) break;
-      if (step.done) {
-        const { base } = step.value;
-        change(({ samples }) => ({ state: 'done', samples: samples.map(shownWhole), base }));
-        break;
-      }
-      const part: ReplyPart = step.value;
-      change(({ samples }) => ({ samples: samplesAfter(samples, part, Date.now()) }));
-    }
-    if (controller.signal.aborted) change(({ samples }) => ({ state: 'stopped', samples: samples.map(stopped) }));
+    const result = await readStream(
+      (signal) => api.turn.rerun({ ...asked(input), ...(!isKept && { keep: false }) }, { signal }),
+      controller.signal,
+      (part) => change(({ samples }) => ({ samples: samplesAfter(samples, part, Date.now()) })),
+    );
+    if (result) change(({ samples }) => ({ state: 'done', samples: samples.map(shownWhole), base: result.base }));
+    else change(({ samples }) => ({ state: 'stopped', samples: samples.map(stopped) }));
   } catch (error) {
-    if (controller.signal.aborted) change(({ samples }) => ({ state: 'stopped', samples: samples.map(stopped) }));
-    else change(() => ({ state: 'failed', error }));
+    change(() => ({ state: 'failed', error }));
   }
   await refreshProject();
 }

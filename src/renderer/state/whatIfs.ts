@@ -3,6 +3,7 @@ import type { ContextId, Divergence, DivergenceLimit, WhatIfPart, WhatIfResult }
 import { api } from '../client';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, stopped, unbegun } from './samples';
+import { readStream } from './stream';
 
 /** How a what-if runs: the branch it continues, and the original whose prompts it follows. */
 export interface WhatIfInput {
@@ -78,26 +79,16 @@ export async function startWhatIf(project: string, branch: ContextId, input: Wha
       return { state: 'done', turns: settled(turns), result: { commits, tip: commits.at(-1) ?? from, left: 1, stopped: why } };
     });
   try {
-    const stream = await api.turn.whatIf({ ...rest, ...(model && { model }) }, { signal: controller.signal });
-    controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
-    for (;;) {
-      const step = await stream.next();
-      if (controller.signal.aborted) break;
-      if (step.done) {
-        const { value } = step;
-        change(({ turns }) => ({
-          state: 'done',
-          result: value,
-          turns: settled(turns, value.stopped?.why === 'failed' ? value.stopped.what : undefined),
-        }));
-        break;
-      }
-      change(({ turns }) => ({ turns: turnsAfter(turns, step.value, Date.now()) }));
-    }
-    if (controller.signal.aborted) canceled();
+    const result = await readStream(
+      (signal) => api.turn.whatIf({ ...rest, ...(model && { model }) }, { signal }),
+      controller.signal,
+      (part) => change(({ turns }) => ({ turns: turnsAfter(turns, part, Date.now()) })),
+    );
+    const problem = result?.stopped?.why === 'failed' ? result.stopped.what : undefined;
+    if (result) change(({ turns }) => ({ state: 'done', result, turns: settled(turns, problem) }));
+    else canceled();
   } catch (error) {
-    if (controller.signal.aborted) canceled();
-    else change(({ turns }) => ({ state: 'failed', error, turns: settled(turns) }));
+    change(({ turns }) => ({ state: 'failed', error, turns: settled(turns) }));
   }
   await refreshProject();
 }

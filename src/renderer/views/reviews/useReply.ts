@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { ReplyPart } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { problemOf } from '../../parts';
-import { refreshProject, ticketsChanged } from '../../state';
+import { readStream, refreshProject, ticketsChanged } from '../../state';
 
 /** A provider's answer to the last message of a thread, as it arrives. */
 export interface Reply {
@@ -35,18 +35,19 @@ export function useReply(ticketId: string): Reply {
       setProblem(undefined);
       setRunning(controller);
       try {
-        const stream = await api.ticket.answer({ ticketId, provider, ...(model && { model }) }, { signal: controller.signal });
         const received: ReplyPart[] = [];
-        for (;;) {
-          const step = await stream.next();
-          if (step.done || controller.signal.aborted) break;
-          received.push(step.value);
-          setParts([...received]);
-        }
+        await readStream(
+          (signal) => api.ticket.answer({ ticketId, provider, ...(model && { model }) }, { signal }),
+          controller.signal,
+          (part) => {
+            received.push(part);
+            setParts([...received]);
+          },
+        );
         // The thread now contains the reply, but not the notices about it.
-        setParts(received.filter((part) => part.kind === 'notice'));
+        setParts(controller.signal.aborted ? [] : received.filter((part) => part.kind === 'notice'));
       } catch (error) {
-        if (!controller.signal.aborted) setProblem(problemOf(error).message);
+        setProblem(problemOf(error).message);
         setParts([]);
       }
       setRunning(undefined);

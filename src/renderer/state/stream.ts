@@ -1,0 +1,23 @@
+/**
+ * Opens a stream of the engine and reads it to its end. An abort of `signal` also stops the work of the engine.
+ * Returns the final value, or undefined if the reading was aborted.
+ */
+export async function readStream<Part, Result>(
+  open: (signal: AbortSignal) => Promise<AsyncIterator<Part, Result>>,
+  signal: AbortSignal,
+  onPart: (part: Part) => void,
+): Promise<Result | undefined> {
+  try {
+    const stream = await open(signal);
+    signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
+    for (;;) {
+      const step = await stream.next();
+      if (signal.aborted) return undefined;
+      if (step.done) return step.value;
+      onPart(step.value);
+    }
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
