@@ -1,8 +1,9 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedDelta, ParsedEntry } from '../format.js';
+import { answered, called, pictured, said } from '../shared/drafts.js';
 import { timeOf } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
+import { countTokens } from '../shared/tokens.js';
 import { scanValues } from './parse-values.js';
 import {
   callsOf,
@@ -136,7 +137,7 @@ function userDrafts(message: JsonObject, known: Known): readonly (Draft | null)[
     if (text !== undefined) {
       const summary = summaryIn(text);
       if (summary !== undefined) return [{ role: 'user', kind: 'summary', text: summary, tokens: countTokens(text) }];
-      return [{ role: 'user', kind: 'text', text, tokens: countTokens(text), ...marks }];
+      return [said('user', text, marks)];
     }
     if (isObject(part.functionResponse)) {
       tool = callIdOf(part.functionResponse);
@@ -151,14 +152,12 @@ function userDrafts(message: JsonObject, known: Known): readonly (Draft | null)[
 function answerDrafts(message: JsonObject, known: Known): readonly (Draft | null)[] {
   const model = stringAt(message, 'model');
   const parts = partsOf(message.content);
-  const called = new Set(parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [callIdOf(functionCall)] : [])));
+  const listed = new Set(parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [callIdOf(functionCall)] : [])));
   const calls = callsOf(message);
   const thoughts = parts.some(isThought) ? [] : thoughtsOf(message);
-  const answers = [
-    ...thoughts,
-    ...parts.map(answerPart),
-    ...calls.filter((call) => !called.has(callIdOf(call))).map((call): Draft => callDraft(call)),
-  ].map((draft) => (model === undefined || !draft ? draft : { ...draft, author: model }));
+  const answers = [...thoughts, ...parts.map(answerPart), ...calls.filter((call) => !listed.has(callIdOf(call))).map(callDraft)].map((draft) =>
+    model === undefined || !draft ? draft : { ...draft, author: model },
+  );
   return [...answers, ...calls.filter((call) => !known.answered.has(callIdOf(call))).flatMap((call) => resultDrafts(call, known))];
 }
 
@@ -189,23 +188,12 @@ function answerPart(part: JsonObject): Draft | null {
   if (text !== undefined && isThought(part)) return thoughtDraft(text);
   const signature = stringAt(part, 'thoughtSignature');
   const signed = signature === undefined ? {} : { result: { thoughtSignature: signature } };
-  if (text !== undefined) return text === '' ? null : { role: 'assistant', kind: 'text', text, tokens: countTokens(text), ...signed };
+  if (text !== undefined) return text === '' ? null : said('assistant', text, signed);
   if (isObject(part.functionCall)) return { ...callDraft(part.functionCall), ...signed };
   return otherPart(part, 'assistant');
 }
 
-function callDraft(call: JsonObject): Draft {
-  const toolName = stringAt(call, 'name') ?? '';
-  const given = call.args ?? {};
-  return {
-    role: 'assistant',
-    kind: 'tool_call',
-    toolName,
-    toolCallId: callIdOf(call),
-    arguments: given,
-    tokens: countTokens(toolName) + countTokens(JSON.stringify(given)),
-  };
-}
+const callDraft = (call: JsonObject): Draft => called(stringAt(call, 'name') ?? '', callIdOf(call), call.args);
 
 function resultDrafts(call: JsonObject, known: Known): readonly Draft[] {
   const at = timeOf(call);
@@ -225,16 +213,11 @@ function answerOfTool(answer: JsonObject, { calls }: Known): readonly Draft[] {
   const isPlain = isObject(response) && Object.keys(response).length === 1;
   const text = (isPlain ? (failure ?? stringAt(response, 'output')) : undefined) ?? JSON.stringify(response ?? {});
   const shown = calls.get(toolCallId)?.resultDisplay;
-  const whole: Draft = {
-    role: 'tool',
-    kind: 'tool_result',
-    toolCallId,
+  const whole = answered(toolCallId, text, {
     ...(toolName !== undefined && { toolName }),
-    text,
-    tokens: countTokens(text),
     ...(isObject(shown) && { result: shown }),
     ...((failure !== undefined || calls.get(toolCallId)?.status === 'error') && { isError: true }),
-  };
+  });
   return [whole, ...partsOf(answer.parts).map((part) => ({ ...otherPart(part, 'tool'), toolCallId }))];
 }
 
@@ -242,9 +225,8 @@ function answerOfTool(answer: JsonObject, { calls }: Known): readonly Draft[] {
 function otherPart(part: JsonObject, role: Draft['role']): Draft {
   const data = stringAt(part.inlineData, 'data');
   const mediaType = stringAt(part.inlineData, 'mimeType');
-  if (data !== undefined && mediaType !== undefined)
-    return { role, kind: 'image', tokens: imageTokens, media: { mediaType, bytes: Buffer.from(data, 'base64') } };
-  if (isObject(part.fileData)) return { role, kind: 'image', result: part, tokens: imageTokens };
+  if (data !== undefined && mediaType !== undefined) return pictured(role, { mediaType, base64: data });
+  if (isObject(part.fileData)) return pictured(role, { link: part });
   const [toolName = 'unknown'] = Object.keys(part);
   return { role, kind: 'event', toolName, result: part, tokens: countTokens(JSON.stringify(part)) };
 }

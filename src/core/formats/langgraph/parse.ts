@@ -1,10 +1,8 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
+import { answered, called, type Draft, dataUrl, pictured, said, thought } from '../shared/drafts.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
 import { type CheckpointLine, messageOf, timeOf } from './schema.js';
-
-type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'>;
 
 /** LangChain's summarizing middleware marks the message that replaces older ones with this. */
 export const summarized = 'summarization';
@@ -38,12 +36,12 @@ function draftsOf(message: Json): readonly Draft[] {
       const isSummary = isObject(fields.additional_kwargs) && fields.additional_kwargs.lc_source === summarized;
       const author = name === undefined ? {} : { author: name };
       return blocksOf(fields).map((block): Draft => {
-        const draft = said(block, 'user');
+        const draft = blockDraft(block, 'user');
         return isSummary && draft.kind === 'text' ? { ...draft, kind: 'summary' } : { ...draft, ...author };
       });
     }
     case 'system':
-      return blocksOf(fields).map((block) => said(block, 'system'));
+      return blocksOf(fields).map((block) => blockDraft(block, 'system'));
     case 'tool':
       return resultDrafts(fields);
     case 'ai':
@@ -55,28 +53,25 @@ const blocksOf = ({ content }: JsonObject): readonly Json[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content.map(asBlock) : [];
 const asBlock = (block: Json): Json => (typeof block === 'string' ? { type: 'text', text: block } : block);
 
-const textDraft = (role: Draft['role'], text: string): Draft => ({ role, kind: 'text', text, tokens: countTokens(text) });
-
-function said(block: Json, role: 'user' | 'system' | 'tool'): Draft {
+function blockDraft(block: Json, role: 'user' | 'system' | 'tool'): Draft {
   const text = stringAt(block, 'text');
-  if (text !== undefined && isObject(block) && (block.type === 'text' || block.type === undefined)) return textDraft(role, text);
+  if (text !== undefined && isObject(block) && (block.type === 'text' || block.type === undefined)) return said(role, text);
   const media = mediaIn(block);
-  if (media) return { role, kind: 'image', tokens: imageTokens, media };
-  if (isObject(block) && /image|file|audio|video|media/.test(stringAt(block, 'type') ?? ''))
-    return { role, kind: 'image', tokens: imageTokens, result: block };
+  if (media || (isObject(block) && /image|file|audio|video|media/.test(stringAt(block, 'type') ?? '')))
+    return pictured(role, media ?? { link: block });
   return { role, kind: 'event', toolName: stringAt(block, 'type') ?? 'block', result: block, tokens: 0 };
 }
 
 /** The base64 content of a block, in LangChain's spellings and those of the providers. */
-function mediaIn(block: Json): Draft['media'] | undefined {
+function mediaIn(block: Json): ReturnType<typeof dataUrl> {
   if (!isObject(block)) return undefined;
   const link = stringAt(block.image_url, 'url') ?? (typeof block.image_url === 'string' ? block.image_url : (stringAt(block, 'url') ?? ''));
-  const inline = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(link);
-  if (inline) return { mediaType: inline[1] as string, bytes: Buffer.from(inline[2] as string, 'base64') };
+  const inline = dataUrl(link);
+  if (inline) return inline;
   const held: Json = isObject(block.source) ? block.source : block;
-  const data = stringAt(held, 'data') ?? stringAt(held, 'base64');
+  const base64 = stringAt(held, 'data') ?? stringAt(held, 'base64');
   const mediaType = stringAt(held, 'media_type') ?? stringAt(held, 'mime_type') ?? stringAt(held, 'mimeType');
-  return data !== undefined && mediaType !== undefined ? { mediaType, bytes: Buffer.from(data, 'base64') } : undefined;
+  return base64 !== undefined && mediaType !== undefined ? { mediaType, base64 } : undefined;
 }
 
 function answerDrafts(fields: JsonObject): readonly Draft[] {
@@ -85,7 +80,7 @@ function answerDrafts(fields: JsonObject): readonly Draft[] {
   const unnamed: Draft[] = [];
   for (const call of Array.isArray(fields.tool_calls) ? fields.tool_calls : []) {
     const id = stringAt(call, 'id');
-    const draft = callDraft(stringAt(call, 'name') ?? '', id, isObject(call) ? call.args : undefined);
+    const draft = called(stringAt(call, 'name') ?? '', id, isObject(call) ? call.args : undefined);
     if (id === undefined || calls.has(id)) unnamed.push(draft);
     else calls.set(id, draft);
   }
@@ -100,7 +95,7 @@ function answerDrafts(fields: JsonObject): readonly Draft[] {
       if (named) return [named];
       // A call that the list does not repeat is only here.
       const isRepeated = id === undefined ? unnamed.length > 0 : listed.has(id);
-      return isRepeated ? [] : [callDraft(stringAt(block, 'name') ?? '', id, isObject(block) ? (block.input ?? block.args) : undefined)];
+      return isRepeated ? [] : [called(stringAt(block, 'name') ?? '', id, isObject(block) ? (block.input ?? block.args) : undefined)];
     }
     const only = stringAt(block, 'text') === '' && (calls.size > 0 || unnamed.length > 0);
     return only ? [] : [answerBlock(block, type)];
@@ -114,33 +109,18 @@ export function modelOf({ response_metadata: about }: JsonObject): string | unde
   return stringAt(about, 'model_name') ?? stringAt(about, 'model') ?? stringAt(about, 'model_id');
 }
 
-function callDraft(toolName: string, id: string | undefined, args: Json | undefined): Draft {
-  const input = args ?? {};
-  const tokens = countTokens(toolName) + countTokens(JSON.stringify(input));
-  return { role: 'assistant', kind: 'tool_call', toolName, ...(id === undefined ? {} : { toolCallId: id }), arguments: input, tokens };
-}
-
 function answerBlock(block: Json, type: string | undefined): Draft {
-  const role = 'assistant';
   switch (type) {
     case 'text':
-      return textDraft(role, stringAt(block, 'text') ?? '');
+      return said('assistant', stringAt(block, 'text') ?? '');
     case 'thinking':
-    case 'reasoning': {
-      const text = stringAt(block, 'thinking') ?? stringAt(block, 'reasoning') ?? '';
-      const signature = stringAt(block, 'signature') ?? '';
-      const sealed = signature === '' ? {} : { marks: ['signed'], result: { signature } };
-      return { role, kind: 'thinking', text, tokens: countTokens(text), ...sealed };
-    }
-    case 'redacted_thinking': {
-      const data = stringAt(block, 'data') ?? '';
-      return { role, kind: 'thinking', tokens: countTokens(data), marks: ['redacted'], result: { data } };
-    }
+    case 'reasoning':
+      return thought(stringAt(block, 'thinking') ?? stringAt(block, 'reasoning') ?? '', { signature: stringAt(block, 'signature') });
+    case 'redacted_thinking':
+      return thought('', { data: stringAt(block, 'data') ?? '' });
     default: {
       const media = mediaIn(block);
-      return media
-        ? { role, kind: 'image', tokens: imageTokens, media }
-        : { role, kind: 'event', toolName: type ?? 'block', result: block, tokens: 0 };
+      return media ? pictured('assistant', media) : { role: 'assistant', kind: 'event', toolName: type ?? 'block', result: block, tokens: 0 };
     }
   }
 }
@@ -153,18 +133,13 @@ function resultDrafts(fields: JsonObject): readonly Draft[] {
   const parts = blocks.map((block) => (isObject(block) && block.type === 'text' ? (stringAt(block, 'text') ?? '') : null));
   const text = joinParts(parts);
   const marks = Array.isArray(fields.content) ? partsMark(parts) : [];
-  const whole: Draft = {
-    role: 'tool',
-    kind: 'tool_result',
-    ...call,
+  const whole = answered(toolCallId, text, {
     ...(toolName === undefined ? {} : { toolName }),
-    text,
-    tokens: countTokens(text),
     ...(fields.artifact === undefined || fields.artifact === null ? {} : { result: fields.artifact }),
     ...(fields.status === 'error' ? { isError: true } : {}),
     ...(marks.length > 0 ? { marks } : {}),
-  };
-  const others = blocks.flatMap((block, place): Draft[] => (parts[place] === null ? [{ ...said(block, 'tool'), ...call }] : []));
+  });
+  const others = blocks.flatMap((block, place): Draft[] => (parts[place] === null ? [{ ...blockDraft(block, 'tool'), ...call }] : []));
   return [whole, ...others];
 }
 

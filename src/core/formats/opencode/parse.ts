@@ -1,7 +1,6 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { type Draft, unsent } from '../shared/drafts.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
+import { answered, called, type Draft, dataUrl, failed, pictured, said, summarized, thought, unsent } from '../shared/drafts.js';
 import { hasResult, instantOf, isSummary, type MessageLine, partsOf, resultName, roleOf, timeOf, typeOf } from './schema.js';
 
 /** The end of an entry's key, after the name of the message. */
@@ -31,7 +30,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
   // A result whose call is elsewhere is a separate line and keeps its name.
   if (roleOf(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
   if (roleOf(line) !== 'assistant') return [['.0', note('message', { info: line.info, parts: line.parts })]];
-  if (isSummary(line)) return inOrder((part) => (typeOf(part) === 'text' ? summary(part) : note(typeOf(part), part)));
+  if (isSummary(line)) return inOrder((part) => (typeOf(part) === 'text' ? summarized(stringAt(part, 'text') ?? '') : note(typeOf(part), part)));
   const model = stringAt(line.info, 'modelID');
   const author = model === undefined ? {} : { author: model };
   const via = [`via:${stringAt(line.info, 'providerID') ?? ''}`];
@@ -40,8 +39,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
     ...parts.flatMap((part, number) => resultDrafts(part, resultName(number))),
   ];
   if (!isUnsent(line)) return all;
-  const fault: Draft = { role: 'assistant', kind: 'text', text: faultOf(line), tokens: 0, isError: true, marks: ['hidden', 'api-error'], ...author };
-  return [...all.map(([suffix, draft]): Named => [suffix, unsent(draft, 'failed')]), [`.${parts.length}`, fault]];
+  return [...all.map(([suffix, draft]): Named => [suffix, unsent(draft, 'failed')]), [`.${parts.length}`, failed(faultOf(line), author)]];
 }
 
 /** Whether the answer is not sent again. Failed answers are not sent again, unless they were interrupted after some text. */
@@ -65,80 +63,39 @@ const note = (type: string, part: JsonObject): Draft => ({
   marks: ['hidden', type],
 });
 
-const summary = (part: JsonObject): Draft => {
-  const text = stringAt(part, 'text') ?? '';
-  return { role: 'user', kind: 'summary', text, tokens: countTokens(text) };
-};
-
 function saidBy(part: JsonObject): Draft {
-  const role = 'user';
   switch (typeOf(part)) {
     case 'text': {
-      const text = stringAt(part, 'text') ?? '';
-      const draft: Draft = {
-        role,
-        kind: 'text',
-        text,
-        tokens: countTokens(text),
-        ...(part.synthetic === true ? { marks: ['meta', 'synthetic'] } : {}),
-      };
+      const draft = said('user', stringAt(part, 'text') ?? '', part.synthetic === true ? { marks: ['meta', 'synthetic'] } : {});
       return part.ignored === true ? unsent(draft, 'ignored') : draft;
     }
     case 'file': {
       const mime = stringAt(part, 'mime') ?? '';
       // The content of a text file or a folder is in a separate text part.
-      return mime === 'text/plain' || mime === 'application/x-directory' ? note('file', part) : media(part, role);
+      return mime === 'text/plain' || mime === 'application/x-directory' ? note('file', part) : media(part, 'user');
     }
     case 'subtask':
-      return {
-        role,
-        kind: 'text',
-        toolName: 'subtask',
-        text: subtaskText,
-        result: part,
-        tokens: countTokens(subtaskText),
-        marks: ['meta', 'subtask'],
-      };
+      return said('user', subtaskText, { toolName: 'subtask', result: part, marks: ['meta', 'subtask'] });
     default:
       return note(typeOf(part), part);
   }
 }
 
 /** A file of a message: an image or a document, in a data URL or behind a link. */
-function media(part: JsonObject, role: 'user' | 'tool'): Draft {
-  const inline = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(stringAt(part, 'url') ?? '');
-  const shared = { role, kind: 'image', tokens: imageTokens } as const;
-  if (!inline) return { ...shared, result: part };
-  return { ...shared, media: { mediaType: inline[1] as string, bytes: Buffer.from(inline[2] as string, 'base64') } };
-}
+const media = (part: JsonObject, role: 'user' | 'tool'): Draft => pictured(role, dataUrl(stringAt(part, 'url') ?? '') ?? { link: part });
 
-function answerDraft(part: JsonObject, via: readonly string[]): Draft {
-  const role = 'assistant';
+function answerDraft(part: JsonObject, marks: readonly string[]): Draft {
   const text = stringAt(part, 'text') ?? '';
   switch (typeOf(part)) {
     case 'text':
-      return { role, kind: 'text', text, tokens: countTokens(text), marks: via };
+      return said('assistant', text, { marks });
     case 'reasoning': {
       const own = isObject(part.metadata) ? part.metadata.anthropic : undefined;
-      const data = stringAt(own, 'redactedData');
-      const signature = stringAt(own, 'signature') ?? '';
-      if (data !== undefined) return { role, kind: 'thinking', tokens: countTokens(data), marks: ['redacted', ...via], result: { data } };
-      const sealed = signature === '' ? { marks: via } : { marks: ['signed', ...via], result: { signature } };
-      return { role, kind: 'thinking', text, tokens: countTokens(text), ...sealed };
+      return thought(text, { data: stringAt(own, 'redactedData'), signature: stringAt(own, 'signature'), marks });
     }
     case 'tool': {
-      const toolName = stringAt(part, 'tool') ?? '';
-      const input: Json = isObject(part.state) ? (part.state.input ?? {}) : {};
-      const toolCallId = stringAt(part, 'callID') ?? '';
-      return {
-        role,
-        kind: 'tool_call',
-        toolName,
-        toolCallId,
-        arguments: input,
-        tokens: countTokens(toolName) + countTokens(JSON.stringify(input)),
-        marks: via,
-      };
+      const input = isObject(part.state) ? part.state.input : undefined;
+      return called(stringAt(part, 'tool') ?? '', stringAt(part, 'callID') ?? '', input, { marks });
     }
     default:
       return note(typeOf(part), part);
@@ -168,16 +125,12 @@ function resultDrafts(part: JsonObject, name: string): readonly Named[] {
   const isError = status === 'error' && cut === undefined;
   const isPruned = status === 'completed' && isObject(state.time) && state.time.compacted !== undefined;
   const text = isPruned ? pruned : status === 'error' ? (cut ?? stringAt(state, 'error') ?? '') : (stringAt(state, 'output') ?? '');
-  const result: Draft = {
-    role: 'tool',
-    kind: 'tool_result',
+  const result = answered(call.toolCallId, text, {
     ...call,
-    text,
-    tokens: countTokens(text),
     ...resultIn(state.metadata),
     ...(isError ? { isError } : {}),
     ...(isPruned ? { marks: ['elided'] } : {}),
-  };
+  });
   const attachments = !isPruned && Array.isArray(state.attachments) ? state.attachments.filter(isObject) : [];
   return [[`${name}.0`, result], ...attachments.map((file, place): Named => [`${name}.${place + 1}`, { ...media(file, 'tool'), ...call }])];
 }

@@ -1,9 +1,9 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { unsent, usageIn, withUsage } from '../shared/drafts.js';
+import { answered, called, type Draft, failed, noted, pictured, said, thought, unsent, usageIn, withUsage } from '../shared/drafts.js';
 import { timeOf } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
+import { countTokens } from '../shared/tokens.js';
 import { messageOf, roleOf } from './schema.js';
 import { framed, shellText, systemText } from './schema-texts.js';
 
@@ -12,7 +12,6 @@ interface Common {
   readonly at: Timestamp | undefined;
   readonly raw: ByteRange;
 }
-type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'>;
 
 /** Parts of a tool result are numbered after all blocks. */
 const partsFrom = 100_000;
@@ -46,7 +45,7 @@ function drafts(record: JsonObject): readonly Numbered[] {
       return injected(record, 'user');
     case 'branch_summary': {
       const text = framed('branch', stringAt(record, 'summary') ?? '');
-      return [[0, { role: 'user', kind: 'text', text, toolName: 'branch_summary', tokens: countTokens(text), marks: ['meta', 'branch-summary'] }]];
+      return [[0, said('user', text, { toolName: 'branch_summary', marks: ['meta', 'branch-summary'] })]];
     }
     case 'compaction': {
       const text = stringAt(record, 'summary') ?? '';
@@ -70,14 +69,13 @@ function messageDrafts(record: JsonObject, message: JsonObject): readonly Number
     case 'system':
       return systemDrafts(message, 0);
     case 'user':
-      return numbered(message.content, (block) => said(block, 'user'));
+      return numbered(message.content, (block) => blockDraft(block, 'user'));
     case 'assistant':
       return answerDrafts(message);
     case 'toolResult':
       return resultDrafts(message);
     case 'bashExecution': {
-      const text = shellText(message);
-      const draft: Draft = { role: 'user', kind: 'text', text, tokens: countTokens(text), marks: ['command'], result: message };
+      const draft = said('user', shellText(message), { marks: ['command'], result: message });
       return [[0, message.excludeFromContext === true ? unsent(draft, 'excluded') : draft]];
     }
     case 'custom':
@@ -101,31 +99,10 @@ function systemDrafts(message: JsonObject, from: number): readonly Numbered[] {
   const text = systemText(message);
   const { sections, toolsAdded, toolsRemoved } = message;
   const tools = [...namesIn(toolsAdded), ...namesIn(toolsRemoved).map((name) => `-${name}`)];
+  const about = { toolsAdded: toolsAdded ?? null, toolsRemoved: toolsRemoved ?? null };
   return [
-    ...(text === ''
-      ? []
-      : [
-          [
-            from,
-            { role: 'system', kind: 'text', text, tokens: countTokens(text), ...(sections === undefined ? {} : { result: { sections } }) },
-          ] as const,
-        ]),
-    ...(tools.length === 0 && text !== ''
-      ? []
-      : [
-          [
-            from + 1,
-            {
-              role: 'system',
-              kind: 'event',
-              toolName: 'tools',
-              text: tools.join(', '),
-              result: { toolsAdded: toolsAdded ?? null, toolsRemoved: toolsRemoved ?? null },
-              tokens: 0,
-              marks: ['hidden', 'tools'],
-            },
-          ] as const,
-        ]),
+    ...(text === '' ? [] : [[from, said('system', text, sections === undefined ? {} : { result: { sections } })] as const]),
+    ...(tools.length === 0 && text !== '' ? [] : [[from + 1, noted('tools', about, { text: tools.join(', ') })] as const]),
   ];
 }
 
@@ -135,18 +112,17 @@ const namesIn = (tools: unknown): readonly string[] => (Array.isArray(tools) ? t
 function injected(message: JsonObject, role: 'user'): readonly Numbered[] {
   const type = stringAt(message, 'customType') ?? 'custom';
   return numbered(message.content, (block) => {
-    const draft = said(block, role);
+    const draft = blockDraft(block, role);
     return { ...draft, toolName: type, marks: ['meta', 'extension', ...(draft.marks ?? [])] };
   });
 }
 
-function said(block: unknown, role: 'user' | 'tool'): Draft {
+function blockDraft(block: unknown, role: 'user' | 'tool'): Draft {
   const text = stringAt(block, 'text');
-  if (isObject(block) && block.type === 'text' && text !== undefined) return { role, kind: 'text', text, tokens: countTokens(text) };
+  if (isObject(block) && block.type === 'text' && text !== undefined) return said(role, text);
   const data = stringAt(block, 'data');
   const mediaType = stringAt(block, 'mimeType');
-  if (isObject(block) && block.type === 'image' && data !== undefined && mediaType !== undefined)
-    return { role, kind: 'image', tokens: imageTokens, media: { mediaType, bytes: Buffer.from(data, 'base64') } };
+  if (isObject(block) && block.type === 'image' && data !== undefined && mediaType !== undefined) return pictured(role, { mediaType, base64: data });
   return { role, kind: 'event', toolName: stringAt(block, 'type') ?? 'unknown', result: block, tokens: 0, marks: ['hidden'] };
 }
 
@@ -158,8 +134,7 @@ function answerDrafts(message: JsonObject): readonly Numbered[] {
   const reason = stringAt(message, 'stopReason');
   // Answers that failed or were interrupted are never sent again.
   if (reason !== 'error' && reason !== 'aborted') return answers;
-  const text = stringAt(message, 'errorMessage') ?? reason;
-  const fault: Draft = { role: 'assistant', kind: 'text', text, tokens: 0, isError: true, marks: ['hidden', 'api-error'], ...author };
+  const fault = failed(stringAt(message, 'errorMessage') ?? reason, author);
   const { input, output, cacheRead, cacheWrite } = isObject(message.usage) ? message.usage : {};
   // The tokens up to this point were counted and billed.
   const usage = usageIn({ input, output, cacheRead, cacheWrite }, 'beside');
@@ -167,30 +142,19 @@ function answerDrafts(message: JsonObject): readonly Numbered[] {
 }
 
 function answerDraft(block: unknown, marks: readonly string[]): Draft {
-  const role = 'assistant';
   const type = stringAt(block, 'type');
   switch (isObject(block) ? type : undefined) {
-    case 'text': {
-      const text = stringAt(block, 'text') ?? '';
-      return { role, kind: 'text', text, tokens: countTokens(text), marks };
-    }
+    case 'text':
+      return said('assistant', stringAt(block, 'text') ?? '', { marks });
     case 'thinking': {
-      const text = stringAt(block, 'thinking') ?? '';
       const signature = stringAt(block, 'thinkingSignature') ?? '';
-      if ((block as JsonObject).redacted === true)
-        return { role, kind: 'thinking', tokens: countTokens(signature), marks: ['redacted', ...marks], result: { data: signature } };
-      const signed = signature === '' ? { marks } : { marks: ['signed', ...marks], result: { signature } };
-      return { role, kind: 'thinking', text, tokens: countTokens(text), ...signed };
+      const isSealed = (block as JsonObject).redacted === true;
+      return thought(stringAt(block, 'thinking') ?? '', { ...(isSealed ? { data: signature } : { signature }), marks });
     }
-    case 'toolCall': {
-      const toolName = stringAt(block, 'name') ?? '';
-      const call = (block as JsonObject).arguments ?? {};
-      const toolCallId = stringAt(block, 'id');
-      const tokens = countTokens(toolName) + countTokens(JSON.stringify(call));
-      return { role, kind: 'tool_call', toolName, ...(toolCallId === undefined ? {} : { toolCallId }), arguments: call, tokens, marks };
-    }
+    case 'toolCall':
+      return called(stringAt(block, 'name') ?? '', stringAt(block, 'id'), (block as JsonObject).arguments, { marks });
     default:
-      return { role, kind: 'event', toolName: type ?? 'unknown', result: block, tokens: 0, marks: ['hidden', ...marks] };
+      return { role: 'assistant', kind: 'event', toolName: type ?? 'unknown', result: block, tokens: 0, marks: ['hidden', ...marks] };
   }
 }
 
@@ -202,19 +166,14 @@ function resultDrafts(message: JsonObject): readonly Numbered[] {
   const toolName = stringAt(message, 'toolName');
   const marks = parts.length === 1 && parts[0] !== null ? [] : partsMark(parts);
   const call = toolCallId === undefined ? {} : { toolCallId };
-  const whole: Draft = {
-    role: 'tool',
-    kind: 'tool_result',
-    ...call,
+  const whole = answered(toolCallId, text, {
     ...(toolName === undefined ? {} : { toolName }),
-    text,
-    tokens: countTokens(text),
     ...(message.details === undefined ? {} : { result: message.details }),
     ...(message.isError === true ? { isError: true } : {}),
     ...(marks.length > 0 ? { marks } : {}),
-  };
+  });
   const others = blocks.flatMap((block, place): Numbered[] =>
-    parts[place] === null ? [[partsFrom + place, { ...said(block, 'tool'), ...call }]] : [],
+    parts[place] === null ? [[partsFrom + place, { ...blockDraft(block, 'tool'), ...call }]] : [],
   );
   return [[0, whole], ...others];
 }

@@ -57,11 +57,7 @@ export const answered = (toolCallId: string | undefined, text: string, more: Mor
 });
 
 /** An image with its bytes, or the value that names it. */
-export function pictured(
-  role: 'user' | 'assistant' | 'tool',
-  image: { mediaType: string; base64: string } | { link: unknown },
-  more: More = {},
-): Draft {
+export function pictured(role: Draft['role'], image: { mediaType: string; base64: string } | { link: unknown }, more: More = {}): Draft {
   const shared = { role, kind: 'image', tokens: imageTokens, ...more } as const;
   if ('link' in image) return { ...shared, result: image.link };
   return { ...shared, media: { mediaType: image.mediaType, bytes: Buffer.from(image.base64, 'base64') } };
