@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
+import { answered, called, pictured, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
+import { countTokens } from '../shared/tokens.js';
 import { isHidden, isSystemPrompt, wireMessages } from './write-messages.js';
 
 interface Document {
@@ -73,7 +74,7 @@ function read(delta: Uint8Array): { document: Document; problems: readonly Probl
 function entriesOf({ system, messages }: Document): readonly ParsedEntry[] {
   const prompts = system.flatMap((block, at): ParsedEntry[] => {
     const text = typeof block === 'string' ? block : stringAt(block, 'text');
-    return text === undefined ? [] : [{ key: keyOf('system', at, block, 0), role: 'system', kind: 'text', text, tokens: countTokens(text) }];
+    return text === undefined ? [] : [{ key: keyOf('system', at, block, 0), ...said('system', text) }];
   });
   return [...prompts, ...messages.flatMap((message, at) => (isObject(message) ? messageEntries(message, at) : []))];
 }
@@ -96,35 +97,16 @@ function messageEntries(message: JsonObject, at: number): readonly ParsedEntry[]
 type Keyless = Omit<ParsedEntry, 'key'>;
 function blockEntries(block: JsonObject, role: 'user' | 'assistant' | 'system'): readonly Keyless[] {
   switch (block.type) {
-    case 'text': {
-      const text = stringAt(block, 'text') ?? '';
-      return [{ role, kind: 'text', text, tokens: countTokens(text) }];
-    }
-    case 'thinking': {
-      const text = stringAt(block, 'thinking') ?? '';
-      const signature = stringAt(block, 'signature');
-      return [{ role, kind: 'thinking', text, tokens: countTokens(text), ...(signature ? { marks: ['signed'], result: { signature } } : {}) }];
-    }
-    case 'redacted_thinking': {
-      const data = stringAt(block, 'data') ?? '';
-      return [{ role, kind: 'thinking', tokens: countTokens(data), marks: ['redacted'], result: { data } }];
-    }
+    case 'text':
+      return [said(role, stringAt(block, 'text') ?? '')];
+    case 'thinking':
+      return [{ ...thought(stringAt(block, 'thinking') ?? '', { signature: stringAt(block, 'signature') }), role }];
+    case 'redacted_thinking':
+      return [{ ...thought('', { data: stringAt(block, 'data') ?? '' }), role }];
     case 'tool_use':
     case 'server_tool_use': {
-      const toolName = stringAt(block, 'name') ?? '';
-      const input = block.input ?? {};
-      const tokens = countTokens(toolName) + countTokens(JSON.stringify(input));
-      return [
-        {
-          role,
-          kind: 'tool_call',
-          toolName,
-          toolCallId: stringAt(block, 'id') ?? '',
-          arguments: input,
-          tokens,
-          ...(block.type === 'server_tool_use' ? { marks: ['server'] } : {}),
-        },
-      ];
+      const marks = block.type === 'server_tool_use' ? { marks: ['server'] } : {};
+      return [{ ...called(stringAt(block, 'name') ?? '', stringAt(block, 'id') ?? '', block.input, marks), role }];
     }
     case 'tool_result': {
       const toolCallId = stringAt(block, 'tool_use_id') ?? '';
@@ -134,15 +116,7 @@ function blockEntries(block: JsonObject, role: 'user' | 'assistant' | 'system'):
       const marks = partsMark(texts);
       const others = parts.filter((part): part is JsonObject => isObject(part) && part.type !== 'text');
       return [
-        {
-          role: 'tool',
-          kind: 'tool_result',
-          toolCallId,
-          text,
-          tokens: countTokens(text),
-          ...(marks.length > 0 ? { marks } : {}),
-          ...(block.is_error === true ? { isError: true } : {}),
-        },
+        answered(toolCallId, text, { ...(marks.length > 0 ? { marks } : {}), ...(block.is_error === true ? { isError: true } : {}) }),
         ...others.map((part): Keyless => ({ ...media(part, 'tool'), toolCallId })),
       ];
     }
@@ -156,10 +130,5 @@ function media(block: JsonObject, role: Keyless['role']): Keyless {
   const mediaType = stringAt(block.source, 'media_type');
   if (block.type !== 'image' && block.type !== 'document')
     return { role, kind: 'event', toolName: String(block.type), result: block, tokens: countTokens(JSON.stringify(block)) };
-  return {
-    role,
-    kind: 'image',
-    tokens: imageTokens,
-    ...(data !== undefined && mediaType !== undefined ? { media: { mediaType, bytes: Buffer.from(data, 'base64') } } : { result: block }),
-  };
+  return pictured(role, data !== undefined && mediaType !== undefined ? { mediaType, base64: data } : { link: block });
 }

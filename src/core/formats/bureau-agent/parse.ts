@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { bytesOf, type EntryKey, type Json, textOf } from '../../base/index.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
 import { type Cbor, jsonOf } from '../shared/cbor.js';
+import { answered, called, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { countTokens } from '../shared/tokens.js';
 
@@ -39,44 +40,25 @@ function blockEntry(value: Cbor, role: 'user' | 'assistant'): Keyless {
   const block = fieldsOf(value);
   const type = textAt(block, 'type') ?? '';
   switch (type) {
-    case 'text': {
-      const text = textAt(block, 'text') ?? '';
-      return { role, kind: 'text', text, tokens: countTokens(text) };
-    }
+    case 'text':
+      return said(role, textAt(block, 'text') ?? '');
     case 'thinking': {
       const thinking = fieldsOf(block?.thinking);
-      const text = textAt(thinking, 'content') ?? '';
-      const signature = textAt(thinking, 'signature') ?? '';
-      return { role, kind: 'thinking', text, tokens: countTokens(text), ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }) };
+      return { ...thought(textAt(thinking, 'content') ?? '', { signature: textAt(thinking, 'signature') }), role };
     }
     case 'tool_use':
     case 'server_tool_use': {
       const use = fieldsOf(type === 'tool_use' ? block?.tooluse : block?.servertooluse);
-      const toolName = textAt(use, 'name') ?? '';
-      const input = inputOf(use?.input);
-      return {
-        role: 'assistant',
-        kind: 'tool_call',
-        toolName,
-        toolCallId: textAt(use, 'id') ?? '',
-        arguments: input,
-        tokens: countTokens(toolName) + countTokens(JSON.stringify(input)),
-        ...(type === 'server_tool_use' ? { marks: ['server'] } : {}),
-      };
+      return called(textAt(use, 'name') ?? '', textAt(use, 'id') ?? '', inputOf(use?.input), type === 'server_tool_use' ? { marks: ['server'] } : {});
     }
     case 'tool_result':
     case 'server_tool_result': {
       const given = fieldsOf(type === 'tool_result' ? block?.toolresult : block?.servertoolresult);
       const text = textAt(given, 'content') ?? (given?.content == null ? '' : JSON.stringify(jsonOf(given.content)));
-      return {
-        role: 'tool',
-        kind: 'tool_result',
-        toolCallId: textAt(given, 'tooluseid') ?? '',
-        text,
-        tokens: countTokens(text),
+      return answered(textAt(given, 'tooluseid') ?? '', text, {
         ...(given?.iserror === true ? { isError: true } : {}),
         ...(type === 'server_tool_result' ? { marks: ['server'] } : {}),
-      };
+      });
     }
     default: {
       const result = jsonOf(value);

@@ -3,6 +3,7 @@ import { bytesOf, type EntryKey, type Json, parseInstant, textOf, timestampOf } 
 import { kinds, roles } from '../../contract/index.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
 import { type Cbor, jsonOf } from '../shared/cbor.js';
+import { answered, called, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
 
@@ -45,55 +46,19 @@ const runtime = 'runtime';
 function plainEntry(type: Exclude<EventType, 'system'>, member: Members): Keyless {
   switch (type) {
     case 'prompt': {
-      const text = textAt(member, 'content') ?? '';
       const source = textAt(member, 'source');
-      return {
-        role: 'user',
-        kind: 'text',
-        text,
-        tokens: countTokens(text),
-        ...(source === runtime ? { marks: ['meta'] } : source ? { author: source } : {}),
-      };
+      return said('user', textAt(member, 'content') ?? '', source === runtime ? { marks: ['meta'] } : source ? { author: source } : {});
     }
-    case 'response': {
-      const text = textAt(member, 'content') ?? '';
-      return { role: 'assistant', kind: 'text', text, tokens: countTokens(text) };
-    }
-    case 'thinking': {
-      const text = textAt(member, 'content') ?? '';
-      const signature = textAt(member, 'signature') ?? '';
-      return {
-        role: 'assistant',
-        kind: 'thinking',
-        text,
-        tokens: countTokens(text),
-        ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }),
-      };
-    }
+    case 'response':
+      return said('assistant', textAt(member, 'content') ?? '');
+    case 'thinking':
+      return thought(textAt(member, 'content') ?? '', { signature: textAt(member, 'signature') });
     case 'tool_call': {
-      const toolName = textAt(member, 'name') ?? '';
-      const input = jsonAt(member, 'input') ?? {};
-      return {
-        role: 'assistant',
-        kind: 'tool_call',
-        toolName,
-        toolCallId: textAt(member, 'id') ?? '',
-        arguments: input,
-        tokens: countTokens(toolName) + countTokens(JSON.stringify(input)),
-        ...(member.server_tool === true ? { marks: ['server'] } : {}),
-      };
+      const marks = member.server_tool === true ? { marks: ['server'] } : {};
+      return called(textAt(member, 'name') ?? '', textAt(member, 'id') ?? '', jsonAt(member, 'input'), marks);
     }
-    case 'tool_result': {
-      const text = textAt(member, 'output') ?? '';
-      return {
-        role: 'tool',
-        kind: 'tool_result',
-        toolCallId: textAt(member, 'id') ?? '',
-        text,
-        tokens: countTokens(text),
-        ...(member.is_error === true ? { isError: true } : {}),
-      };
-    }
+    case 'tool_result':
+      return answered(textAt(member, 'id') ?? '', textAt(member, 'output') ?? '', member.is_error === true ? { isError: true } : {});
     case 'error':
       return hidden(type, textAt(member, 'message') ?? '', { isError: true });
     case 'output':

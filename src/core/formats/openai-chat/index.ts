@@ -4,8 +4,9 @@
 import { createHash } from 'node:crypto';
 import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
+import { answered, called, type Draft, pictured, said } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
+import { countTokens } from '../shared/tokens.js';
 import { withToolCalls } from './parse-functions.js';
 
 export const openaiChat: Format = {
@@ -144,61 +145,34 @@ function cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
 
 function entriesOf(message: JsonObject, at: number): readonly ParsedEntry[] {
   const name = `m${at}-${createHash('sha256').update(canonicalJson(message)).digest('hex').slice(0, 12)}`;
-  const said =
+  const role =
     message.role === 'assistant' || message.role === 'tool'
       ? message.role
       : message.role === 'system' || message.role === 'developer'
         ? 'system'
         : 'user';
+  const placed = (draft: Draft, block: number): ParsedEntry => ({ ...draft, key: `${name}.${block}` as EntryKey, messageId: name });
   const parts: readonly Json[] =
     typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : Array.isArray(message.content) ? message.content : [];
-  if (said === 'tool') {
+  if (role === 'tool') {
     const text = parts.flatMap((part) => stringAt(part, 'text') ?? []).join('\n');
-    return [
-      {
-        key: `${name}.0` as EntryKey,
-        role: 'tool',
-        kind: 'tool_result',
-        toolCallId: stringAt(message, 'tool_call_id') ?? '',
-        text,
-        tokens: countTokens(text),
-        messageId: name,
-      },
-    ];
+    return [placed(answered(stringAt(message, 'tool_call_id') ?? '', text), 0)];
   }
-  const shared = (block: number): { key: EntryKey; role: typeof said; messageId: string } => ({
-    key: `${name}.${block}` as EntryKey,
-    role: said,
-    messageId: name,
-  });
-  const contents = parts.flatMap((part, block): ParsedEntry[] => {
+  const contents = parts.map((part, block): ParsedEntry => {
     const text = stringAt(part, 'text') ?? stringAt(part, 'refusal');
-    if (text !== undefined) return [{ ...shared(block), kind: 'text', text, tokens: countTokens(text) }];
+    if (text !== undefined) return placed(said(role, text), block);
     const url = isObject(part) ? stringAt(part.image_url, 'url') : undefined;
-    const inline = url === undefined ? null : /^data:([^;,]+);base64,(.*)$/s.exec(url);
-    if (inline)
-      return [
-        {
-          ...shared(block),
-          kind: 'image',
-          tokens: imageTokens,
-          media: { mediaType: inline[1] as string, bytes: Buffer.from(inline[2] as string, 'base64') },
-        },
-      ];
-    return [{ ...shared(block), kind: url === undefined ? 'event' : 'image', result: part, tokens: url === undefined ? 0 : imageTokens }];
+    if (url === undefined) return placed({ role, kind: 'event', result: part, tokens: 0 }, block);
+    const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url);
+    return placed(pictured(role, inline ? { mediaType: inline[1] as string, base64: inline[2] as string } : { link: part }), block);
   });
   const calls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).map((call: Json, number): ParsedEntry => {
     const given = isObject(call) && isObject(call.function) ? call.function : {};
     const text = stringAt(given, 'arguments') ?? '{}';
     const toolName = stringAt(given, 'name') ?? '';
-    return {
-      ...shared(parts.length + number),
-      kind: 'tool_call',
-      toolName,
-      toolCallId: stringAt(call, 'id') ?? '',
-      arguments: parseShallow(text) ?? text,
-      tokens: countTokens(toolName) + countTokens(text),
-    };
+    const draft = called(toolName, stringAt(call, 'id') ?? '', parseShallow(text) ?? text);
+    // The arguments are sent as this text.
+    return placed({ ...draft, role, tokens: countTokens(toolName) + countTokens(text) }, parts.length + number);
   });
   return [...contents, ...calls];
 }
