@@ -10,6 +10,7 @@ const machinery = 'Called by Stemma itself or by its hooks, never by a person.';
 /** Procedures that the window does not call, each with the reason. */
 export const engineOnly: Readonly<Record<string, string>> = {
   'request.series': `${fewer}usage.series.`,
+  'usage.fillers': 'For scripts that read each filler. The window shows their sums with usage.largest.',
   'agent.get': `${fewer}handover.list.`,
   'artifact.put': writer,
   'box.batch': `${fewer}box.list.`,
