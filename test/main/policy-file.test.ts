@@ -10,19 +10,18 @@ const agent = { agent: 'codex', folder: '/w' };
 
 test.for([
   ['is not JSON', '{', 'cannot read the policy', 'JSON at position 1'],
-  ['is a list', [], 'expected object', 'The policy is [].'],
-  ['has no list of rules', { rules: 3 }, 'rules: Invalid input: expected array', 'rules is 3.'],
+  ['is a list', [], 'The input is []. It must be an object.'],
+  ['has no list of rules', { rules: 3 }, 'rules is 3. It must be a list.'],
   ['is for everything', { rules: [{ ...space, for: { all: true } }] }, 'exactly one of agent, space, ticketType', 'rules.0.for is {"all":true}.'],
-  ['has an unknown field', { rules: [{ ...space, command: 'rm' }] }, 'Unrecognized key: "command"', 'rules.0.command is "rm".'],
-  ['names no performer', { rules: [{ for: space.for }] }, 'performer: must be a model', 'rules.0 is {"for":{"space":"s"}}.'],
-  ['has a limit of 0', { rules: [{ ...space, limits: { calls: 0 } }] }, 'expected number to be >=1', 'rules.0.limits.calls is 0.'],
-  ['runs other tools', { rules: [{ ...space, otherTools: 'run' }] }, 'expected one of "ask"|"stop"', 'rules.0.otherTools is "run".'],
-  ['has a number in words', { rules: [], parallel: 'two' }, 'parallel: Invalid input: expected number', 'parallel is "two".'],
+  ['has an unknown field', { rules: [{ ...space, command: 'rm' }] }, 'rules.0.command is not a field. The fields are for, who, '],
+  ['names no performer', { rules: [{ for: space.for }] }, 'rules.0.performer is missing. It must be a model'],
+  ['has a limit of 0', { rules: [{ ...space, limits: { calls: 0 } }] }, 'rules.0.limits.calls is 0. It must be at least 1.'],
+  ['runs other tools', { rules: [{ ...space, otherTools: 'run' }] }, 'rules.0.otherTools is "run". It must be "ask" or "stop".'],
+  ['has a number in words', { rules: [], parallel: 'two' }, 'parallel is "two". It must be a number.'],
   [
     'lets an agent run an experiment',
     { rules: [{ for: { experiment: 'e' }, performer: agent }] },
-    'performer: must be a model',
-    `rules.0.performer is ${JSON.stringify(agent)}.`,
+    `rules.0.performer is ${JSON.stringify(agent)}. It must be a model`,
   ],
 ] as const)('[U1] a policy file that %s is refused with its field and value', async ([, policy, ...words], { expect }) => {
   const { client, folder } = door();

@@ -54,6 +54,7 @@ export * from './experiment.js';
 export * from './export.js';
 export * from './handover.js';
 export * from './intake.js';
+export { describeInvalid } from './issue.js';
 export * from './kinds.js';
 export * from './mapping.js';
 export * from './outline.js';

@@ -32,7 +32,7 @@ export const providerContract = {
       z.strictObject({
         id: z
           .string()
-          .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'small letters, digits, dots and dashes')
+          .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'an id has lower-case letters, digits, dots and hyphens')
           .optional()
           .describe('The id of the provider to change. Without it, a new provider gets an id.'),
         title: z.string().trim().min(1).max(100).describe('The name that the window shows.'),

@@ -59,7 +59,7 @@ export const timestamp = z
 export const name = z.string().min(1).max(400);
 export const base64 = z
   .string()
-  .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'base64 text')
+  .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'must be base64 text')
   .describe('Bytes as base64.');
 export const count = z.number().int().min(0);
 

@@ -19,21 +19,7 @@ export async function setPolicyOf(client: ContractClient, file: string): Promise
   try {
     await client.runner.setPolicy(policy);
   } catch (error) {
-    const { code, message, data } = refusalOf(error);
-    const field = (data as { readonly field?: unknown }).field;
-    if (code !== 'BAD_REQUEST' || typeof field !== 'string') throw error;
-    throw new UsageError(`the policy ${file} is not valid. ${message}. ${valueAt(policy, field)}`);
+    const { code, message } = refusalOf(error);
+    throw code === 'BAD_REQUEST' ? new UsageError(`the policy ${file} is not valid. ${message}`) : error;
   }
-}
-
-const maxValueLength = 200;
-
-/** The value of a refused field, or of the nearest enclosing field that exists. */
-function valueAt(policy: unknown, field: string): string {
-  const path = field === 'input' ? [] : field.split('.');
-  for (let length = path.length; length >= 0; length--) {
-    const value = path.slice(0, length).reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], policy);
-    if (value !== undefined) return `${path.slice(0, length).join('.') || 'The policy'} is ${JSON.stringify(value).slice(0, maxValueLength)}.`;
-  }
-  return '';
 }

@@ -46,7 +46,7 @@ test('[F43] a file of an unknown tool is previewed by a mapping and imported', a
   await expect(form).toContainText('The mapping is not JSON');
   await text.fill(JSON.stringify({ ...mapping, entries: [{ kind: 'thought', text: '$.said' }] }));
   await preview.click();
-  await expect(form).toContainText('entries.0.kind: Invalid option: expected one of "text"');
+  await expect(form).toContainText('entries.0.kind is "thought". It must be "text"');
   await text.fill(JSON.stringify({ ...mapping, records: '$..[' }));
   await preview.click();
   await expect(form).toContainText('JSONPath');
