@@ -47,6 +47,9 @@ export const facts = [
 ] as const;
 export type Fact = (typeof facts)[number];
 
+/** All facts except those that a format has no field for. */
+export const factsWithout = (...missing: readonly Fact[]): readonly Fact[] => facts.filter((fact) => !missing.includes(fact));
+
 /** An older version of a format. Stored deltas keep their bytes and are mapped field by field when they are read or materialized. */
 export interface OlderVersion {
   readonly id: string;

@@ -1,7 +1,7 @@
 // atif: trajectories in the Agent Trajectory Interchange Format 1.0 to 1.8, one JSON document for each. Here a trajectory is one line for
 // its root and one for each step. schema.ts says what a line is, parse-document.ts reads a document, parse.ts reads lines, plan.ts makes
 // commits, write.ts writes lines and documents.
-import type { ImportableFormat } from '../format.js';
+import { factsWithout, type ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
 import { document } from './parse-document.js';
 import { rules } from './plan.js';
@@ -17,21 +17,7 @@ export const atif: ImportableFormat = {
     extension: 'json',
   },
   tier: 'translated',
-  holds: [
-    'thinking',
-    'unsignedThinking',
-    'sealedThinking',
-    'signature',
-    'error',
-    'blank',
-    'summary',
-    'system',
-    'injected',
-    'resultData',
-    'model',
-    'author',
-    'time',
-  ],
+  holds: factsWithout('image', 'resultImage', 'linkedImage', 'block', 'event', 'serverTool'),
   recognize: (head) => {
     if (beginsAsEntry(head, rules)) return 1;
     const first = scanRecords(rules, head).pieces.find(({ record }) => record !== undefined)?.record;

@@ -2,7 +2,7 @@
 // schema*.ts says what records mean, parse*.ts reads them. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts cuts the
 // tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
 import { isObject, type JsonObject } from '../../base/index.js';
-import { facts, type ImportableFormat, type ParsedDelta } from '../format.js';
+import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { concatLineParts } from '../shared/jsonl.js';
 import { callsIn } from './calls.js';
 import { scanLines } from './parse-lines.js';
@@ -23,7 +23,7 @@ export const claudeCode = {
   about: { name: 'Claude Code session', what: 'A session file that Claude Code resumes.', extension: 'jsonl' },
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
-  holds: facts.filter((fact) => fact !== 'author'),
+  holds: factsWithout('author'),
   tools,
   recognize,
   parse,

@@ -1,7 +1,7 @@
 // codex: the rollouts of Codex CLI, JSONL files of what the model saw and wrote, what the screen showed, and compacted histories.
 // schema.ts says what a line is, parse*.ts read lines, compressed files and file heads, plan-facts.ts collects the facts that plan.ts
 // turns into commits, plan-progress.ts follows a growing file. write.ts writes items, resume.ts a file that the agent resumes.
-import type { ImportableFormat, ParsedDelta } from '../format.js';
+import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
 import { entriesOf, placedLines } from './parse.js';
 import { compressed } from './parse-compressed.js';
@@ -22,21 +22,7 @@ export const codex = {
   about: { name: 'Codex session', what: 'A rollout that Codex resumes.', extension: 'jsonl' },
   seals: { encrypted_content: { of: ['summary'], broken: null }, signature: { of: ['text'], broken: '' } },
   tier: 'translated',
-  holds: [
-    'thinking',
-    'unsignedThinking',
-    'sealedThinking',
-    'signature',
-    'image',
-    'resultImage',
-    'linkedImage',
-    'error',
-    'blank',
-    'summary',
-    'system',
-    'injected',
-    'time',
-  ],
+  holds: factsWithout('block', 'event', 'serverTool', 'resultData', 'model', 'author'),
   tools,
   recognize,
   parse,

@@ -2,7 +2,7 @@
 // The conversation consists of prompts, answers, thinking, calls and results; no model saw metrics, raw output and errors.
 // parse.ts reads and writes an event. Deltas are joined without decoding.
 import { badRequest } from '../../base/index.js';
-import { type Format, facts, type ParsedDelta, type ParsedEntry } from '../format.js';
+import { type Format, factsWithout, type ParsedDelta, type ParsedEntry } from '../format.js';
 import { encodeCbor, readArray, spliceArrays } from '../shared/cbor.js';
 import { entryOf, eventOf, isEvent } from './parse.js';
 
@@ -11,7 +11,7 @@ export const events: Format = {
   contentType: 'application/cbor',
   about: { name: 'Driver events', what: 'The events of a Bureau driver, in CBOR.', extension: 'cbor' },
   tier: 'translated',
-  holds: facts.filter((fact) => !['resultData', 'model'].includes(fact)),
+  holds: factsWithout('resultData', 'model'),
   recognize: (head) => {
     const [first] = readArray(head).items;
     return first && isEvent(first.value) ? 0.9 : 0;

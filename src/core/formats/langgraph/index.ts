@@ -2,7 +2,7 @@
 // with its changes. parse-database.ts reads the database and parse-values.ts its columns. schema.ts says what a line and a message are,
 // plan.ts makes commits, parse.ts reads and write.ts writes messages, resume.ts writes a database that LangGraph can continue.
 import { stringAt } from '../../base/index.js';
-import type { ImportableFormat, Peek } from '../format.js';
+import { factsWithout, type ImportableFormat, type Peek } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
 import { database, titleIn } from './parse-database.js';
 import { formatId, parse, planImport } from './plan.js';
@@ -16,23 +16,7 @@ export const langgraph: ImportableFormat = {
   contentType: 'application/jsonl',
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
-  holds: [
-    'thinking',
-    'unsignedThinking',
-    'sealedThinking',
-    'signature',
-    'image',
-    'resultImage',
-    'block',
-    'error',
-    'blank',
-    'summary',
-    'system',
-    'resultData',
-    'model',
-    'author',
-    'time',
-  ],
+  holds: factsWithout('linkedImage', 'event', 'serverTool', 'injected'),
   recognize,
   parse,
   write: writeEntries,

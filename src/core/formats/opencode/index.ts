@@ -2,7 +2,7 @@
 // message. parse-database.ts reads the database, parse-document.ts the output of `opencode export`. schema.ts says what a line is,
 // plan.ts makes commits, parse.ts reads and write.ts writes lines, resume.ts writes a document that `opencode import` accepts.
 import { isObject } from '../../base/index.js';
-import type { ImportableFormat, Peek } from '../format.js';
+import { factsWithout, type ImportableFormat, type Peek } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
 import { database } from './parse-database.js';
 import { document } from './parse-document.js';
@@ -18,21 +18,7 @@ export const opencode: ImportableFormat = {
   about: { name: 'OpenCode session', what: 'A session that OpenCode imports.', extension: 'json' },
   seals: { signature: { of: ['text'], broken: '' } },
   tier: 'translated',
-  holds: [
-    'thinking',
-    'unsignedThinking',
-    'sealedThinking',
-    'signature',
-    'image',
-    'resultImage',
-    'error',
-    'blank',
-    'summary',
-    'injected',
-    'resultData',
-    'model',
-    'time',
-  ],
+  holds: factsWithout('linkedImage', 'block', 'system', 'event', 'serverTool', 'author'),
   tools,
   recognize,
   parse,

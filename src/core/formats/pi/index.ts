@@ -1,7 +1,7 @@
 // pi: the histories of the pi coding agent, JSONL files that hold a tree: each record has an id and names its parent.
 // schema*.ts says what a record is and how the project names it, parse*.ts read records and file heads, plan-tree.ts builds the tree,
 // plan.ts makes commits, plan-progress.ts follows a growing file, write.ts writes records, resume.ts a file that the agent resumes.
-import type { ImportableFormat } from '../format.js';
+import { factsWithout, type ImportableFormat } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
 import { peek } from './parse-peek.js';
 import { formatId, parse, planImport } from './plan.js';
@@ -19,22 +19,7 @@ export const pi: ImportableFormat = {
   about: { name: 'pi session', what: 'A session file that pi resumes.', extension: 'jsonl' },
   seals: { thinkingSignature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
-  holds: [
-    'thinking',
-    'unsignedThinking',
-    'sealedThinking',
-    'signature',
-    'image',
-    'resultImage',
-    'error',
-    'blank',
-    'summary',
-    'system',
-    'injected',
-    'resultData',
-    'model',
-    'time',
-  ],
+  holds: factsWithout('linkedImage', 'block', 'event', 'serverTool', 'author'),
   tools,
   recognize,
   parse,
