@@ -1,3 +1,4 @@
+import { defined } from '../base/index.js';
 import { type Chain, compact, contextEntries, entries } from '../chain/index.js';
 import { type CompactionPolicy, planCompaction, recordedLayers, requestBody, shortenMemory, summaryCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
@@ -20,8 +21,7 @@ export async function compactContext(
   const messages = recorded.memory.map(({ message }) => message);
   const previousSummary = recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') || undefined;
   const policy: CompactionPolicy = {
-    ...(request.keepLast !== undefined && { keepLast: request.keepLast }),
-    ...(request.budgetTokens !== undefined && { budgetTokens: request.budgetTokens }),
+    ...defined({ keepLast: request.keepLast, budgetTokens: request.budgetTokens }),
   };
   const { removed } = planCompaction(messages, policy);
   const { provider, model: named } = request;

@@ -1,3 +1,4 @@
+import { defined } from '../base/index.js';
 import type { Card } from '../contract/index.js';
 import type { CardLine } from '../formats/index.js';
 
@@ -6,9 +7,7 @@ export const lineOfCard = (card: Card): CardLine => ({
   cardId: card.cardId,
   content: card.content,
   ...(card.toolCalls && { toolCalls: card.toolCalls as CardLine['toolCalls'] & object }),
-  ...(card.toolCallId !== undefined && { toolCallId: card.toolCallId }),
-  ...(card.ttlSeconds !== undefined && { ttlSeconds: card.ttlSeconds }),
-  ...(card.expiresAt !== undefined && { expiresAt: card.expiresAt }),
+  ...defined({ toolCallId: card.toolCallId, ttlSeconds: card.ttlSeconds, expiresAt: card.expiresAt }),
   metadata: card.metadata as CardLine['metadata'],
   authorId: card.authorId,
   createdAt: card.createdAt,

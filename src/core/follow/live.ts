@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { watch } from 'chokidar';
-import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import { type ContextId, defined, type Timestamp, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
@@ -360,9 +360,7 @@ const toCaptured = (file: Followed): CapturedFile => ({
   pending: file.pending,
   open: file.open,
   changedAt: timestampOf(file.changedAt),
-  ...(file.cwd !== undefined && { cwd: file.cwd }),
-  ...(file.tip !== undefined && { tip: file.tip }),
-  ...(file.capturedAt !== undefined && { capturedAt: file.capturedAt }),
+  ...defined({ cwd: file.cwd, tip: file.tip, capturedAt: file.capturedAt }),
 });
 
 /** Imported files below the places whose size has changed: they grew while nothing was recorded. */

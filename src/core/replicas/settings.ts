@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Takes } from '../artifacts/index.js';
-import { isObject, parseJson, stringAt } from '../base/index.js';
+import { defined, isObject, parseJson, stringAt } from '../base/index.js';
 import { makeFolders, replaceFile } from '../files/index.js';
 import { readCredentials, type StoredCredentials } from './credentials.js';
 import type { ReplicaPlace } from './store.js';
@@ -93,8 +93,6 @@ function readPlace(value: unknown): ReplicaPlace | undefined {
   return {
     kind,
     bucket,
-    ...(endpoint !== undefined && { endpoint }),
-    ...(region !== undefined && { region }),
-    ...(prefix !== undefined && { prefix }),
+    ...defined({ endpoint, region, prefix }),
   };
 }

@@ -1,4 +1,4 @@
-import { type ContextId, timestampOf } from '../base/index.js';
+import { type ContextId, defined, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type TicketStatus, ticketStatuses } from '../contract/index.js';
 import { waitingCount } from './events.js';
@@ -28,9 +28,7 @@ const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS r
 export function overview(chain: Chain, filter: InputOf<'ticket.overview'>): OutputOf<'ticket.overview'> {
   const given = {
     project: chain.project,
-    ...(filter.type !== undefined && { type: filter.type }),
-    ...(filter.assignee !== undefined && { assignee: filter.assignee }),
-    ...(filter.label !== undefined && { label: filter.label }),
+    ...defined({ type: filter.type, assignee: filter.assignee, label: filter.label }),
     ...(filter.parent !== undefined && { parent: recordOf(chain, filter.parent).no }),
     ...(filter.ids !== undefined && { ids: JSON.stringify(filter.ids) }),
     ...(filter.ready !== undefined && { ready: Number(filter.ready) }),

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { badRequest, StemmaError } from '../base/index.js';
+import { badRequest, defined, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { InputOf, Ticket } from '../contract/index.js';
 import { ask } from './events.js';
@@ -91,11 +91,7 @@ export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
     const reviewers = input.reviewers && changedReviewers(row, input.reviewers);
     const { title, body, type, labels, assignee, resolution } = input;
     const change: Change = {
-      ...(title !== undefined && { title }),
-      ...(body !== undefined && { body }),
-      ...(type !== undefined && { type }),
-      ...(labels !== undefined && { labels }),
-      ...(assignee !== undefined && { assignee }),
+      ...defined({ title, body, type, labels, assignee }),
       ...(reviewers && { reviewers }),
       ...(resolution !== undefined && { resolution }),
       ...(parent && { parent: parent.no }),

@@ -1,4 +1,4 @@
-import type { ArtifactNo, CommitSeq, ContextId, EntryKey, Timestamp } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey, type Timestamp } from '../base/index.js';
 import { type Chain, outlineOf, parsedOf, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type Outline } from '../formats/index.js';
@@ -166,8 +166,7 @@ function addEntry(
     tokens,
     commit,
     window: window.tokens,
-    ...(head !== undefined && { head }),
-    ...(toolCallId !== undefined && { toolCallId }),
+    ...defined({ head, toolCallId }),
     ...(isError && { isError }),
     ...(at !== undefined && { at }),
     ...(replaced && { dropped: { entries: replaced.entries, tokens: replaced.tokens } }),

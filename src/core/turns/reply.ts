@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '../base/index.js';
+import { canonicalJson, defined, type Json } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Entry, EntryDraft, ReplyPart } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
@@ -238,10 +238,5 @@ function answersIn(recording: readonly Entry[]): ReadonlyMap<string, Entry> {
 const draftOf = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError }: Entry): EntryDraft => ({
   role,
   kind,
-  ...(text !== undefined && { text }),
-  ...(toolName !== undefined && { toolName }),
-  ...(toolCallId !== undefined && { toolCallId }),
-  ...(given !== undefined && { arguments: given }),
-  ...(result !== undefined && { result }),
-  ...(isError !== undefined && { isError }),
+  ...defined({ text, toolName, toolCallId, arguments: given, result, isError }),
 });

@@ -1,4 +1,4 @@
-import { badRequest, type EntryKey, timestampOf } from '../base/index.js';
+import { badRequest, defined, type EntryKey, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, childrenOf, commitAt, commitOf, contextEntries } from '../chain/index.js';
 import { type InputOf, lostKinds, type UsageCompaction } from '../contract/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
@@ -56,8 +56,7 @@ export function usageCompaction(chain: Chain, { id, limit = defaultLimit }: Inpu
         commit: commitsOf.get(key) ?? row.id,
         tokens,
         uses,
-        ...(path !== undefined && { path }),
-        ...(tool !== undefined && { tool }),
+        ...defined({ path, tool }),
         missing: missing.slice(0, maxMissing),
       })),
   };

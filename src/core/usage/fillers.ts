@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ContextId, type EntryKey, parseJson } from '../base/index.js';
+import { type ContextId, defined, type EntryKey, parseJson } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
 import { askedLine, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
@@ -43,15 +43,13 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
     const group = groupOf(entry, tool);
     return {
       key,
-      ...(tool !== undefined && { tool }),
-      ...(path !== undefined && { path }),
+      ...defined({ tool, path }),
       kind: partKindOf(entry),
       ...(head !== undefined && { head }),
       tokens,
       calls: stayed,
       tokenCalls: tokens * stayed,
-      ...(earlier !== undefined && { duplicateOf: earlier }),
-      ...(group !== undefined && { group }),
+      ...defined({ duplicateOf: earlier, group }),
     };
   });
   const fillers = entryFillers.filter((_, place) => prompts.get(place)?.isLast !== false);

@@ -1,7 +1,9 @@
 // html: a context as one file that a browser opens without Stemma, with replay and search. The page makes no requests.
 // The file holds entries as JSON in blocks that no entry can close. Its script (src/page) draws those near the view, as text.
 // The page's policy allows that one script and style, by their hashes. It refuses everything else that a transcript may contain.
+
 import { sha256Of } from '../../artifacts/index.js';
+import { defined } from '../../base/index.js';
 import { commandIn, commandOutputIn, type Fact, facts, type ParsedEntry, promptAt } from '../../formats/index.js';
 import type { DocumentContent, DocumentStep } from '../content.js';
 import { script, style } from './assets.js';
@@ -124,11 +126,7 @@ const entryItem = (entry: ParsedEntry) => {
     kind,
     ...(text !== undefined && { text }),
     // The page shows the command instead of its tags. The text stays as the agent wrote it.
-    ...(command !== undefined && { command }),
-    ...(output !== undefined && { output }),
-    ...(toolName !== undefined && { tool: toolName }),
-    ...(toolCallId !== undefined && { call: toolCallId }),
-    ...(input !== undefined && { input }),
+    ...defined({ command, output, tool: toolName, call: toolCallId, input }),
     ...(isError && { failed: true }),
     ...(media && { media: { type: media.mediaType, size: media.bytes.length, ...shownOf(media) } }),
     ...(kind === 'event' && entry.result !== undefined && { result: entry.result }),

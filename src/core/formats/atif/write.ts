@@ -1,4 +1,4 @@
-import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { bytesOf, defined, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { inRecords, lineOf } from '../shared/entry-lines.js';
@@ -186,8 +186,7 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
       ...(isObject(rest.extra) ? rest.extra : {}),
       stemma: {
         session: options.sessionId,
-        ...(options.cwd !== undefined && { cwd: options.cwd }),
-        ...(options.title !== undefined && { title: options.title }),
+        ...defined({ cwd: options.cwd, title: options.title }),
       },
     },
   };

@@ -1,4 +1,4 @@
-import { type ByteRange, isObject, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, defined, isObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { PlannedCommit } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { addRange } from '../shared/jsonl.js';
@@ -131,10 +131,7 @@ function factsOf({ facts, agentTypes, reader }: Committing, segment: Segment, is
     type,
     checkpoint,
     template: branch.sidechain ? subagentTemplate(agentTypes.get(branch.startedBy ?? '')) : facts.template,
-    ...(facts.principal === undefined ? {} : { principal: facts.principal }),
-    ...(facts.sessionId === undefined ? {} : { sessionId: facts.sessionId }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(createdAt === undefined ? {} : { createdAt }),
+    ...defined({ principal: facts.principal, sessionId: facts.sessionId, summary, createdAt }),
     ...(startedBy === undefined ? {} : { startedBy: { toolCallId: startedBy } }),
   };
 }

@@ -1,4 +1,4 @@
-import { stringAt } from '../../base/index.js';
+import { defined, stringAt } from '../../base/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
 import { recordAt } from './parse-lines.js';
 import { type CommitFacts, commitSegments, mainTemplate, maxNameLength, subagentTemplate } from './plan-commits.js';
@@ -59,9 +59,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   const title = bestTitle(lines.flatMap(({ more }) => more?.title ?? []));
   return {
     format: formatId,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(title === undefined ? {} : { title }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ sessionId, title, cwd }),
     commits,
     side,
     skipped: fresh([...scan.skipped, ...tree.skipped]),

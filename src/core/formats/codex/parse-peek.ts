@@ -1,4 +1,4 @@
-import { isObject } from '../../base/index.js';
+import { defined, isObject } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { bufferOf } from '../shared/jsonl.js';
@@ -21,11 +21,7 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
   const cwd = lines.map(folderOf).find((folder) => folder !== undefined);
   const startedAt = session.startedAt ?? lines.find(({ at }) => at !== undefined)?.at;
   return {
-    ...(session.id !== undefined && { sessionId: session.id }),
-    ...(cwd !== undefined && { cwd }),
-    ...(title !== undefined && { title }),
-    ...(firstPrompt !== undefined && { firstPrompt }),
-    ...(startedAt !== undefined && { startedAt }),
+    ...defined({ sessionId: session.id, cwd, title, firstPrompt, startedAt }),
   };
 }
 

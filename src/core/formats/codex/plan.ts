@@ -1,4 +1,4 @@
-import type { ByteRange, Timestamp } from '../../base/index.js';
+import { type ByteRange, defined, type Timestamp } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import type { FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
@@ -35,9 +35,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const title = read.facts.findLast((fact) => fact.title !== undefined)?.title;
   return {
     format: formatId,
-    ...(session.id !== undefined && { sessionId: session.id }),
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
+    ...defined({ sessionId: session.id, title, cwd }),
     commits: walk.segments.map((segment, n) => commitOf(entriesOf, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined)),
     side: walk.side,
     skipped: fresh(read.skipped),
@@ -358,8 +356,7 @@ function commitOf(
     checkpoint,
     ranges,
     ...about,
-    ...(summary !== undefined && { summary }),
-    ...(createdAt !== undefined && { createdAt }),
+    ...defined({ summary, createdAt }),
     ...(startedBy && { startedBy }),
     records: [...new Set([...records, ...(ends === undefined ? [] : [ends])])],
     get entries() {

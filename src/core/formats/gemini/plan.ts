@@ -1,4 +1,4 @@
-import { type ByteRange, type JsonObject, stringAt } from '../../base/index.js';
+import { type ByteRange, defined, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
@@ -24,9 +24,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const title = firstIn(all.reverse(), titleIn);
   const about = {
     format: formatId,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(title === undefined ? {} : { title }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ sessionId, title, cwd }),
   };
   const isSubagent = stringAt(headers[0], 'kind') === 'subagent';
   const tree = growTree(file, scan.pieces, context, isSubagent && sessionId !== undefined ? { sessionId } : undefined);

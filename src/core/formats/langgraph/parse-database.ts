@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
@@ -114,17 +114,14 @@ function stepOf({ id, parent, checkpoint, metadata, written }: Step, before: Sta
   const at = stringAt(checkpoint, 'ts');
   const line: JsonObject = {
     checkpoint: id,
-    ...(parent === undefined ? {} : { parent }),
-    ...(at === undefined ? {} : { at }),
+    ...defined({ parent, at }),
     after: replaces ? (before?.last?.checkpoint ?? null) : (last?.checkpoint ?? null),
     ...(replaces ? { replaces } : {}),
     ...(channel === undefined ? {} : { channel }),
     messages: list.slice(start),
     ...(Object.keys(changed).length > 0 ? { state: changed } : {}),
     ...(gone.length > 0 ? { gone } : {}),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(checkpoint.channel_versions === undefined ? {} : { versions: checkpoint.channel_versions }),
-    ...(checkpoint.versions_seen === undefined ? {} : { seen: checkpoint.versions_seen }),
+    ...defined({ metadata, versions: checkpoint.channel_versions, seen: checkpoint.versions_seen }),
   };
   const added = messages.length > start ? { checkpoint: id, end: messages.length, before: last } : last;
   const state: State = { messages, channel, channels, last: added };

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
@@ -34,8 +34,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const freshFrom = firstNewLine(pieces, context.resumeAt);
   return {
     format: formatId,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ sessionId, title }),
     ...planned,
     skipped: skipped.filter(({ line }) => line >= freshFrom),
     notes: notes.filter(({ line }) => line >= freshFrom),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { defined, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
@@ -63,8 +63,7 @@ export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array
       sessionId: id,
       agent: mapping.name,
       ...(title !== undefined && { title: clip(title) ?? title.slice(0, 100) }),
-      ...(cwd !== undefined && { cwd }),
-      ...(machine !== undefined && { machine }),
+      ...defined({ cwd, machine }),
     };
     return [{ id, lines: () => wrapLines(formatId, id, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) }];
   });
@@ -121,8 +120,7 @@ export function wrapRecords(prepared: Applied, records: readonly Unmapped[], ses
     ({ id, source, parent, at }, number): Wrapped => ({
       id,
       record: { entries: entries[number] ?? [], source: asRecord(source) } as JsonObject,
-      ...(parent !== undefined && { parent }),
-      ...(at !== undefined && { at }),
+      ...defined({ parent, at }),
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
@@ -30,9 +30,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   return {
     format: formatId,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(title === undefined ? {} : { title }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ sessionId, title, cwd }),
     ...planned,
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),

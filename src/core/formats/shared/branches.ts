@@ -1,6 +1,6 @@
 // Turns a tree of records into commits, for runtimes whose records name their parents. Cuts at turns, at branch points, around compactions
 // and where the stored part ends. Every byte of the file is in one commit or in the side data.
-import type { ByteRange, Timestamp } from '../../base/index.js';
+import { type ByteRange, defined, type Timestamp } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, StoredRecord } from '../format.js';
 import { addRange, type Piece } from './jsonl.js';
 import { lastRead } from './last-read.js';
@@ -98,10 +98,7 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
       ranges: rangesOf(pieces),
       ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
       template: facts.template,
-      ...(facts.principal === undefined ? {} : { principal: facts.principal }),
-      ...(facts.sessionId === undefined ? {} : { sessionId: facts.sessionId }),
-      ...(summary === undefined ? {} : { summary }),
-      ...(createdAt === undefined ? {} : { createdAt }),
+      ...defined({ principal: facts.principal, sessionId: facts.sessionId, summary, createdAt }),
       ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: first.startedBy }),
       records: records.flatMap(({ name, others = [] }) => [name, ...others]),
       ...read,

@@ -1,6 +1,6 @@
 // Formats of JSONL records, by rules: which record is whose child, which entries it has, what it means for its turn. From the rules come
 // the reader, the plan of an import, cuts and the progress of a growing file.
-import { badRequest, type EntryKey, type JsonObject, type Timestamp } from '../../base/index.js';
+import { badRequest, defined, type EntryKey, type JsonObject, type Timestamp } from '../../base/index.js';
 import type {
   Elision,
   FileBytes,
@@ -131,10 +131,7 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   return {
     format: rules.formatId,
-    ...(sessionId !== undefined && { sessionId }),
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
-    ...(machine !== undefined && { machine }),
+    ...defined({ sessionId, title, cwd, machine }),
     ...planned,
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),
@@ -177,9 +174,7 @@ function peekRecords<State>(rules: RecordRules<State>, head: Uint8Array, tail: U
   });
   const startedAt = beginning.map(rules.at ?? timeOf).find((at) => at !== undefined);
   return {
-    ...(sessionId !== undefined && { sessionId }),
-    ...(cwd !== undefined && { cwd }),
-    ...(title !== undefined && { title }),
+    ...defined({ sessionId, cwd, title }),
     ...(prompts[0] !== undefined && { firstPrompt: prompts[0] }),
     ...(startedAt !== undefined && { startedAt }),
   };

@@ -4,6 +4,7 @@ import {
   type CommitSeq,
   type ContextId,
   canonicalJson,
+  defined,
   isObject,
   type Json,
   type JsonObject,
@@ -292,10 +293,7 @@ const resent = ({ role, kind, text, toolName, toolCallId, arguments: given, resu
   role,
   kind,
   ...(media && { media }),
-  ...(text !== undefined && { text }),
-  ...(toolName !== undefined && { toolName }),
-  ...(toolCallId !== undefined && { toolCallId }),
-  ...(given !== undefined && { arguments: given }),
+  ...defined({ text, toolName, toolCallId, arguments: given }),
   // Only the provider's signature is sent in addition to the text.
   ...(kind === 'thinking' && result !== undefined && { result }),
   ...(role === 'assistant' &&

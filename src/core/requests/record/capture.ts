@@ -1,5 +1,5 @@
 import { blake3Of, sha256Of } from '../../artifacts/index.js';
-import { badRequest, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseInstant, parseJson } from '../../base/index.js';
+import { badRequest, bytesOf, canonicalJson, defined, isObject, type Json, type JsonObject, parseInstant, parseJson } from '../../base/index.js';
 import type { Chain } from '../../chain/index.js';
 import type { CapturedCall, Provider } from '../../contract/index.js';
 import { outsideDigest } from '../rebuild/rebuild.js';
@@ -99,8 +99,7 @@ function recordOf(call: CapturedCall, wire: WireBody, id: string, digest: string
     type: 'api-request',
     id,
     timestamp: call.at,
-    ...(agent !== undefined && { querySource: agent }),
-    ...(version !== undefined && { version }),
+    ...defined({ querySource: agent, version }),
     params: wire.params,
     cacheControl: wire.marks.map(({ path, value }) => ({ path: [...path], value })),
     requestDigest: digest,

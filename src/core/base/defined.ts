@@ -1,0 +1,5 @@
+type Defined<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+
+/** The members of an object that are not undefined. */
+export const defined = <Members extends object>(members: Members): Defined<Members> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<Members>;
