@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { type ReplyPart, type Ticket, ticketStatuses, verdicts } from '../../core/contract/index.js';
+import { type InputOf, type ReplyPart, type Ticket, ticketStatuses, verdicts } from '../../core/contract/index.js';
 import { readStandardInput } from '../launch/index.js';
 import { block, dim, line, printJson, printPart, printText, say } from '../terminal/index.js';
 import { drain } from './call.js';
@@ -83,16 +83,7 @@ function addDiscussionCommands(ticket: Command): void {
     .action(answer);
 }
 
-interface ListOptions extends ProjectOptions {
-  status?: Ticket['status'];
-  type?: string;
-  parent?: string;
-  assignee?: string;
-  label?: string;
-  text?: string;
-  ready?: boolean;
-  limit: number;
-}
+type ListOptions = ProjectOptions & InputOf<'ticket.overview'> & { limit: number };
 
 function listTickets({ project, trust, json, ...filter }: ListOptions): Promise<void> {
   return withProject({ project, trust }, async ({ client }) => {

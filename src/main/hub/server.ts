@@ -18,7 +18,7 @@ export interface RunningHub {
   close(): Promise<void>;
 }
 
-interface HubOptions {
+export interface HubOptions {
   readonly database: HubDatabase;
   readonly objects: HubObjects;
   readonly port: number;

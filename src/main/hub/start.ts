@@ -9,21 +9,14 @@ import { openHubObjects } from './objects.js';
 import { type OidcOptions, openOidc } from './oidc.js';
 import { nameOfError } from './procedure.js';
 import { removeExpired } from './retention.js';
-import { firstToken, type RequestEntry, serveHub } from './server.js';
-import type { TlsFiles } from './tls.js';
+import { firstToken, type HubOptions, serveHub } from './server.js';
 
-interface StartOptions {
-  readonly port: number;
-  readonly host: string;
+interface StartOptions extends Omit<HubOptions, 'database' | 'objects' | 'oidc' | 'spans'> {
   /** The folder for the built-in database and the objects, if no other place is given. */
   readonly data: string;
   readonly database?: string | undefined;
   readonly objects?: string | undefined;
   readonly oidc?: OidcOptions | undefined;
-  readonly tls?: TlsFiles | undefined;
-  readonly onRequest?: (entry: RequestEntry) => void;
-  readonly onCertificate?: (problem: string | undefined) => void;
-  readonly onProblem?: (message: string) => void;
 }
 
 /** A running hub with its address and, at the first start, its first token. */
@@ -37,36 +30,15 @@ export interface StartedHub {
 /**
  * Starts a hub with its database and objects. @throws UNAVAILABLE if the database or the objects do not answer; BAD_REQUEST for an invalid address.
  */
-export async function startHub({
-  port,
-  host,
-  data,
-  database: given,
-  objects,
-  oidc: issuer,
-  tls,
-  onRequest,
-  onCertificate,
-  onProblem,
-}: StartOptions): Promise<StartedHub> {
+export async function startHub({ data, database: given, objects, oidc: issuer, ...serving }: StartOptions): Promise<StartedHub> {
+  const { host, tls, onProblem } = serving;
   const oidc = issuer && openOidc(issuer);
   const postgres = given === undefined ? await startEmbedded(data) : undefined;
   const database = await openHubDatabase(given ?? postgres?.url ?? '');
   const place = objects === undefined ? folderAt(join(data, 'objects')) : placeOf(objects);
   const store = openStore('hub', place, { from: 'environment' });
   const token = await firstToken(database);
-  const running = await serveHub({
-    database,
-    objects: openHubObjects(store),
-    port,
-    host,
-    oidc,
-    tls,
-    onRequest,
-    onCertificate,
-    onProblem,
-    spans: join(data, 'spans'),
-  });
+  const running = await serveHub({ ...serving, database, objects: openHubObjects(store), oidc, spans: join(data, 'spans') });
   const sweep = setInterval(
     () => void removeExpired(database, store).catch((error) => onProblem?.(`Expired contents were not removed: ${nameOfError(error)}`)),
     sweepMs,

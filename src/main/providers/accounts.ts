@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import { ORPCError } from '@orpc/server';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
 import type { Accounts, ModelProvider, NewAccount, ProviderAccount, Vault } from '../../core/project/index.js';
-import { anthropicProvider } from './anthropic.js';
-import { found } from './found.js';
-import { geminiProvider } from './gemini.js';
-import { openaiProvider } from './openai.js';
-import { responsesProvider } from './responses.js';
+import { found, providerFor } from './found.js';
 
 /** A stored provider. Its key is sealed by the operating system. */
 interface StoredAccount {
@@ -67,19 +63,8 @@ const refused = (field: string, message: string): ORPCError<string, unknown> =>
 
 const accountOf = ({ sealed, ...account }: StoredAccount): ProviderAccount => ({ ...account, hasKey: sealed !== undefined, from: 'settings' });
 
-function providerOf({ id, title, wire, url, sealed }: StoredAccount, vault: Vault | undefined): ModelProvider {
-  const key = async (): Promise<string | undefined> => (sealed !== undefined && vault ? await vault.unseal(sealed) : undefined);
-  const server = { id, title, url };
-  switch (wire) {
-    case 'anthropic':
-      return anthropicProvider({ ...server, key });
-    case 'gemini':
-      return geminiProvider({ ...server, key });
-    case 'responses':
-      return responsesProvider({ ...server, ...(sealed !== undefined && { key }) });
-    case 'openai':
-      return openaiProvider({ ...server, ...(sealed !== undefined && { key }) });
-  }
+function providerOf({ wire, sealed, ...server }: StoredAccount, vault: Vault | undefined): ModelProvider {
+  return providerFor(wire, { ...server, ...(sealed !== undefined && { key: async () => vault?.unseal(sealed) }) });
 }
 
 /** Why the vault cannot store keys, or null if it can. */

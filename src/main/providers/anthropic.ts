@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
 
 interface Block {
   readonly type: string;
@@ -12,15 +12,8 @@ interface Block {
 /** The public address of the Messages API, so that a person only has to set a key. */
 export const anthropicUrl = 'https://api.anthropic.com';
 
-interface AnthropicOptions {
-  readonly url: string;
-  readonly key: Key;
-  readonly id?: string;
-  readonly title?: string;
-}
-
 /** A provider that sends the given body to the Messages API. */
-export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthropic' }: AnthropicOptions): ModelProvider {
+export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthropic' }: Pick<Server, 'url'> & Partial<Server>): ModelProvider {
   const headers = async () => ({ 'x-api-key': await keyOf(key, title), 'anthropic-version': '2023-06-01' });
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
   return {

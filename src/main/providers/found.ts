@@ -1,6 +1,7 @@
 import type { ModelProvider, ProviderAccount } from '../../core/project/index.js';
 import { anthropicProvider, anthropicUrl } from './anthropic.js';
 import { geminiProvider, geminiUrl } from './gemini.js';
+import type { Server } from './line.js';
 import { openaiProvider } from './openai.js';
 import { openaiUrl, responsesProvider } from './responses.js';
 
@@ -27,33 +28,19 @@ export function found(env: Environment): Found[] {
   }));
   const { OPENAI_BASE_URL: compatibleUrl, OPENAI_API_KEY: openaiKey, ANTHROPIC_API_KEY: anthropicKey } = env;
   const geminiKey = env.GEMINI_API_KEY || env.GOOGLE_API_KEY;
-  if (geminiKey) {
-    const server = { id: 'gemini', title: 'Gemini', url: env.GOOGLE_GEMINI_BASE_URL || geminiUrl };
-    providers.unshift({
-      account: { ...server, wire: 'gemini', hasKey: true, from: 'environment' },
-      provider: geminiProvider({ ...server, key: geminiKey }),
-    });
-  }
-  if (openaiKey) {
-    const server = { id: 'openai-responses', title: 'OpenAI responses', url: compatibleUrl || openaiUrl };
-    providers.unshift({
-      account: { ...server, wire: 'responses', hasKey: true, from: 'environment' },
-      provider: responsesProvider({ ...server, key: openaiKey }),
-    });
-  }
-  if (compatibleUrl) {
-    const server = { id: 'openai', title: 'OpenAI-compatible', url: compatibleUrl };
-    providers.unshift({
-      account: { ...server, wire: 'openai', hasKey: Boolean(openaiKey), from: 'environment' },
-      provider: openaiProvider({ ...server, key: openaiKey }),
-    });
-  }
-  if (anthropicKey) {
-    const server = { id: 'anthropic', title: 'Anthropic', url: env.ANTHROPIC_BASE_URL || anthropicUrl };
-    providers.unshift({
-      account: { ...server, wire: 'anthropic', hasKey: true, from: 'environment' },
-      provider: anthropicProvider({ ...server, key: anthropicKey }),
-    });
-  }
+  const add = (wire: Wire, { key, ...server }: Server): void => {
+    const account: ProviderAccount = { ...server, wire, hasKey: Boolean(key), from: 'environment' };
+    providers.unshift({ account, provider: providerFor(wire, { ...server, key }) });
+  };
+  if (geminiKey) add('gemini', { id: 'gemini', title: 'Gemini', url: env.GOOGLE_GEMINI_BASE_URL || geminiUrl, key: geminiKey });
+  if (openaiKey) add('responses', { id: 'openai-responses', title: 'OpenAI responses', url: compatibleUrl || openaiUrl, key: openaiKey });
+  if (compatibleUrl) add('openai', { id: 'openai', title: 'OpenAI-compatible', url: compatibleUrl, key: openaiKey });
+  if (anthropicKey) add('anthropic', { id: 'anthropic', title: 'Anthropic', url: env.ANTHROPIC_BASE_URL || anthropicUrl, key: anthropicKey });
   return providers;
 }
+
+const byWire = { anthropic: anthropicProvider, gemini: geminiProvider, responses: responsesProvider, openai: openaiProvider };
+type Wire = keyof typeof byWire;
+
+/** The provider that sends requests in this wire format to a server. */
+export const providerFor = (wire: Wire, server: Server): ModelProvider => byWire[wire](server);

@@ -1,15 +1,8 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
+import { type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
 
 /** The public address of Gemini's API, so that a person only has to set a key. */
 export const geminiUrl = 'https://generativelanguage.googleapis.com';
-
-interface GeminiOptions {
-  readonly url: string;
-  readonly key: Key;
-  readonly id?: string;
-  readonly title?: string;
-}
 
 interface Part {
   readonly text?: string;
@@ -35,7 +28,7 @@ interface Counted {
 }
 
 /** A provider that sends the given body to Gemini's API. The model is part of the address. */
-export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: GeminiOptions): ModelProvider {
+export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Pick<Server, 'url'> & Partial<Server>): ModelProvider {
   const headers = async () => ({ 'x-goog-api-key': await keyOf(key, title) });
   const address = url.replace(/\/$/, '');
   const endpoint: Endpoint = { url: /\/v\d\w*$/.test(address) ? address : `${address}/v1beta`, headers, name: title };

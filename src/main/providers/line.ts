@@ -14,9 +14,17 @@ export interface Endpoint {
 /** A key, or a function that returns it. */
 export type Key = string | (() => Promise<string | undefined>);
 
+/** The server of a provider, with its key if it needs one. */
+export interface Server {
+  readonly url: string;
+  readonly id: string;
+  readonly title: string;
+  readonly key?: Key | undefined;
+}
+
 /** Returns the key. @throws UNAVAILABLE if the provider has no key */
-export async function keyOf(key: Key, name: string): Promise<string> {
-  const found = typeof key === 'string' ? key : await key();
+export async function keyOf(key: Key | undefined, name: string): Promise<string> {
+  const found = typeof key === 'function' ? await key() : key;
   if (!found) throw unavailable({ name }, 'it has no key. Set one in the settings or in the environment');
   return found;
 }

@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
 
 interface Delta {
   readonly content?: string | null;
@@ -19,17 +19,11 @@ interface Call {
   json: string;
 }
 
-interface OpenaiOptions {
-  readonly url: string;
-  readonly id: string;
-  readonly title: string;
-  readonly key?: Key | undefined;
-  /** The time limit for listing models, in milliseconds. A running local server answers at once. */
-  readonly listTimeoutMs?: number;
-}
-
-/** A provider for any server with the chat completions API. */
-export function openaiProvider({ url, id, title, key, listTimeoutMs }: OpenaiOptions): ModelProvider {
+/**
+ * A provider for any server with the chat completions API. `listTimeoutMs` is the time limit for listing models: a running local server answers at
+ * once.
+ */
+export function openaiProvider({ url, id, title, key, listTimeoutMs }: Server & { readonly listTimeoutMs?: number }): ModelProvider {
   const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await keyOf(key, title)}` } : {});
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
   return {

@@ -1,15 +1,8 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
 
 /** The public address of the Responses API. */
 export const openaiUrl = 'https://api.openai.com/v1';
-
-interface ResponsesOptions {
-  readonly url: string;
-  readonly id: string;
-  readonly title: string;
-  readonly key?: Key | undefined;
-}
 
 interface TextPart {
   readonly text?: string;
@@ -43,7 +36,7 @@ interface Outcome {
 }
 
 /** A provider that sends the given body to the Responses API. */
-export function responsesProvider({ url, id, title, key }: ResponsesOptions): ModelProvider {
+export function responsesProvider({ url, id, title, key }: Server): ModelProvider {
   const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await keyOf(key, title)}` } : {});
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
   return {
