@@ -104,7 +104,9 @@ function agentDrafts(step: JsonObject): readonly Draft[] {
   return [
     ...(thinking ? [thought(thinking)] : []),
     ...messageDrafts(step, 'assistant'),
-    ...objectsIn(step.tool_calls).map((call) => called(stringAt(call, 'function_name') ?? '', stringAt(call, 'tool_call_id'), argumentsIn(call))),
+    ...objectsIn(step.tool_calls).map((call) =>
+      called(stringAt(call, 'function_name') ?? '', stringAt(call, 'tool_call_id') || undefined, argumentsIn(call)),
+    ),
   ].map(own);
 }
 
@@ -135,6 +137,12 @@ function resultDrafts(result: JsonObject): readonly Draft[] {
   ];
 }
 
+/** Whether the step itself has the entry too: a call, or a result without its call, which reads like feedback of the environment. */
+const isRepeated = (draft: Draft, { kind, text, toolCallId }: Draft): boolean =>
+  kind === 'tool_call'
+    ? draft.kind === kind && draft.toolCallId === toolCallId
+    : kind === 'tool_result' && draft.marks?.includes('environment') === true && draft.text === text;
+
 /**
  * Restores facts that Stemma wrote into a step's `extra` to its entries: keys, times, signatures. The facts are in the order of the entries. A step
  * that was edited by hand keeps its edited text.
@@ -149,6 +157,8 @@ function withResiduals(drafts: readonly Numbered[], residuals: readonly JsonObje
     // A step that was edited by hand may have lost the key.
     const key = written === '' ? number : written;
     if (residual.whole === true) {
+      const repeated = waiting.findIndex((draft) => isRepeated(draft, entry));
+      if (repeated >= 0) waiting.splice(repeated, 1);
       merged.push([key, entry]);
       continue;
     }

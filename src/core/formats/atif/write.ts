@@ -3,6 +3,7 @@ import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '..
 import { objectsIn } from '../shared/drafts.js';
 import { inRecords, lineOf } from '../shared/entry-lines.js';
 import { groupMessages, textsOf } from '../shared/groups.js';
+import { outlastsSummary } from '../shared/kept.js';
 import { recordsOf } from '../shared/records.js';
 import { byProgram, dialect, formatId, nameIn, residualsOf, rootOf, stepName, stepOf, versionIn, writtenVersion } from './schema.js';
 
@@ -49,8 +50,8 @@ function stepsOf(entries: readonly WritableEntry[], options: WriteOptions): read
     drafts.push(draft);
     for (const { kind, toolCallId } of group) if (kind === 'tool_call' && toolCallId !== undefined) byCall.set(toolCallId, draft);
   }
-  // A summary that follows only the system prompt replaces nothing.
-  const spoken = drafts.findIndex(({ entries: [first] }) => first?.kind !== 'summary' && first?.role !== 'system');
+  // A summary that follows only what outlasts it replaces nothing.
+  const spoken = drafts.findIndex(({ entries: [first] }) => first === undefined || (first.kind !== 'summary' && !outlastsSummary(first)));
   return drafts.map((draft, at) => stepOfDraft(draft, at + 1, { ...options, boundary: at < spoken || spoken < 0 ? 'append' : 'replace' }));
 }
 

@@ -42,9 +42,9 @@ export function partOf(record: JsonObject): Part {
 /** The entries of a record. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const own = isObject(record.metadata) && isObject(record.metadata.stemma) ? objectsIn(record.metadata.stemma.entries) : [];
-  if (own.length > 0) return entriesBeside(own);
   const { usage: recorded } = record;
   const usage = isObject(recorded) ? usageOf(recorded) : undefined;
+  if (own.length > 0) return entriesBeside(own, usage);
   const drafts = compactedDrafts(record).map((draft, at): Numbered => [at, draft]);
   // A call beside the conversation has no message.
   if (roleOf(record) !== undefined) return withUsage(drafts, usage);

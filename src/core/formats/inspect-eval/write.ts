@@ -70,8 +70,8 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
 }
 
 const usageOf = ({ input, output, cacheRead, cacheWrite }: TokenUsage): JsonObject => ({
-  input_tokens: input ?? 0,
-  output_tokens: output ?? 0,
+  ...(input !== null && { input_tokens: input }),
+  ...(output !== null && { output_tokens: output }),
   ...(cacheRead !== null && { input_tokens_cache_read: cacheRead }),
   ...(cacheWrite !== null && { input_tokens_cache_write: cacheWrite }),
 });

@@ -135,7 +135,7 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
   const placeOf = continuations(messageRules);
   let system = '';
   let isOwn = false;
-  const records = callsIn(ordered).map((span): Wrapped => {
+  const records = callsIn(ordered).flatMap((span): Wrapped[] => {
     const { attributes } = span;
     const input = messagesAt(span, 'input') ?? [];
     const output = messagesAt(span, 'output') ?? [];
@@ -150,15 +150,19 @@ function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly 
     const newCalls = [...new Set(idsOf(parts, 'tool_call'))].filter((id) => !called.has(id));
     for (const id of newCalls) called.add(id);
     const started = newCalls.flatMap((id) => (starts.get(id) ?? []).map((conversation) => startedWith(conversation, id)));
-    const hasOwn = entriesAt(attributes) !== undefined;
-    isOwn ||= hasOwn;
+    const own = entriesAt(attributes);
+    isOwn ||= own !== undefined;
     const facts: CallFacts = {
       ...{ from: input.length - fresh.length, isTold, isCompaction, started: started.length > 0 ? started : undefined },
       failures: failures.size > 0 ? Object.fromEntries(fresh.flatMap(({ parts }) => partsIn(parts)).flatMap(failureOf)) : undefined,
     };
-    const parent = hasOwn ? undefined : after;
-    if (isLarge) return new LazyRecord(span, facts, parent);
-    return { id: span.spanId, parent, at: span.start, record: recordOf(span, facts, { fresh, output }) };
+    const parent = own ? undefined : after;
+    const recordFor = (part?: Part): Wrapped => {
+      const place = part === 'summary' ? { id: `${span.spanId}:summary`, parent } : { id: span.spanId, parent: part ? undefined : parent };
+      if (isLarge) return new LazyRecord(span, { ...facts, part }, place);
+      return { ...place, at: span.start, record: recordOf(span, { ...facts, part }, { fresh, output }) };
+    };
+    return compacts(own, isCompaction, output) ? [recordFor('summary'), recordFor('answer')] : [recordFor()];
   });
   const tools = ordered.filter((span) => operationOf(span) === 'tool' && !answered.has(stringAt(span.attributes, 'gen_ai.tool.call.id') ?? ''));
   return isOwn ? records : withTools(records, tools, ordered, called);
@@ -184,7 +188,17 @@ interface CallFacts {
   readonly started: readonly string[] | undefined;
   readonly failures: JsonObject | undefined;
   readonly isCompaction: boolean;
+  readonly part?: Part | undefined;
 }
+
+/** A call after a compaction has two records, because a compaction replaces what comes before it and no call ends with it. */
+type Part = 'summary' | 'answer';
+
+const isAnswer = ({ role }: JsonObject): boolean => role === 'assistant';
+
+/** Whether a call has a summary in its input, and an answer. */
+const compacts = (own: readonly JsonObject[] | undefined, isCompaction: boolean, output: readonly JsonObject[]): boolean =>
+  own ? own.some(({ kind }) => kind === 'summary') && own.some(isAnswer) : isCompaction && output.length > 0;
 
 interface Messages {
   readonly fresh: readonly JsonObject[];
@@ -194,20 +208,28 @@ interface Messages {
 /** The record of a call with its new content. */
 function recordOf(
   span: Span,
-  { from, isTold, started, failures, isCompaction }: CallFacts,
+  { from, isTold, started, failures, isCompaction, part }: CallFacts,
   { fresh, output }: Messages = { fresh: (messagesAt(span, 'input') ?? []).slice(from), output: messagesAt(span, 'output') ?? [] },
 ): JsonObject {
   const { attributes, failed } = span;
   const own = entriesAt(attributes);
   const instructions = isTold ? partsIn(attributes['gen_ai.system_instructions']) : [];
+  const answer = own?.findIndex(isAnswer) ?? 0;
+  if (part === 'summary') return (own ? { entries: own.slice(0, answer) } : { instructions, input: fresh, output: [], isCompaction }) as JsonObject;
+  if (part === 'answer')
+    return { call: factsOf(attributes), ...restOf(failed, started), ...(own ? { entries: own.slice(answer) } : { output }) } as JsonObject;
   return {
     call: factsOf(attributes),
-    ...(failed !== undefined && { failed }),
-    ...(started && { started }),
+    ...restOf(failed, started),
     ...(failures && Object.keys(failures).length > 0 && { failures }),
     ...(own ? { entries: own } : { instructions, input: fresh, output, ...(isCompaction && { isCompaction }) }),
   } as JsonObject;
 }
+
+const restOf = (failed: string | undefined, started: readonly string[] | undefined) => ({
+  ...(failed !== undefined && { failed }),
+  ...(started && { started }),
+});
 
 /** A record that is made whenever it is read. */
 class LazyRecord implements Wrapped {
@@ -217,8 +239,8 @@ class LazyRecord implements Wrapped {
   readonly #span: Span;
   readonly #facts: CallFacts;
 
-  constructor(span: Span, facts: CallFacts, parent: string | null | undefined) {
-    this.id = span.spanId;
+  constructor(span: Span, facts: CallFacts, { id, parent }: Pick<Wrapped, 'id' | 'parent'>) {
+    this.id = id;
     this.parent = parent;
     this.at = span.start;
     this.#span = span;

@@ -39,12 +39,13 @@ type Told = Draft & { readonly messageId?: string };
 /** The entries of a record. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
   const own = objectsIn(record.entries);
-  if (own.length > 0) return entriesBeside(own);
+  const facts = isObject(record.call) ? record.call : {};
+  const usage = facts['stemma.late'] === true ? noCall : usageOf(facts);
+  if (own.length > 0) return entriesBeside(own, usage);
   if (isObject(record.tool)) {
     const result: Numbered = [1, toolResult(record.tool, stringAt(record, 'failed'))];
     return record.isCalled === false ? [[0, toolCall(record.tool)], result] : [result];
   }
-  const facts = isObject(record.call) ? record.call : {};
   const model = stringAt(facts, 'gen_ai.response.model') ?? stringAt(facts, 'gen_ai.request.model');
   const author = model === undefined ? {} : { author: model };
   const fault = stringAt(record, 'failed');
@@ -57,7 +58,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   ];
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);
   const first = inputDrafts(record).length + partsIn(record.instructions).length;
-  return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), facts['stemma.late'] === true ? noCall : usageOf(facts))];
+  return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), usage)];
 }
 
 /** The entries of the input. For a compaction, the first text that is not a system prompt is the summary. */

@@ -3,6 +3,7 @@ import { bytesOf, type Json, type JsonObject, type Timestamp } from '../../base/
 import type { ParsedEntry, SessionOptions, TokenUsage } from '../format.js';
 import { lineOf } from '../shared/entry-lines.js';
 import { base64Of } from '../shared/groups.js';
+import { outlastsSummary } from '../shared/kept.js';
 
 const hex = (text: string, bytes: number): string =>
   createHash('sha256')
@@ -108,7 +109,7 @@ function callsOf(entries: readonly ParsedEntry[]): readonly { readonly input: Pa
     const last = calls.at(-1);
     const before = last?.output[0];
     if (entry.role !== 'assistant') {
-      if (last && last.output.length === 0 && (entry.kind !== 'summary' || last.input.every(({ role }) => role === 'system'))) last.input.push(entry);
+      if (last && last.output.length === 0 && (entry.kind !== 'summary' || last.input.every(outlastsSummary))) last.input.push(entry);
       else calls.push({ input: [entry], output: [] });
     } else if (last && (before === undefined || before.messageId === entry.messageId)) last.output.push(entry);
     else calls.push({ input: [], output: [entry] });

@@ -3,7 +3,7 @@
 import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
-import { memberOf, type Numbered, usageIn } from './drafts.js';
+import { memberOf, type Numbered, usageIn, withUsage } from './drafts.js';
 import { timeOf } from './jsonl.js';
 import { countTokens, imageTokens } from './tokens.js';
 
@@ -46,12 +46,17 @@ export function lineOf(formatId: string, entry: WritableEntry & { readonly key: 
   };
 }
 
-/** The entries that Stemma wrote beside a record of another format. One that was edited by hand may have lost its key. */
-export const entriesBeside = (lines: readonly JsonObject[]): readonly Numbered[] =>
-  lines.map((line, at): Numbered => {
+/**
+ * The entries that Stemma wrote beside a record of another format. One that was edited by hand may have lost its key. The usage of the record
+ * counts if its call is from an agent that counts calls apart from entries.
+ */
+export function entriesBeside(lines: readonly JsonObject[], usage: TokenUsage | undefined): readonly Numbered[] {
+  const entries = lines.map((line, at): Numbered => {
     const { key, ...entry } = entryIn(line);
     return [key === '' ? at : key, entry];
   });
+  return entries.some(([, entry]) => entry.usage) ? entries : withUsage(entries, usage);
+}
 
 /** The entry of such a line, without its place in the delta. */
 export function entryIn(record: JsonObject): Omit<ParsedEntry, 'raw'> {

@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
+import { type Chain, contextEntries, show, tips } from '../../../src/core/chain/index.js';
+import { exportContext } from '../../../src/core/export/index.js';
+import { formatOf } from '../../../src/core/formats/index.js';
+import { detect } from '../../../src/core/import/index.js';
+import { usageCalls } from '../../../src/core/usage/index.js';
+import { importInto } from '../../support/imports.js';
+import { recorded, writeDatabase } from '../../support/opencode.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { filesBelow, root } from '../../support/source.js';
+
+const files = filesBelow('test/fixtures', (path) => !/\.(?:md|pb)$/.test(path)).filter((path) => detect([join(root, path)]).length > 0);
+/** Sessions of OpenCode lie in a database, which is made of their rows. */
+const databases = ['tour', 'troubles'] as const;
+const exchanges = ['atif-v1', 'otlp-v1', 'inspect-eval-v1'];
+
+function imported(name: string): Chain {
+  const chain = emptyChain();
+  const database = databases.find((one) => one === name);
+  const path = database ? join(scratch(), 'opencode.db') : join(root, name);
+  if (database) writeDatabase(path, recorded(database));
+  importInto(chain, path);
+  return chain;
+}
+
+interface Heard {
+  readonly key: EntryKey;
+  readonly kind: string;
+  readonly text: string;
+  readonly toolCallId?: string | undefined;
+}
+
+/** What a model was sent and what it answered. */
+const heard = (chain: Chain, id: ContextId): Heard[] =>
+  contextEntries(chain, { id })
+    .filter(({ entry }) => !entry.marks?.includes('hidden'))
+    .map(({ key, entry: { role, kind, text, toolName, toolCallId, arguments: input, isError } }) => ({
+      ...{ key, role, kind, text: text ?? '' },
+      ...(kind === 'tool_call' && { toolName, toolCallId, input }),
+      ...(kind === 'tool_result' && { toolCallId, isError: isError ?? false }),
+    }));
+
+const withoutKeys = (entries: readonly Heard[]): unknown[] => entries.map(({ key: _, ...entry }) => entry);
+
+/** What was counted for the calls whose replies are among the entries: input, output, read from and written to the cache. */
+function counted(chain: Chain, entries: readonly Heard[]): string[] {
+  const keys = new Set<string>(entries.map(({ key }) => key));
+  return usageCalls(chain, {}).calls.flatMap(({ replyKey, tokens: { input, output, cacheRead, cacheWrite } }) => {
+    const counts = [input, output, cacheRead, cacheWrite];
+    return keys.has(replyKey) && counts.some((count) => count !== null) ? [counts.join()] : [];
+  });
+}
+
+/** The entries and counts of a context before and after an export in a format and the import of the exported file. */
+function roundTrip(chain: Chain, id: ContextId, format: string) {
+  const path = join(scratch(), `again.${formatOf(format).about.extension}`);
+  const { losses } = exportContext(chain, { id, format, path });
+  const lost = new Set<string>(losses.map(({ entry }) => entry));
+  const before = heard(chain, id).filter(({ key }) => !lost.has(key));
+  const again = emptyChain();
+  const after = heard(again, importInto(again, path).tips.at(-1) as ContextId);
+  return { before, after, counts: { before: counted(chain, before), after: counted(again, after) } };
+}
+
+/** The newest contexts with entries. */
+const contexts = (chain: Chain, limit: number): ContextId[] =>
+  tips(chain, {})
+    .filter(({ id }) => heard(chain, id).length > 0)
+    .slice(0, limit)
+    .map(({ id }) => id);
+
+/** Gemini CLI writes its own context when it opens a session. */
+const isOwnContext = ({ text }: Heard): boolean => text.startsWith('<session_context>');
+
+/** A session of its own agent, which the agent could resume. */
+function expectOwn(chain: Chain, id: ContextId, name: string): void {
+  const { before, after, counts } = roundTrip(chain, id, show(chain, id).format);
+  const answered = new Set(before.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
+  // A session that an agent can resume has an answer to each of its calls.
+  const own = after.filter((entry) => entry.kind !== 'tool_result' || answered.has(entry.toolCallId));
+  const had = after.some(isOwnContext) ? before : before.filter((entry) => !isOwnContext(entry));
+  expect(withoutKeys(own), id).toEqual(withoutKeys(had));
+  // The counts of a call stay with the session in which Codex made it.
+  if (name.includes('codex')) expect([[], counts.before], id).toContainEqual(counts.after);
+  else expect(counts.after, id).toEqual(counts.before);
+}
+
+test.each([...files, ...databases])('[F25, F40] %s comes back from each format but for named losses', (name) => {
+  const chain = imported(name);
+  for (const [at, id] of contexts(chain, 2).entries()) {
+    expectOwn(chain, id, name);
+    if (at > 0) continue;
+    for (const format of exchanges) {
+      const { before, after, counts } = roundTrip(chain, id, format);
+      expect(withoutKeys(after), `${format} ${id}`).toEqual(withoutKeys(before));
+      expect(counts.after, `${format} ${id}`).toEqual(counts.before);
+    }
+  }
+});
