@@ -39,5 +39,6 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'ticket.startFrom': performer,
   'timeline.block': texts,
   'timeline.render': texts,
+  'turn.list': `${fewer}turn.steps.`,
   'turn.compare': `${fewer}turn.compareMany and turn.sides.`,
 };

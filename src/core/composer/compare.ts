@@ -16,6 +16,7 @@ const identityOf = ({ layer, role, id, content }: ComposedMessage): string => `$
  * along both finds every difference.
  */
 export function compareMessages(before: readonly ComposedMessage[], after: readonly ComposedMessage[]): readonly Compared[] {
+  if (before === after) return after.map((message, place) => ({ change: 'same', message, place }));
   const counts = new Map<string, number>();
   for (const message of after) counts.set(identityOf(message), (counts.get(identityOf(message)) ?? 0) + 1);
   const rows: Compared[] = [];

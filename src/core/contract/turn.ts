@@ -282,8 +282,8 @@ export const turnContract = {
     .input(z.strictObject({ ids: z.array(contextPrefix).max(500).describe('The commits.') }))
     .output(z.array(rowFacts)),
   steps: procedure('Returns every entry of a chain as a step of the replay, with the size of the context window after it.')
-    .input(z.strictObject({ id: contextPrefix, packed: z.boolean().optional().describe('Returns the steps as one text, which takes less time.') }))
-    .output(z.object({ steps: z.array(replayStep), packed: z.string().optional().describe('The steps as JSON.') })),
+    .input(z.strictObject({ id: contextPrefix, packed: z.boolean().optional().describe('Returns steps and turns as one text, which is faster.') }))
+    .output(z.object({ steps: z.array(replayStep), packed: z.string().optional().describe('`steps` and `turns`, as JSON.') })),
   entries: procedure('Returns the steps of a range with their content at the time of their arrival, including entries that a later delta removed.')
     .input(
       z.strictObject({

@@ -34,8 +34,9 @@ export const turnRouter = {
     return rowFacts(chainOf(context), input.ids);
   }),
   steps: os.turn.steps.handler(({ input, context }) => {
-    const { steps } = replaySteps(chainOf(context), input.id);
-    return input.packed ? { steps: [], packed: JSON.stringify(steps) } : { steps };
+    const { id, packed } = input;
+    const { steps } = replaySteps(chainOf(context), id);
+    return packed ? { steps: [], packed: JSON.stringify({ steps, turns: listTurns(chainOf(context), { id }) }) } : { steps };
   }),
   state: os.turn.state.handler(({ input, context }) => stateAt(chainOf(context), input)),
   entries: os.turn.entries.handler(({ input, context }) => stepEntries(chainOf(context), input)),

@@ -1,7 +1,7 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey, type Timestamp } from '../base/index.js';
-import { type Chain, outlineOf, parsedOf, type Step } from '../chain/index.js';
+import { type Chain, parsedOf, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
-import { countTokens, type Outline } from '../formats/index.js';
+import { countTokens, type Outline, outlineOfParsed } from '../formats/index.js';
 import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
 
 type OutlineEntry = Outline['entries'][number];
@@ -99,8 +99,8 @@ const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit.type !
 /** Adds the steps of the next commit of the chain. */
 export function addCommit(chain: Chain, tape: Tape, commit: Step): void {
   if (!isTurn(commit)) return;
-  const outline = outlineOf(chain, commit.artifact, commit.format);
   const parsed = parsedOf(chain, commit.artifact, commit.format);
+  const outline = outlineOfParsed(parsed);
   const first = tape.steps.length;
   if (commit.type === 'compaction') dropWindow(tape, first, commit.id);
   for (const { toolCallIds, text } of outline.elisions) elide(tape.window, toolCallIds, text);

@@ -38,6 +38,8 @@ describe('two lists of messages', () => {
             .join(''),
         ).toBe([...before].toSorted().join(''));
         expect(rows.flatMap(({ place }) => place ?? [])).toEqual([...after].map((_, place) => place));
+        const same = letters(before);
+        expect(compareMessages(same, same)).toEqual(compareMessages(same, letters(before)));
       }),
     );
   });

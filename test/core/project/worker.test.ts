@@ -234,6 +234,8 @@ test('[N8] a thread counts tokens, and the engine never loads the tokenizer', as
   const inText = await Promise.all([client.usage.series({ id, packed: true }), client.usage.calls({ id, packed: true })]);
   expect(inText.map(({ packed = '' }) => JSON.parse(packed))).toEqual([series.calls, calls]);
   expect(inText.flatMap((answer): unknown[] => answer.calls)).toEqual([]);
+  const { steps, packed: replay = '' } = await client.turn.steps({ id, packed: true });
+  expect([steps, JSON.parse(replay)]).toEqual([[], { ...(await client.turn.steps({ id })), turns: await client.turn.list({ id }) }]);
   expect(await client.usage.largest({ id, limit: 3 })).toEqual(largestOf(await client.usage.fillers({ id }), 3));
   expect(context.parts.reduce((sum, { tokens }) => sum + tokens, context.notRecorded ?? 0)).toBe(context.counted);
   await expect(client.usage.context({ id: 'ctx-00000000' })).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -23,8 +23,8 @@ export function ReplayView({ project }: { project: string }) {
     commit ? `${project} ${commit} replay` : null,
     async (signal) => {
       const id = commit as ContextId;
-      const [{ packed = '[]' }, turns] = await Promise.all([api.turn.steps({ id, packed: true }, { signal }), api.turn.list({ id }, { signal })]);
-      return { steps: JSON.parse(packed) as ReplayStep[], turns };
+      const { packed = '' } = await api.turn.steps({ id, packed: true }, { signal });
+      return JSON.parse(packed) as Pick<PlayerProps, 'steps' | 'turns'>;
     },
     replays,
   );
