@@ -1,10 +1,10 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Copy, X } from 'lucide-react';
-import { type ReactNode, useId, useRef } from 'react';
+import { type ComponentProps, type ReactNode, useId, useRef } from 'react';
 import { copy } from '../state';
 import { type Icon, IconButton } from './buttons';
 import { ConfirmWrite } from './ConfirmWrite';
-import { shortId } from './numbers';
+import { instant, shortId, when } from './numbers';
 
 /** A segmented control: one of a few options, all visible. */
 export function Switch<T extends string>(props: {
@@ -129,3 +129,51 @@ export function Copyable({ text, label }: { text: string; label: string }) {
     </div>
   );
 }
+
+interface SelectProps<V extends string> extends Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
+  /** The name of the field, if no element labels it. */
+  readonly label?: string;
+  readonly value?: V;
+  readonly options: readonly (readonly [value: string, name: string, isDisabled?: boolean])[];
+  readonly onChange?: (value: V) => void;
+}
+
+/** A field whose value is one of the options. */
+export const Select = <V extends string>({ label, className, options, onChange, ...rest }: SelectProps<V>) => (
+  <select
+    className={className ? `field ${className}` : 'field'}
+    aria-label={label}
+    onChange={(event) => onChange?.(event.target.value as V)}
+    {...rest}
+  >
+    {options.map(([value, name, isDisabled]) => (
+      <option key={value} value={value} disabled={isDisabled}>
+        {name}
+      </option>
+    ))}
+  </select>
+);
+
+interface SearchFieldProps extends Omit<ComponentProps<'input'>, 'onChange' | 'type'> {
+  readonly label: string;
+  readonly onChange: (text: string) => void;
+}
+
+/** A field for words to search or filter by. */
+export const SearchField = ({ label, className, onChange, ...rest }: SearchFieldProps) => (
+  <input
+    type="search"
+    className={className ? `field ${className}` : 'field'}
+    placeholder={label}
+    aria-label={label}
+    onChange={(event) => onChange(event.target.value)}
+    {...rest}
+  />
+);
+
+/** A moment in short words; its tooltip has the exact time. */
+export const When = ({ at, className }: { at: string; className?: string }) => (
+  <time className={className} dateTime={at} title={instant(at)}>
+    {when(at)}
+  </time>
+);

@@ -18,7 +18,7 @@ export { Code } from './Code';
 export { ConfirmWrite } from './ConfirmWrite';
 export { CutText } from './CutText';
 export { textOfContent } from './cards';
-export { Copyable, Facts, Id, Sheet, Switch } from './controls';
+export { Copyable, Facts, Id, SearchField, Select, Sheet, Switch, When } from './controls';
 export { Damaged } from './Damaged';
 export { EntryView, ToolView } from './Entry';
 export { basis, Estimate, estimatedTokens, unexplained } from './Estimate';

@@ -2,7 +2,7 @@ import { Lock } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, say } from '../../parts';
+import { Answer, SearchField, say, When } from '../../parts';
 import { go, useKeptQuery, useProject } from '../../state';
 import { Rows } from './Rows';
 
@@ -29,15 +29,7 @@ export function BoxList({ project, chosen, onFirst }: BoxListProps) {
   return (
     <>
       <div className="boxes-filter">
-        <input
-          type="search"
-          className="field grow"
-          data-filter
-          placeholder="Filter boxes"
-          aria-label="Filter boxes"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
+        <SearchField className="grow" label="Filter boxes" data-filter value={filter} onChange={setFilter} />
       </div>
       <Answer query={query} what="Cannot list the boxes" loading="Loading the boxes">
         {({ boxes, total }) => (
@@ -72,9 +64,7 @@ function BoxLine({ row }: { row: BoxRow }) {
       <span className="boxes-row-top row">
         <span className="ellipsis grow">{row.head || <span className="muted">{row.cards === 0 ? 'Empty' : 'No content for a model'}</span>}</span>
         {row.held && <Lock size={12} aria-label="Locked by an open turn" />}
-        <time className="muted small" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
-          {say.when(row.updatedAt)}
-        </time>
+        <When at={row.updatedAt} className="muted small" />
       </span>
       <span className="boxes-row-bottom row small muted">
         <span>{say.plural(row.cards, 'card')}</span>

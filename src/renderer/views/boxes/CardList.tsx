@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, say, textOfContent } from '../../parts';
+import { Answer, SearchField, Select, say, textOfContent, When } from '../../parts';
 import { go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { familyOfCard, stateOf } from './cards';
 import { Rows } from './Rows';
@@ -47,15 +47,7 @@ export function CardList({ project }: { project: string }) {
   return (
     <>
       <div className="boxes-filter">
-        <input
-          type="search"
-          className="field grow"
-          data-filter
-          placeholder="Search cards"
-          aria-label="Search cards"
-          value={filter.text}
-          onChange={(event) => set({ text: event.target.value })}
-        />
+        <SearchField className="grow" label="Search cards" data-filter value={filter.text} onChange={(text) => set({ text })} />
         <Choice label="Type" value={filter.type} options={known.types} onChange={(type) => set({ type })} />
         <Choice label="Role" value={filter.role} options={known.roles} onChange={(role) => set({ role })} />
         <Choice label="Author" value={filter.authorId} options={known.authors} onChange={(authorId) => set({ authorId })} />
@@ -100,14 +92,12 @@ interface ChoiceProps {
 
 function Choice({ label, value, options, onChange }: ChoiceProps) {
   return (
-    <select className="field" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
-      <option value="">{label}: any</option>
-      {options.map((option) => (
-        <option key={option.name} value={option.name}>
-          {option.name} ({say.exact(option.count)})
-        </option>
-      ))}
-    </select>
+    <Select
+      label={label}
+      value={value}
+      onChange={onChange}
+      options={[['', `${label}: any`], ...options.map(({ name, count }) => [name, `${name} (${say.exact(count)})`] as const)]}
+    />
   );
 }
 
@@ -121,9 +111,7 @@ export function CardLine({ card }: { card: Card }) {
         {state && <span className="badge">{state}</span>}
         {card.repairedAt && <span className="badge warn">repaired</span>}
         <span className="grow" />
-        <time className="muted small" dateTime={card.createdAt} title={say.instant(card.createdAt)}>
-          {say.when(card.createdAt)}
-        </time>
+        <When at={card.createdAt} className="muted small" />
       </span>
       <span className="boxes-row-bottom row small">
         <span className="ellipsis">{say.firstLine(textOfContent(card.content), 200) || <span className="muted">No text</span>}</span>

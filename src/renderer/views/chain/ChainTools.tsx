@@ -1,4 +1,4 @@
-import { Button, say } from '../../parts';
+import { Button, SearchField, say } from '../../parts';
 import { SessionChoice } from './SessionChoice';
 import type { List } from './useList';
 
@@ -21,14 +21,13 @@ export function ChainTools({ list, total, session, typed, onType, fold, canFold,
   return (
     <div className="bar">
       <SessionChoice chosen={session} />
-      <input
-        type="search"
-        className="field grow"
+      <SearchField
+        className="grow"
         data-filter
         placeholder="Filter commits  /"
-        aria-label="Filter commits"
+        label="Filter commits"
         value={typed}
-        onChange={(event) => onType(event.target.value)}
+        onChange={onType}
         onKeyDown={(event) => {
           if (event.key === 'Escape') onType('');
           if (event.key === 'Enter' || event.key === 'ArrowDown') onLeave();

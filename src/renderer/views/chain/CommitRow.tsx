@@ -1,7 +1,7 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
 import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
-import { AgentMark, agentName, basis, say } from '../../parts';
+import { AgentMark, agentName, basis, say, When } from '../../parts';
 import { go, type Losses, move, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
@@ -149,9 +149,7 @@ export const CommitRow = memo(
           </span>
         )}
         {commit.type === 'compaction' ? <NotMentioned losses={losses} /> : <Columns row={row} facts={facts} most={most} />}
-        <time className="chain-time muted" dateTime={commit.createdAt} title={say.instant(commit.createdAt)}>
-          {say.when(commit.createdAt)}
-        </time>
+        <When at={commit.createdAt} className="chain-time muted" />
       </div>
     );
   },

@@ -1,7 +1,7 @@
 import { Archive, Braces, RotateCcw, Scissors, Send } from 'lucide-react';
-import { type ContextId, type Process, type Wire, wires } from '../../../core/contract/index.js';
+import { type ContextId, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, MenuButton, notifyProblem, say } from '../../parts';
+import { Button, IconButton, MenuButton, notifyProblem, Select, say } from '../../parts';
 import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
 import { Sharing, type SharingProps } from './Sharing';
@@ -19,18 +19,7 @@ export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onSta
   const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
   return (
     <div className="compose-tools bar wrap">
-      <select
-        className="field"
-        aria-label="Process"
-        value={trial.process}
-        onChange={(event) => onChange({ ...trial, process: event.target.value as Process })}
-      >
-        {Object.entries(processNames).map(([process, name]) => (
-          <option key={process} value={process}>
-            {name}
-          </option>
-        ))}
-      </select>
+      <Select label="Process" value={trial.process} options={Object.entries(processNames)} onChange={(process) => onChange({ ...trial, process })} />
       <Sharing ofProject={ofProject} trial={trial} onChange={onChange} />
       <input
         className="field compose-query"

@@ -1,7 +1,7 @@
 import { Save, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, IconButton, ProblemLine, problemOf, Sheet } from '../../parts';
+import { Button, IconButton, ProblemLine, problemOf, Select, Sheet } from '../../parts';
 import { notify, refreshProject } from '../../state';
 import { type SavedBlock, saveBlock, useSavedBlocks } from './blocks';
 import { layerName } from './layers';
@@ -69,21 +69,20 @@ function SavedBlocks({ project, layer, value, onValue }: SavedBlocksProps) {
   };
   return (
     <div className="compose-saved">
-      <select
-        className="field grow"
-        aria-label="Saved block"
+      <Select
+        className="grow"
+        label="Saved block"
         value={chosen?.name ?? ''}
-        onChange={(event) => {
-          const block = blocks.find((one) => one.name === event.target.value);
-          setName(event.target.value);
+        options={[
+          ['', blocks.length === 0 ? 'No saved blocks for this layer' : 'Use a saved block…'],
+          ...blocks.map((each) => [each.name, each.name] as const),
+        ]}
+        onChange={(value) => {
+          const block = blocks.find((one) => one.name === value);
+          setName(value);
           if (block) onValue(block.text);
         }}
-      >
-        <option value="">{blocks.length === 0 ? 'No saved blocks for this layer' : 'Use a saved block…'}</option>
-        {blocks.map((block) => (
-          <option key={block.card.cardId}>{block.name}</option>
-        ))}
-      </select>
+      />
       {chosen && <IconButton small icon={Trash2} label={`Delete the block ${chosen.name}`} onClick={() => remove(chosen)} />}
       <input className="field" aria-label="Name of the block" placeholder="Name" value={name} onChange={(event) => setName(event.target.value)} />
       <Button

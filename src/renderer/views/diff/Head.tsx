@@ -2,7 +2,7 @@ import { ArrowLeftRight, ClipboardCopy, FileDown, Share2 } from 'lucide-react';
 import type { Commit, ComparedSide, ContextDiff, ContextId, UsageSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { shareForm } from '../../forms';
-import { basis, Estimate, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
+import { basis, Estimate, IconButton, Id, MenuButton, notifyProblem, say, When } from '../../parts';
 import { ask, copy, download, useNavigation, useQuery } from '../../state';
 
 /** The two compared commits, with the usage of each. */
@@ -23,9 +23,7 @@ export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDif
               {say.firstLine(side.summary ?? '') || 'No title'}
             </h2>
             <Id id={side.id} what="commit id" />
-            <time className="muted" dateTime={side.createdAt} title={say.instant(side.createdAt)}>
-              {say.when(side.createdAt)}
-            </time>
+            <When at={side.createdAt} className="muted" />
           </div>
           <Figures
             size={sizes[n] ?? sizes[0]}

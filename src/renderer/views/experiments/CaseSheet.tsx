@@ -1,7 +1,7 @@
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Answer, Button, ProblemLine, problemOf, Sheet } from '../../parts';
+import { Answer, Button, ProblemLine, problemOf, Select, Sheet } from '../../parts';
 import { asked, dismiss, experimentsChanged, go, notify, type RunInput, useQuery } from '../../state';
 
 const newExperiment = 'new';
@@ -56,14 +56,12 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
       {experiments.length > 0 && (
         <label>
           <span className="muted">Experiment</span>
-          <select className="field" aria-label="Experiment" value={chosen} onChange={(event) => setChosen(event.target.value)}>
-            {experiments.map((each) => (
-              <option key={each.experimentId} value={each.experimentId}>
-                {each.title}
-              </option>
-            ))}
-            <option value={newExperiment}>New experiment</option>
-          </select>
+          <Select
+            label="Experiment"
+            value={chosen}
+            options={[...experiments.map(({ experimentId, title }) => [experimentId, title] as const), [newExperiment, 'New experiment']]}
+            onChange={setChosen}
+          />
         </label>
       )}
       {chosen === newExperiment && (

@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { ReplyCheck } from '../../../core/contract/index.js';
-import { Button, IconButton } from '../../parts';
+import { Button, IconButton, Select } from '../../parts';
 import { checkFrom, checkKinds, checkText } from './checks';
 
 /** The checks that each reply must pass. A check reads the reply and never runs anything. */
@@ -37,13 +37,7 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
           setText('');
         }}
       >
-        <select className="field" aria-label="Kind of check" value={kind} onChange={(event) => setKind(event.target.value as ReplyCheck['kind'])}>
-          {Object.entries(checkKinds).map(([each, name]) => (
-            <option key={each} value={each}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Select label="Kind of check" value={kind} options={Object.entries(checkKinds)} onChange={setKind} />
         <input className="field mono grow" aria-label="Value of the check" value={text} onChange={(event) => setText(event.target.value)} />
         {canNegate && (
           <label>

@@ -2,7 +2,7 @@ import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import type { ExperimentRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, say } from '../../parts';
+import { Answer, Button, Empty, SearchField, say, When } from '../../parts';
 import { go, useExperiments, useKeptQuery, useNavigation } from '../../state';
 import { ExperimentPage } from './ExperimentPage';
 
@@ -42,14 +42,13 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
   return (
     <section className="experiments whole stack" aria-label="Experiments">
       <div className="experiments-tools bar">
-        <input
-          type="search"
-          className="field grow"
-          data-filter
+        <SearchField
+          className="grow"
+          label="Filter experiments"
           placeholder="Filter experiments  /"
-          aria-label="Filter experiments"
+          data-filter
           value={filter}
-          onChange={(event) => setFilter(event.target.value)}
+          onChange={setFilter}
         />
         <span className="muted">{say.plural(rows.length, 'experiment')}</span>
       </div>
@@ -66,9 +65,7 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
               <span className="muted">{say.plural(row.results, 'reply', 'replies')}</span>
               {row.passed > 0 && <span className="outcome inline-row pass">{row.passed} pass</span>}
               {row.failed > 0 && <span className="outcome inline-row fail">{row.failed} fail</span>}
-              <time className="muted" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
-                {say.when(row.updatedAt)}
-              </time>
+              <When at={row.updatedAt} className="muted" />
             </button>
           </li>
         ))}

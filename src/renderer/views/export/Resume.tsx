@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, agents, Button, Copyable, ProblemLine, problemOf, Sheet, say } from '../../parts';
+import { agentIds, agents, Button, Copyable, ProblemLine, problemOf, Select, Sheet, say } from '../../parts';
 import { copy, dismiss } from '../../state';
 
 /** Writes the context where an agent looks for its sessions, and shows the command that resumes it. */
@@ -82,13 +82,7 @@ function ResumeForm({ commit, given, agent, onAgent, cwd, onCwd, children }: Res
       {agentIds.length > 1 && (
         <label className="stack gap-4">
           <span className="muted">Agent</span>
-          <select className="field" value={agent} onChange={(event) => onAgent(event.target.value as Runtime)}>
-            {agentIds.map((id) => (
-              <option key={id} value={id}>
-                {agents[id].name}
-              </option>
-            ))}
-          </select>
+          <Select value={agent} options={agentIds.map((id) => [id, agents[id].name])} onChange={onAgent} />
         </label>
       )}
       <label className="stack gap-4">

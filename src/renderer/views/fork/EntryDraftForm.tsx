@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ContextId, Entry, EntryDraft, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, kindNames, ProblemLine, speaker, textOf } from '../../parts';
+import { Answer, Button, kindNames, ProblemLine, Select, speaker, textOf } from '../../parts';
 import { useQuery } from '../../state';
 import type { Changes, Writing } from './plan';
 
@@ -87,10 +87,7 @@ function DraftForm({ entry, draft, onDone, onCancel }: DraftFormProps) {
       ) : (
         <label className="row">
           <span className="muted">Role</span>
-          <select className="field" value={role} onChange={(event) => setRole(event.target.value === 'assistant' ? 'assistant' : 'user')}>
-            <option value="user">User</option>
-            <option value="assistant">Assistant</option>
-          </select>
+          <Select value={role} options={Object.entries({ user: 'User', assistant: 'Assistant' })} onChange={setRole} />
         </label>
       )}
       <textarea

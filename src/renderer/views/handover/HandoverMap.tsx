@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, User } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
-import { placeByKey, rowsOnPage, say } from '../../parts';
+import { placeByKey, rowsOnPage, say, When } from '../../parts';
 import { go, move } from '../../state';
 import { type Arrow, arrowsOf, type Column, columnsOf, type MapTurn, toolNames } from './map';
 
@@ -123,9 +123,7 @@ function ArrowView({ arrow: { turn, from, to, part } }: { arrow: Arrow }) {
           <span className={`status-${turn.status}`}>{turn.status}</span>
         </span>
       </span>
-      <time className="arrow-time muted" dateTime={turn.createdAt} title={say.instant(turn.createdAt)}>
-        {say.when(turn.createdAt)}
-      </time>
+      <When at={turn.createdAt} className="arrow-time muted" />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import type { BoxRow } from '../../../core/contract/index.js';
-import { IconButton, say } from '../../parts';
+import { IconButton, Select, say } from '../../parts';
 import { type ArgumentRow, nextId, type PackForm, type RuleRow, replaced, without } from './form';
 import { PackPart } from './PackPart';
 
@@ -42,15 +42,12 @@ function ArgumentFields({ row, onChange, onRemove }: { row: ArgumentRow; onChang
           value={row.name}
           onChange={(event) => onChange({ ...row, name: event.target.value })}
         />
-        <select
-          className="field"
-          aria-label="Type of the value"
+        <Select
+          label="Type of the value"
           value={row.as}
-          onChange={(event) => onChange({ ...row, as: event.target.value as ArgumentRow['as'] })}
-        >
-          <option value="text">text</option>
-          <option value="json">JSON</option>
-        </select>
+          options={Object.entries({ text: 'text', json: 'JSON' })}
+          onChange={(as) => onChange({ ...row, as })}
+        />
         <IconButton small icon={X} label="Remove argument" onClick={onRemove} />
       </span>
       <textarea
@@ -102,16 +99,13 @@ interface RuleFieldsProps {
 function RuleFields({ row, names, onChange, onRemove }: RuleFieldsProps) {
   return (
     <span className="pack-line">
-      <select
-        className="field grow"
-        aria-label="Argument"
+      <Select
+        className="grow"
+        label="Argument"
         value={row.argument}
-        onChange={(event) => onChange({ ...row, argument: event.target.value })}
-      >
-        {[...new Set([row.argument, ...names])].filter(Boolean).map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
+        options={[...new Set([row.argument, ...names])].filter(Boolean).map((name) => [name, name])}
+        onChange={(argument) => onChange({ ...row, argument })}
+      />
       <span className="muted">as</span>
       <input
         className="field grow mono"
@@ -120,12 +114,12 @@ function RuleFields({ row, names, onChange, onRemove }: RuleFieldsProps) {
         value={row.type}
         onChange={(event) => onChange({ ...row, type: event.target.value })}
       />
-      <select className="field" aria-label="Role" value={row.role} onChange={(event) => onChange({ ...row, role: event.target.value })}>
-        <option value="">user</option>
-        <option>system</option>
-        <option>assistant</option>
-        <option>tool</option>
-      </select>
+      <Select
+        label="Role"
+        value={row.role}
+        options={Object.entries({ '': 'user', system: 'system', assistant: 'assistant', tool: 'tool' })}
+        onChange={(role) => onChange({ ...row, role })}
+      />
       <IconButton small icon={X} label="Remove rule" onClick={onRemove} />
     </span>
   );
@@ -144,16 +138,12 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
         </span>
       ))}
       {boxes && (
-        <select className="field" aria-label="Inherit a box" value="" onChange={(event) => onChange({ boxes: [...form.boxes, event.target.value] })}>
-          <option value="">Add box…</option>
-          {boxes
-            .filter((box) => !form.boxes.includes(box.boxId))
-            .map((box) => (
-              <option key={box.boxId} value={box.boxId}>
-                {nameOf(box)}
-              </option>
-            ))}
-        </select>
+        <Select
+          label="Inherit a box"
+          value=""
+          options={[['', 'Add box…'], ...boxes.filter(({ boxId }) => !form.boxes.includes(boxId)).map((box) => [box.boxId, nameOf(box)] as const)]}
+          onChange={(boxId) => onChange({ boxes: [...form.boxes, boxId] })}
+        />
       )}
       <label className="pack-line">
         <input type="checkbox" checked={form.parent} onChange={(event) => onChange({ parent: event.target.checked })} />

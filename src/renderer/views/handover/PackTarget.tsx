@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, notifyProblem } from '../../parts';
+import { Button, notifyProblem, Select } from '../../parts';
 import { refreshProject } from '../../state';
 import type { PackForm } from './form';
 import { PackPart } from './PackPart';
@@ -22,12 +22,12 @@ export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps
       {profiles?.length === 0 ? (
         <NewProfile />
       ) : (
-        <select className="field" aria-label="Profile" value={form.profile} onChange={(event) => onChange({ profile: event.target.value })}>
-          <option value="">To profile…</option>
-          {profiles?.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <Select
+          label="Profile"
+          value={form.profile}
+          options={[['', 'To profile…'], ...(profiles ?? []).map((name) => [name, name] as const)]}
+          onChange={(profile) => onChange({ profile })}
+        />
       )}
       <label className="pack-line">
         <span className="muted">From</span>

@@ -1,7 +1,7 @@
 import { Save, Trash2 } from 'lucide-react';
 import type { Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem } from '../../parts';
+import { Button, IconButton, notifyProblem, Select } from '../../parts';
 import { ask, type FormSpec, notify, refreshProject, textIn, useKeptQuery, useProject } from '../../state';
 import type { PackForm } from './form';
 import { formOfSaved, savedName, savedOf, savedType } from './saved';
@@ -16,22 +16,19 @@ export function SavedPacks({ project, form, onLoad }: { project: string; form: P
   const chosen = saved.find((card) => savedName(card) === form.name);
   return (
     <div className="row gap-6 wrap">
-      <select
-        className="field grow"
-        aria-label="Saved handover"
+      <Select
+        className="grow"
+        label="Saved handover"
         value={chosen?.cardId ?? ''}
-        onChange={(event) => {
-          const card = saved.find(({ cardId }) => cardId === event.target.value);
+        options={[
+          ['', saved.length === 0 ? 'No saved handovers' : 'Saved handovers…'],
+          ...saved.map((card) => [card.cardId, savedName(card)] as const),
+        ]}
+        onChange={(value) => {
+          const card = saved.find(({ cardId }) => cardId === value);
           if (card) onLoad(formOfSaved(card, form));
         }}
-      >
-        <option value="">{saved.length === 0 ? 'No saved handovers' : 'Saved handovers…'}</option>
-        {saved.map((card) => (
-          <option key={card.cardId} value={card.cardId}>
-            {savedName(card)}
-          </option>
-        ))}
-      </select>
+      />
       <Button small icon={Save} onClick={() => ask(saveForm(form, saved, onLoad))}>
         Save…
       </Button>

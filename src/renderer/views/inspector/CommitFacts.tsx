@@ -1,7 +1,7 @@
 import { BookOpen, CirclePlay, Ellipsis, Pencil } from 'lucide-react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { runForm } from '../../forms';
-import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, JobLinks, MenuButton, notifyProblem, say } from '../../parts';
+import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, JobLinks, MenuButton, notifyProblem, say, When } from '../../parts';
 import {
   ask,
   go,
@@ -42,9 +42,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
         <Place project={project} commit={commit} />
         {forked && <span className="badge fork-badge">fork</span>}
         <span className="grow" />
-        <time className="muted" dateTime={commit.createdAt} title={say.instant(commit.createdAt)}>
-          {say.when(commit.createdAt)}
-        </time>
+        <When at={commit.createdAt} className="muted" />
         <MenuButton
           label="More"
           button={<IconButton small icon={Ellipsis} label="More actions" />}

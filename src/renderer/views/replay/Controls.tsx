@@ -1,6 +1,6 @@
 import { BookOpen, ChevronLeft, ChevronRight, Pause, Play, Repeat, SkipBack, SkipForward } from 'lucide-react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { Button, IconButton, say } from '../../parts';
+import { Button, IconButton, Select, say, When } from '../../parts';
 import { go, useNavigation, useOpenDir, useTurnNumbers } from '../../state';
 import { type Axis, speeds } from './axis';
 import type { Player } from './usePlayer';
@@ -39,13 +39,7 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
       </span>
       <label className="replay-speed" title="Speed (< >)">
         <span className="unseen">Speed</span>
-        <select className="field" value={speed} onChange={(event) => setSpeed(Number(event.target.value))}>
-          {speeds.map((each) => (
-            <option key={each} value={each}>
-              {each}×
-            </option>
-          ))}
-        </select>
+        <Select value={String(speed)} options={speeds.map((each) => [String(each), `${each}×`])} onChange={(value) => setSpeed(Number(value))} />
       </label>
       <span className="replay-where">
         <span className="muted">
@@ -58,11 +52,7 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
       </span>
       <span className="replay-end inline-row">
         {waited && <span className="badge">after a pause of {say.duration(waited.ms)}</span>}
-        {step?.at && (
-          <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>
-            {say.when(step.at)}
-          </time>
-        )}
+        {step?.at && <When at={step.at} className="muted replay-time" />}
         {actions && (
           <>
             <Button small icon={Repeat} onClick={() => go({ view: 'run', commit: actions.turn, entry: undefined })}>

@@ -1,7 +1,7 @@
 import { Braces, Terminal } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Request } from '../../../core/contract/index.js';
-import { Button, Estimate } from '../../parts';
+import { Button, Estimate, SearchField } from '../../parts';
 import { copy } from '../../state';
 import { curlOf, isMissing, type Part, type ShownBody, shownBody } from './body';
 import { Messages } from './Messages';
@@ -30,14 +30,7 @@ export function CallBody({ request, model }: { request: Request; model: string |
         ]}
       />
       <div className="request-tools">
-        <input
-          className="field grow"
-          type="search"
-          aria-label="Search in this request"
-          placeholder="Search in this request"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
+        <SearchField className="grow" label="Search in this request" value={search} onChange={setSearch} />
         <Button icon={Braces} onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')}>
           Copy JSON
         </Button>

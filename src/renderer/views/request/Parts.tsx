@@ -2,7 +2,7 @@ import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
 import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Estimate, placeByKey, say } from '../../parts';
+import { Answer, Button, Empty, Estimate, placeByKey, SearchField, say } from '../../parts';
 import { copy, go, move, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
 import { type Stretch, stretchesOf } from './lines';
 
@@ -53,14 +53,7 @@ function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: R
   return (
     <div className="calls rest stack">
       <div className="calls-sum wrap small">
-        <input
-          className="field"
-          type="search"
-          aria-label="Filter system prompts and tool sets"
-          placeholder="Filter"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
+        <SearchField label="Filter system prompts and tool sets" placeholder="Filter" value={filter} onChange={setFilter} />
       </div>
       <div
         className="calls-scroll overflows"

@@ -2,7 +2,7 @@ import { ChevronUp, Radio } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, UsageCall, UsageSeries } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, Switch } from '../../parts';
+import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, SearchField, Switch } from '../../parts';
 import { go, Memory, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
@@ -217,14 +217,7 @@ function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest
       <Button disabled={counts.jumps === 0} title="Next large jump (Shift+J)" onClick={() => onJump(isJump)}>
         Next jump
       </Button>
-      <input
-        className="field grow"
-        type="search"
-        aria-label="Filter calls"
-        placeholder="Filter calls"
-        value={filter}
-        onChange={(event) => onFilter(event.target.value)}
-      />
+      <SearchField className="grow" label="Filter calls" value={filter} onChange={onFilter} />
     </div>
   );
 }

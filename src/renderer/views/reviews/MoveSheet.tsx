@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { type Ticket, type TicketStatus, ticketMoves } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Sheet, statusNames } from '../../parts';
+import { Answer, Button, Select, Sheet, statusNames } from '../../parts';
 import { notify, useQuery } from '../../state';
 import { TextField } from './TextField';
 import { moveName, whyNotClosed } from './words';
@@ -81,13 +81,7 @@ function Moving({ ticket, to, onClose }: { ticket: Ticket; to: TicketStatus | un
         <p>{ticket.title}</p>
         <div className="ticket-field">
           <label htmlFor={`${ids}-to`}>From {statusNames[ticket.status].toLowerCase()} to</label>
-          <select id={`${ids}-to`} className="field" value={target} onChange={(event) => setTarget(event.target.value as TicketStatus)}>
-            {allowed.map((status) => (
-              <option key={status} value={status}>
-                {statusNames[status]}
-              </option>
-            ))}
-          </select>
+          <Select id={`${ids}-to`} value={target} options={allowed.map((status) => [status, statusNames[status]])} onChange={setTarget} />
         </div>
         <NeededFields {...{ target, isFinding, ids, assignee, setAssignee, reviewers, setReviewers, resolution, setResolution }} />
         {obstacles.length > 0 && <p className="notice-line">{obstacles.join('; ')}. You can still close it with a reason, which is recorded.</p>}

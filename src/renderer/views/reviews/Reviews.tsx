@@ -2,7 +2,7 @@ import { FileInput, ListChecks, Plus } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { type TicketStatus, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Switch, say, statusNames } from '../../parts';
+import { Answer, Button, Empty, SearchField, Select, Switch, say, statusNames } from '../../parts';
 import { go, type TicketsAs, useKeptQuery, useNavigation, useProject, useTickets } from '../../state';
 import { Board } from './Board';
 import { keepFilter, lastFilter, noFilter, type TicketFilter } from './filter';
@@ -131,14 +131,13 @@ interface FilterBarProps {
 function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: FilterBarProps) {
   return (
     <div className="reviews-tools bar wrap reviews-narrow">
-      <input
-        type="search"
-        className="field reviews-filter"
+      <SearchField
+        className="reviews-filter"
         data-filter
         placeholder="Filter tickets  /"
-        aria-label="Filter tickets"
+        label="Filter tickets"
         value={filter.text}
-        onChange={(event) => onChange({ text: event.target.value })}
+        onChange={(text) => onChange({ text })}
         onKeyDown={(event) => event.key === 'Escape' && onChange({ text: '' })}
       />
       {withStatus && (
@@ -170,16 +169,7 @@ function Choice(props: {
   onChange: (value: string) => void;
 }) {
   const { label, any, value, values, nameOf = (name) => name, onChange } = props;
-  return (
-    <select className="field" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
-      <option value="">{any}</option>
-      {values.map((each) => (
-        <option key={each} value={each}>
-          {nameOf(each)}
-        </option>
-      ))}
-    </select>
-  );
+  return <Select label={label} value={value} options={[['', any], ...values.map((each) => [each, nameOf(each)] as const)]} onChange={onChange} />;
 }
 
 const NoTickets = ({ onNew, onImport }: { onNew: () => void; onImport: () => void }) => (

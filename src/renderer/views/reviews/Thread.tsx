@@ -2,7 +2,7 @@ import { CircleStop, GitFork, Send } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Fold, IconButton, Markdown, problemOf, say } from '../../parts';
+import { Button, Fold, IconButton, Markdown, problemOf, Select, say, When } from '../../parts';
 import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
 import { type Reply, useReply } from './useReply';
@@ -86,9 +86,7 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
     <li className={`thread-message ${isAnswer ? 'kind-assistant' : 'kind-user'}${message.current ? '' : ' aside'}`}>
       <header className="row baseline small">
         <b>{message.by ?? 'unknown'}</b>
-        <time className="muted" dateTime={message.at} title={say.instant(message.at)}>
-          {say.when(message.at)}
-        </time>
+        <When at={message.at} className="muted" />
         {!message.current && <span className="badge">not continued</span>}
         <span className="grow" />
         <button
@@ -239,23 +237,17 @@ function Answerer({ who, by, model, providers, onProvider, onModel }: AnswererPr
       <label htmlFor={`${ids}-by`} className="muted small">
         Answered by
       </label>
-      <select id={`${ids}-by`} className="field" value={by} onChange={(event) => onProvider(event.target.value)}>
-        {providers.map(({ id, title, problem: reason }) => (
-          <option key={id} value={id} disabled={reason !== undefined}>
-            {title}
-            {reason && ' (not available)'}
-          </option>
-        ))}
-        <option value={nobody}>Later: request that {who} starts</option>
-      </select>
+      <Select
+        id={`${ids}-by`}
+        value={by}
+        options={[
+          ...providers.map(({ id, title, problem: reason }) => [id, reason ? `${title} (not available)` : title, reason !== undefined] as const),
+          [nobody, `Later: request that ${who} starts`],
+        ]}
+        onChange={onProvider}
+      />
       {provider && provider.models.length > 1 && (
-        <select className="field" aria-label="Model" value={model} onChange={(event) => onModel(event.target.value)}>
-          {provider.models.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
+        <Select label="Model" value={model} options={provider.models.map((each) => [each, each])} onChange={onModel} />
       )}
     </>
   );

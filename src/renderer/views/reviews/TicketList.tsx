@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Empty, Failure, Loading, placeByKey, rowsOnPage, say } from '../../parts';
+import { Button, Empty, Failure, Loading, placeByKey, rowsOnPage, When } from '../../parts';
 import { createRanges, type Ranges, useRanges } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
@@ -163,9 +163,7 @@ function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
         {ticket.status === 'review' ? <Reviewers reviewers={ticket.reviewers} /> : ticket.assignee}
       </span>
       <TypeMark type={ticket.type} />
-      <time className="muted ticket-row-time" dateTime={ticket.updatedAt} title={say.instant(ticket.updatedAt)}>
-        {say.when(ticket.updatedAt)}
-      </time>
+      <When at={ticket.updatedAt} className="muted ticket-row-time" />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Sheet } from '../../parts';
+import { Button, Select, Sheet } from '../../parts';
 import { TextField } from './TextField';
 import { typeName } from './words';
 import { namesIn, Problem, useOccasion, useWriting } from './writing';
@@ -94,13 +94,7 @@ function TypeField({ ids, value, offered, onChange }: FieldProps & { readonly of
   return (
     <div className="ticket-field">
       <label htmlFor={`${ids}-type`}>Type</label>
-      <select id={`${ids}-type`} className="field" value={value} onChange={(event) => onChange(event.target.value)}>
-        {offered.map((each) => (
-          <option key={each} value={each}>
-            {typeName(each)}
-          </option>
-        ))}
-      </select>
+      <Select id={`${ids}-type`} value={value} options={offered.map((each) => [each, typeName(each)])} onChange={onChange} />
     </div>
   );
 }

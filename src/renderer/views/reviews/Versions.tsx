@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { TicketVersion } from '../../../core/contract/index.js';
-import { Button, say } from '../../parts';
+import { Button, When } from '../../parts';
 import { ContextLink } from './marks';
 import { changeWords } from './words';
 
@@ -18,9 +18,7 @@ export function Versions({ versions }: { versions: readonly TicketVersion[] }) {
       <ol className="ticket-versions">
         {newest.slice(0, all ? newest.length : shownVersions).map(({ version, n }) => (
           <li key={n}>
-            <time className="muted" dateTime={version.at} title={say.instant(version.at)}>
-              {say.when(version.at)}
-            </time>
+            <When at={version.at} className="muted" />
             <div>
               <b>{version.by ?? 'unknown'}</b> {changeWords(version, n === 0).join('; ') || 'changed nothing'}
               {version.reason && <span className="muted"> · {version.reason}</span>}

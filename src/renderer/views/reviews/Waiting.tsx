@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Answer, agentOf, Button, Empty, notifyProblem, Switch, say, statusNames, useWorkedOn } from '../../parts';
+import { Answer, agentOf, Button, Empty, notifyProblem, Switch, statusNames, useWorkedOn, When } from '../../parts';
 import { ask, go, show, useKeptQuery, useNavigation, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
@@ -113,9 +113,7 @@ export function Start({ event, here = false, children }: StartProps) {
           {event.move && `, because it moved from ${statusNames[event.move.from].toLowerCase()} to ${statusNames[event.move.to].toLowerCase()}`}
           {event.by && ` by ${event.by}`}
           {' · '}
-          <time dateTime={event.at} title={say.instant(event.at)}>
-            {say.when(event.at)}
-          </time>
+          <When at={event.at} />
           {event.answeredBy && ` · ${stateNames[event.state]} by ${event.answeredBy}`}
         </p>
         <Problem>{problem}</Problem>

@@ -1,6 +1,6 @@
 import { Settings } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { IconButton } from '../../parts';
+import { IconButton, Select } from '../../parts';
 import { show } from '../../state';
 import type { Provider } from './providers';
 
@@ -29,14 +29,12 @@ export function ProviderChoice(props: ProviderChoiceProps) {
     <section className="ask-who" aria-label="Provider and model">
       <label>
         <span className="muted">Provider</span>
-        <select className="field" aria-label="Provider" value={provider} onChange={(event) => onProvider(event.target.value)}>
-          {providers.map((each) => (
-            <option key={each.id} value={each.id} disabled={each.problem !== undefined}>
-              {each.title}
-              {each.problem !== undefined && ' (unavailable)'}
-            </option>
-          ))}
-        </select>
+        <Select
+          label="Provider"
+          value={provider}
+          options={providers.map(({ id, title, problem }) => [id, problem === undefined ? title : `${title} (unavailable)`, problem !== undefined])}
+          onChange={onProvider}
+        />
       </label>
       <IconButton icon={Settings} label="Providers and keys" onClick={() => show({ kind: 'providers' })} />
       {!isRecorded && (
@@ -61,15 +59,12 @@ export function ProviderChoice(props: ProviderChoiceProps) {
       {!isRecorded && (
         <label title="Stemma never runs tools. A call that equals a recorded one gets the recorded result.">
           <span className="muted">New tool calls</span>
-          <select
-            className="field"
-            aria-label="Tool calls without a recorded result"
+          <Select
+            label="Tool calls without a recorded result"
             value={unanswered}
-            onChange={(event) => onUnanswered(event.target.value === 'stop' ? 'stop' : 'ask')}
-          >
-            <option value="ask">Ask me</option>
-            <option value="stop">Stop the run</option>
-          </select>
+            options={Object.entries({ ask: 'Ask me', stop: 'Stop the run' })}
+            onChange={onUnanswered}
+          />
         </label>
       )}
     </section>

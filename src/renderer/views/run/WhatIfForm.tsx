@@ -1,7 +1,7 @@
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, DivergenceLimit, Following } from '../../../core/contract/index.js';
-import { Button, say } from '../../parts';
+import { Button, Select, say } from '../../parts';
 import type { WhatIfInput } from '../../state';
 import { ProviderChoice, ProviderHint, type Unanswered } from './ProviderChoice';
 import { lastProvider, type Provider, rememberProvider } from './providers';
@@ -55,13 +55,7 @@ export function WhatIfForm(props: WhatIfFormProps) {
       >
         <label>
           <span className="muted">Stop when</span>
-          <select className="field" aria-label="Stop when" value={stopAt} onChange={(event) => setStopAt(event.target.value as DivergenceLimit)}>
-            {Object.entries(limits).map(([limit, name]) => (
-              <option key={limit} value={limit}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <Select label="Stop when" value={stopAt} options={Object.entries(limits)} onChange={setStopAt} />
         </label>
       </ProviderChoice>
       <ProviderHint provider={provider} ofRecording="The recorded replies are appended to this branch, with its edits." />
@@ -84,13 +78,16 @@ function OriginalChoice(props: { following: Following; original: ContextId; onCh
   return (
     <label className="what-if-original row">
       <span className="muted">Original</span>
-      <select className="field grow" aria-label="Original branch" value={original} onChange={(event) => onChange(event.target.value as ContextId)}>
-        {following.originals.map((each) => (
-          <option key={each.id} value={each.id}>
-            {say.shortId(each.id)} · {say.plural(each.turns, 'commit')} · {say.firstLine(each.summary ?? '', 60)}
-          </option>
-        ))}
-      </select>
+      <Select
+        className="grow"
+        label="Original branch"
+        value={original}
+        options={following.originals.map(({ id, turns, summary }) => [
+          id,
+          `${say.shortId(id)} · ${say.plural(turns, 'commit')} · ${say.firstLine(summary ?? '', 60)}`,
+        ])}
+        onChange={onChange}
+      />
     </label>
   );
 }

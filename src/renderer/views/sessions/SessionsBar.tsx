@@ -1,6 +1,6 @@
 import { CircleCheck, Import, Loader } from 'lucide-react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { agentName, Button, ChipMenu, repositoryName, say } from '../../parts';
+import { agentName, Button, ChipMenu, repositoryName, SearchField, say } from '../../parts';
 import { notify, refreshProject, useImports } from '../../state';
 import { importPaths, pathsOf } from './act';
 import { type Facet, type Listed, type Narrowing, spans, valuesOf } from './rows';
@@ -29,14 +29,13 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, onTex
     <header className="sessions-bar row">
       <h1>Sessions</h1>
       <span className="muted">{shown.length === total ? say.exact(total) : `${say.exact(shown.length)} of ${say.exact(total)}`}</span>
-      <input
-        type="search"
+      <SearchField
         data-filter
-        className="field sessions-filter"
+        className="sessions-filter"
         placeholder="Filter by title, prompt or content  /"
-        aria-label="Filter sessions"
+        label="Filter sessions"
         value={text}
-        onChange={(event) => onText(event.target.value)}
+        onChange={onText}
         onKeyDown={(event) => {
           if (event.key === 'Escape') onText('');
           if (event.key === 'Enter' || event.key === 'ArrowDown') document.querySelector<HTMLElement>('[data-list]')?.focus();

@@ -1,7 +1,7 @@
 import { Copy, UserPlus } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { api } from '../../client';
-import { Answer, Button, RemoveButton } from '../../parts';
+import { Answer, Button, RemoveButton, Select } from '../../parts';
 import { copy, useQuery } from '../../state';
 import { Field } from './NewReplica';
 import { TaskProblem, useTask } from './task';
@@ -100,13 +100,7 @@ function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFor
       <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
       <label>
         <span className="muted">Role</span>
-        <select className="field" name="role" defaultValue="writer">
-          {Object.entries(roles).map(([role, words]) => (
-            <option key={role} value={role}>
-              {words}
-            </option>
-          ))}
-        </select>
+        <Select name="role" defaultValue="writer" options={Object.entries(roles)} />
       </label>
       <div className="storage-actions">
         <Button type="submit" icon={UserPlus}>

@@ -1,9 +1,15 @@
 import { type FormEvent, type InputHTMLAttributes, useState } from 'react';
 import type { api } from '../../client';
-import { Button } from '../../parts';
+import { Button, Select } from '../../parts';
 
 type ReplicaInput = Parameters<typeof api.replica.set>[0];
-type Credentials = 'keys' | 'environment' | 'profile' | 'instance';
+const credentialNames = {
+  keys: 'Access key and secret',
+  environment: 'From the environment',
+  profile: 'From an AWS profile',
+  instance: 'From this cloud instance',
+};
+type Credentials = keyof typeof credentialNames;
 
 interface NewReplicaProps {
   /** The name of a replica that the project already names. */
@@ -24,10 +30,7 @@ export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
     <form className="storage-new" aria-label="Add a replica" onSubmit={submit}>
       <label>
         <span className="muted">Kind</span>
-        <select className="field" value={kind} onChange={(event) => setKind(event.target.value === 's3' ? 's3' : 'folder')}>
-          <option value="folder">Folder</option>
-          <option value="s3">S3 bucket</option>
-        </select>
+        <Select value={kind} options={Object.entries({ folder: 'Folder', s3: 'S3 bucket' })} onChange={setKind} />
       </label>
       <Field
         name="name"
@@ -45,10 +48,7 @@ export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
       )}
       <label>
         <span className="muted">Copies</span>
-        <select className="field" name="takes">
-          <option value="replicate">Objects marked “replicate”</option>
-          <option value="all">Every object</option>
-        </select>
+        <Select name="takes" options={Object.entries({ replicate: 'Objects marked “replicate”', all: 'Every object' })} />
       </label>
       <div className="storage-actions">
         <Button type="submit" look="primary">
@@ -74,12 +74,7 @@ function BucketFields({ credentials, onCredentials }: BucketFieldsProps) {
       <Field name="prefix" label="Prefix" />
       <label>
         <span className="muted">Credentials</span>
-        <select className="field" value={credentials} onChange={(event) => onCredentials(event.target.value as Credentials)}>
-          <option value="keys">Access key and secret</option>
-          <option value="environment">From the environment</option>
-          <option value="profile">From an AWS profile</option>
-          <option value="instance">From this cloud instance</option>
-        </select>
+        <Select value={credentials} options={Object.entries(credentialNames)} onChange={onCredentials} />
       </label>
       {credentials === 'keys' && (
         <>

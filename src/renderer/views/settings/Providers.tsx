@@ -1,8 +1,8 @@
 import { KeyRound, Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { type ProviderAccount, type ProviderAccounts, type Wire, wires } from '../../../core/contract/index.js';
+import type { ProviderAccount, ProviderAccounts, Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, ProblemLine, problemOf, RemoveButton, Sheet } from '../../parts';
+import { Answer, Button, ProblemLine, problemOf, RemoveButton, Select, Sheet } from '../../parts';
 import { dismiss, useQuery } from '../../state';
 
 const origins: Record<ProviderAccount['from'], string> = {
@@ -105,13 +105,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       <h3>Add a provider</h3>
       <label>
         <span className="muted">API</span>
-        <select className="field" value={wire} onChange={(event) => setWire(wires.find((each) => each === event.target.value) ?? 'openai')}>
-          {wires.map((each) => (
-            <option key={each} value={each}>
-              {wireNames[each]}
-            </option>
-          ))}
-        </select>
+        <Select value={wire} options={Object.entries(wireNames)} onChange={setWire} />
       </label>
       <label>
         <span className="muted">Name</span>

@@ -1,4 +1,5 @@
 import { api } from '../../client';
+import { Select } from '../../parts';
 import { TaskProblem, useTask } from './task';
 
 /** Days to choose from; an empty value keeps everything. */
@@ -21,18 +22,12 @@ export function Retention({ days, onChanged }: { readonly days: number | null; r
       <h3>Retention</h3>
       <label className="storage-actions">
         <span>Keep contents on the hub</span>
-        <select
-          className="field"
+        <Select
           value={value}
           disabled={saved.state === 'running'}
-          onChange={({ target }) => void save(() => api.team.retain({ days: target.value === '' ? null : Number(target.value) })).then(onChanged)}
-        >
-          {options.map(([each, words]) => (
-            <option key={each} value={each}>
-              {words}
-            </option>
-          ))}
-        </select>
+          options={options}
+          onChange={(chosen) => void save(() => api.team.retain({ days: chosen === '' ? null : Number(chosen) })).then(onChanged)}
+        />
       </label>
       <p className="muted">
         Counted from the day they arrived. Commits, cards and tickets stay; what commits held is removed. Clones keep their copies.

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { api } from '../../client';
-import { Answer, say } from '../../parts';
+import { Answer, Select, say } from '../../parts';
 import { go, useKeptQuery, useProject, useQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
@@ -88,20 +88,17 @@ function Service({ first }: { first: Status }) {
         <span>
           Written by <span className="muted">A model sees the commits that it summarizes.</span>
         </span>
-        <select
-          className="field"
-          aria-label="Written by"
+        <Select
+          label="Written by"
           value={provider ?? ''}
-          onChange={({ target }) => set({ provider: target.value || null, model: null })}
-        >
-          <option value="">Extracts, without a model</option>
-          {others.map(({ id, title, problem: unavailable }) => (
-            <option key={id} value={id} disabled={unavailable !== undefined}>
-              {title}
-              {unavailable !== undefined && ' (unavailable)'}
-            </option>
-          ))}
-        </select>
+          options={[
+            ['', 'Extracts, without a model'],
+            ...others.map(
+              ({ id, title, problem: reason }) => [id, reason === undefined ? title : `${title} (unavailable)`, reason !== undefined] as const,
+            ),
+          ]}
+          onChange={(chosen) => set({ provider: chosen || null, model: null })}
+        />
       </div>
       {provider !== null && (
         <div className="settings-row">

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
-import { Answer, Button, IconButton, JobLinks, notifyProblem, say, useWorkedOn } from '../../parts';
+import { Answer, Button, IconButton, JobLinks, notifyProblem, Select, say, useWorkedOn } from '../../parts';
 import { ask, go, useKeptQuery } from '../../state';
 import { waitText } from './space';
 
@@ -39,13 +39,7 @@ export function AgentMind({ project, agents, chosen, onChoose, runs, waits, name
   return (
     <section className="mind overflows stack" aria-label="Agent">
       <div className="row">
-        <select className="field" aria-label="Agent" value={agent.entityId} onChange={(event) => onChoose(event.target.value)}>
-          {agents.map(({ entityId, name }) => (
-            <option key={entityId} value={entityId}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Select label="Agent" value={agent.entityId} options={agents.map(({ entityId, name }) => [entityId, name])} onChange={onChoose} />
         <Button small icon={Cog} title="Starts a run as an event of a service would" onClick={() => ask(serviceForm(agent, changed))}>
           Start by a service…
         </Button>

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, CircleHelp, Cog, CornerUpLeft, Hourglass, User } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
-import { CutText, Empty, type Icon, say } from '../../parts';
+import { CutText, Empty, type Icon, say, When } from '../../parts';
 import type { ChatItem, MessageList } from './lines';
 import { type MessageNote, waitText } from './space';
 
@@ -114,9 +114,7 @@ function ChatMessage(props: {
         <header className="row baseline small">
           <b>{message.sender?.name ?? 'Unknown'}</b>
           <span className="muted">{type ?? 'unknown'}</span>
-          <time className="muted" dateTime={message.at} title={say.instant(message.at)}>
-            {say.when(message.at)}
-          </time>
+          <When at={message.at} className="muted" />
           {onOpen && (
             <button type="button" className="link-button chat-open" onClick={() => onOpen(message.id)}>
               Show in Context

@@ -2,7 +2,9 @@ import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Entity, EntityType, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem, Sheet } from '../../parts';
+import { Button, IconButton, notifyProblem, Select, Sheet } from '../../parts';
+
+const kinds: readonly EntityType[] = ['human', 'agent', 'service'];
 
 interface Draft {
   readonly entityId: string | undefined;
@@ -98,17 +100,13 @@ function MemberRow({ number, member, onChange, onRemove }: MemberRowProps) {
         disabled={isKnown}
         onChange={(event) => onChange({ ...member, name: event.target.value })}
       />
-      <select
-        className="field"
-        aria-label={`Kind of member ${number}`}
+      <Select
+        label={`Kind of member ${number}`}
         value={member.type}
         disabled={isKnown}
-        onChange={(event) => onChange({ ...member, type: event.target.value as EntityType })}
-      >
-        <option value="human">human</option>
-        <option value="agent">agent</option>
-        <option value="service">service</option>
-      </select>
+        options={kinds.map((kind) => [kind, kind])}
+        onChange={(type) => onChange({ ...member, type })}
+      />
       <IconButton icon={X} label={`Remove ${member.name || 'this member'}`} onClick={onRemove} />
     </li>
   );

@@ -2,7 +2,7 @@ import { CornerUpLeft, Send, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem, say } from '../../parts';
+import { Button, IconButton, notifyProblem, Select, say } from '../../parts';
 import { notify, useQuery } from '../../state';
 import { defaultSender } from './space';
 
@@ -103,13 +103,12 @@ const writesAs = ({ spaceId }: Space): string => `stemma.writes-as.${spaceId}`;
 
 function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: string; onChange: (senderId: string) => void }) {
   return (
-    <select className="field" aria-label="Write as" value={senderId} onChange={(event) => onChange(event.target.value)}>
-      {space.members.map((member) => (
-        <option key={member.entityId} value={member.entityId}>
-          {member.name} ({member.type})
-        </option>
-      ))}
-    </select>
+    <Select
+      label="Write as"
+      value={senderId}
+      options={space.members.map(({ entityId, name, type }) => [entityId, `${name} (${type})`])}
+      onChange={onChange}
+    />
   );
 }
 
@@ -154,16 +153,15 @@ interface WaitChoiceProps {
 function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitChoiceProps) {
   return (
     <>
-      <select className="field" aria-label="Whose answer ends the wait" value={from} onChange={(event) => onFrom(event.target.value)}>
-        <option value="">from anyone who replies</option>
-        {space.members
-          .filter(({ entityId }) => entityId !== senderId)
-          .map((member) => (
-            <option key={member.entityId} value={member.entityId}>
-              from {member.name}
-            </option>
-          ))}
-      </select>
+      <Select
+        label="Whose answer ends the wait"
+        value={from}
+        options={[
+          ['', 'from anyone who replies'],
+          ...space.members.filter(({ entityId }) => entityId !== senderId).map(({ entityId, name }) => [entityId, `from ${name}`] as const),
+        ]}
+        onChange={onFrom}
+      />
       <label className="small">
         for
         <input
