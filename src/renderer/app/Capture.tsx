@@ -30,12 +30,8 @@ export function CaptureControl() {
       open={open}
       onOpenChange={setOpen}
       button={
-        <button type="button" className="capture-button row muted" aria-label={`Live capture: ${state}`} title="Record agents while they work">
-          {troubled ? (
-            <TriangleAlert size={16} className="capture-troubled" aria-hidden />
-          ) : (
-            <span className={`pulse${on ? '' : ' off'}`} aria-hidden />
-          )}
+        <button type="button" className="capture-button nav-link row" aria-label={`Live capture: ${state}`} title="Record agents while they work">
+          {troubled ? <TriangleAlert size={16} className="tone-warn" aria-hidden /> : <span className={`pulse${on ? '' : ' off'}`} aria-hidden />}
           <span className="capture-name">Live capture {state}</span>
         </button>
       }
@@ -79,7 +75,7 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
         </p>
       )}
       {watching && isDesktop && (
-        <label className="capture-notify">
+        <label>
           <input type="checkbox" checked={notifies} onChange={(event) => setNotifyTurns(event.target.checked)} />
           Notify me when a turn ends
         </label>
@@ -131,7 +127,7 @@ function Sessions({ files, since, onShow }: SessionsProps) {
     <section aria-label="Active sessions">
       <h3>Sessions</h3>
       {files.length === 0 && <p className="muted">No session has changed since {since ? say.when(since) : 'the start'}.</p>}
-      <ul className="capture-files">
+      <ul>
         {files.slice(0, filesShown).map((file) => (
           <li key={file.path}>
             <button type="button" className="capture-file row baseline small" disabled={!file.tip} title={file.path} onClick={() => onShow(file.tip)}>
@@ -149,7 +145,7 @@ function Sessions({ files, since, onShow }: SessionsProps) {
 function Problems({ problems }: Pick<CaptureStatus, 'problems'>) {
   return (
     <section aria-label="Problems">
-      <h3 className="capture-troubled">
+      <h3 className="tone-warn">
         <TriangleAlert size={12} aria-hidden /> {say.plural(problems.length, 'problem')}
       </h3>
       <ul className="capture-problems">

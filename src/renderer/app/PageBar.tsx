@@ -26,7 +26,7 @@ export function PageBar() {
         <a
           key={id}
           href={addressOf({ view: id })}
-          className="page-link"
+          className="page-link nav-link"
           title={`${title} (${keys})`}
           aria-current={id === route.view ? 'page' : undefined}
           onClick={(event) => {

@@ -39,7 +39,7 @@ function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place
     <>
       {begins && <hr />}
       <a
-        className="place row muted"
+        className="place nav-link row"
         href={addressOf({ view })}
         title={digit ? `${title} (${digit})` : title}
         aria-current={placeOf(route) === id ? 'page' : undefined}

@@ -124,7 +124,7 @@ function LinkSheet({ href }: { href: string }) {
       }
     >
       <p>This link leads to</p>
-      <output className="link-target mono">{href || 'nowhere: the link is empty'}</output>
+      <output className="exact-text link-target mono">{href || 'nowhere: the link is empty'}</output>
       <p className="muted">
         {isWeb
           ? 'The text around this link was written by an agent or by something that it read. Stemma loaded nothing from this address.'

@@ -42,7 +42,7 @@ export function StatusBar() {
         </button>
       ))}
       {running.length === 0 && jobs.length > 0 && (
-        <button type="button" onClick={() => show({ kind: 'imports' })} className={problems > 0 ? 'status-problems' : undefined}>
+        <button type="button" onClick={() => show({ kind: 'imports' })} className={problems > 0 ? 'tone-warn' : undefined}>
           <CircleCheck size={12} aria-hidden />
           {problems > 0 ? `Imports: ${say.plural(problems, 'problem')}` : 'Imports: no problems'}
         </button>

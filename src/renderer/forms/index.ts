@@ -4,7 +4,7 @@
 export { cardFields, cardIn, newCard, valuesOfCard } from './card';
 export { budgetForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
 export { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from './handover';
-export { cardOptions, providerOptions } from './options';
+export { cardOptions, providerField } from './options';
 export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
 export { profileData, profileForm } from './profile';
 export { permissionOptions, runForm } from './run';

@@ -1,6 +1,6 @@
 import { api } from '../client';
 import { say, textOfContent } from '../parts';
-import type { FormOption } from '../state';
+import type { FormField, FormOption } from '../state';
 
 const maxOptions = 1_000;
 
@@ -42,3 +42,14 @@ export async function providerOptions(): Promise<readonly FormOption[]> {
     .filter(({ id, problem }) => id !== 'recorded' && problem === undefined)
     .map(({ id, title, models }) => ({ value: id, name: models[0] === undefined ? title : `${title} (${models[0]})` }));
 }
+
+/** The field for the provider of a model. */
+export const providerField: FormField = {
+  name: 'provider',
+  label: 'Provider',
+  kind: 'choice',
+  options: providerOptions,
+  placeholder: 'Choose a provider',
+  required: true,
+  hint: 'Providers are added in Settings.',
+};

@@ -1,7 +1,7 @@
 import type { PermissionMode, Runtime, Work } from '../../core/contract/index.js';
 import { api } from '../client';
 import { type FormField, type FormOption, type FormSpec, type FormValues, givenIn, numberIn, repeatJob, startJob, textIn } from '../state';
-import { providerOptions } from './options';
+import { providerField } from './options';
 
 const byAgent = ({ by }: FormValues): boolean => by === 'agent';
 const byModel = ({ by }: FormValues): boolean => by !== 'agent';
@@ -41,17 +41,7 @@ export const performerFields = (at = ''): readonly FormField[] => [
       { value: 'agent', name: 'A command-line agent on this machine' },
     ],
   },
-  {
-    name: 'provider',
-    label: 'Provider',
-    kind: 'choice',
-    options: providerOptions,
-    placeholder: 'Choose a provider',
-    required: true,
-    shown: byModel,
-    field: `${at}performer.provider`,
-    hint: 'Providers are added in Settings.',
-  },
+  { ...providerField, shown: byModel, field: `${at}performer.provider` },
   {
     name: 'agent',
     label: 'Agent',

@@ -16,11 +16,10 @@ const other = ['M12 8V4H8', 'M6 8h12a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H6a2 2 0 0 1-2
 export const agentName = (agent: string): string => (agent in agents ? agents[agent as SourceAgent].name : (otherNames[agent] ?? agent));
 
 /** The glyph of an agent. */
-export const AgentMark = ({ agent, size = 14 }: { agent: string; size?: number }) => (
+export const AgentMark = ({ agent }: { agent: string }) => (
   <svg
-    className="agent-mark"
-    width={size}
-    height={size}
+    width={14}
+    height={14}
     viewBox="0 0 24 24"
     fill="none"
     stroke="currentColor"

@@ -20,7 +20,7 @@ export function ConfirmWrite() {
             <AlertDialog.Title>Write this file?</AlertDialog.Title>
           </div>
           <div className="sheet-body">
-            <output className="path-to-confirm mono">{question.path}</output>
+            <output className="exact-text mono">{question.path}</output>
             <AlertDialog.Description className="muted">
               Stemma asks before it first writes to a folder. It then writes other new files directly in <b className="mono">{question.folder}</b>{' '}
               without asking, until Stemma stops. Existing files are never overwritten.

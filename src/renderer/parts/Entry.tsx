@@ -31,7 +31,7 @@ function Head({
     <header className="entry-head row small">
       <Glyph size={13} aria-hidden />
       <span className="entry-name">{name}</span>
-      {lead && <span className="entry-lead mono ellipsis">{lead}</span>}
+      {lead && <span className="mono ellipsis">{lead}</span>}
       <span className="grow" />
       {entry.marks?.map(
         (mark) =>

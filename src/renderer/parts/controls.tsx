@@ -47,7 +47,7 @@ export function Switch<T extends string>(props: {
 }
 
 /** A short id. Hover shows it in full, a click copies it. */
-export function Id({ id, what = 'id' }: { id: string; what?: string }) {
+export function Id({ id, what }: { id: string; what: string }) {
   return (
     <button type="button" className="id mono" title={`${id}\nClick to copy`} onClick={() => void copy(id, `Copied ${shortId(id)}`)}>
       <span className="unseen">Copy {what} </span>
@@ -63,15 +63,8 @@ const initialFocus = (popup: HTMLElement | null): HTMLElement | null =>
   popup;
 
 /** A modal dialog. It holds the focus until it is closed. */
-export function Sheet(props: {
-  title: string;
-  kind?: 'dialog' | 'side';
-  onClose: () => void;
-  children: ReactNode;
-  footer?: ReactNode;
-  aside?: ReactNode;
-}) {
-  const { title, kind = 'dialog', onClose, children, footer, aside } = props;
+export function Sheet(props: { title: string; kind?: 'dialog' | 'side'; onClose: () => void; children: ReactNode; footer?: ReactNode }) {
+  const { title, kind = 'dialog', onClose, children, footer } = props;
   const popup = useRef<HTMLDivElement>(null);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -80,7 +73,6 @@ export function Sheet(props: {
         <Dialog.Popup ref={popup} className={`sheet ${kind}`} initialFocus={() => initialFocus(popup.current)}>
           <div className="sheet-head row">
             <Dialog.Title className="grow ellipsis">{title}</Dialog.Title>
-            {aside}
             <Dialog.Close className="icon-button" aria-label="Close" title="Close (Esc)">
               <X size={16} aria-hidden />
             </Dialog.Close>

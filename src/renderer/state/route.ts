@@ -93,7 +93,7 @@ export interface Route {
 const ticketId = /^tkt-[0-9a-f]{1,64}$/;
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
 
-/** Parses the hash of an address. Unknown or malformed parts are ignored. */
+/** Parses the hash of an address. Unknown or malformed parts are ignored. An address has its parts in the order of these. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const former = formerViews[path];
@@ -122,6 +122,8 @@ export function parseRoute(hash: string): Route {
     runs: text('runs') === 'after' ? 'after' : undefined,
     experiment: text('experiment'),
     entry: text('entry') as EntryKey | undefined,
+    stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
+    unsent: text('unsent') === 'yes' ? 'yes' : undefined,
     space: text('space'),
     box: text('box'),
     card: text('card'),
@@ -135,44 +137,13 @@ export function parseRoute(hash: string): Route {
     tickets: tickets === 'list' || tickets === 'waiting' ? tickets : undefined,
     call: text('call'),
     part: text('part'),
-    unsent: text('unsent') === 'yes' ? 'yes' : undefined,
-    stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
   };
 }
 
 /** The hash of an address that leads to the place. */
-export function formatRoute(route: Route): string {
+export function formatRoute({ view, ...parts }: Route): string {
   const params = new URLSearchParams();
-  for (const name of [
-    'from',
-    'settings',
-    'project',
-    'session',
-    'commit',
-    'against',
-    'others',
-    'runs',
-    'experiment',
-    'entry',
-    'stop',
-    'unsent',
-    'space',
-    'box',
-    'card',
-    'job',
-    'profile',
-    'template',
-    'kinds',
-    'turn',
-    'handovers',
-    'ticket',
-    'tickets',
-    'call',
-    'part',
-  ] as const) {
-    const value = route[name];
-    if (value) params.set(name, value);
-  }
+  for (const [name, value] of Object.entries(parts)) if (value) params.set(name, value);
   const query = params.toString();
-  return `#/${route.view}${query && `?${query}`}`;
+  return `#/${view}${query && `?${query}`}`;
 }

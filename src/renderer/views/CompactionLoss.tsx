@@ -77,11 +77,11 @@ function Loss({ loss, at }: { loss: UsageLoss; at: ContextId }) {
         onClick={() => go({ view: 'context', commit: at, entry: key, stop: undefined })}
       >
         <span className="muted loss-kind">{names[kind][0]}</span>
-        <span className={`breaks grow loss-text${kind === 'file' ? ' mono' : ''}`}>{text}</span>
+        <span className={`breaks grow${kind === 'file' ? ' mono' : ''}`}>{text}</span>
         {uses > 1 && <span className="muted">× {say.exact(uses)}</span>}
       </button>
       {judgment && (
-        <p className={judgment.matters ? 'loss-matters' : 'muted'}>
+        <p className={judgment.matters ? 'tone-warn' : 'muted'}>
           {judgment.matters ? 'Matters' : 'Trivial'}
           {judgment.reason !== '' && `: ${judgment.reason}`}
         </p>

@@ -36,7 +36,7 @@ function CardPage({ card, history, boxes }: { card: Card; history: readonly Card
         </section>
         <Facts rows={factsOf(card)} />
         <h3>In {say.plural(boxes.length, 'box', 'boxes')}</h3>
-        <ul className="card-boxes">
+        <ul>
           {boxes.map((boxId) => (
             <li key={boxId}>
               <button type="button" className="link-button mono" onClick={() => go({ box: boxId, card: undefined })}>

@@ -1,5 +1,5 @@
 import type { ComposedMessage } from '../../../core/contract/index.js';
-import { providerOptions } from '../../forms';
+import { providerField } from '../../forms';
 import { type FormSpec, givenIn, textIn } from '../../state';
 import { divided } from './send';
 import type { useSending } from './useSending';
@@ -11,15 +11,7 @@ export function sendForm(messages: readonly ComposedMessage[], send: ReturnType<
     title: 'Send this composition',
     intro: 'The messages start a new chain, exactly as they are shown. The reply is stored as a commit. The original stays as it is.',
     fields: [
-      {
-        name: 'provider',
-        label: 'Provider',
-        kind: 'choice',
-        options: providerOptions,
-        placeholder: 'Choose a provider',
-        required: true,
-        hint: 'Providers are added in Settings.',
-      },
+      providerField,
       { name: 'model', label: 'Model', hint: 'Leave it empty to use the first model of the provider.' },
       { name: 'text', label: 'Question', kind: 'long', required: true, hint: 'The last message of the composition.' },
     ],

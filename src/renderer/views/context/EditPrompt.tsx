@@ -169,7 +169,7 @@ function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
       );
     case 'by hand':
       return (
-        <div className="edit-command">
+        <div>
           <p>No terminal program was found. Run this command in a terminal:</p>
           <Copyable text={step.command} label="Command" />
         </div>

@@ -47,7 +47,7 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
   };
   return (
     <form
-      className="case-form stack"
+      className="case-form labeled stack"
       onSubmit={(event) => {
         event.preventDefault();
         void save();

@@ -78,7 +78,9 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
                 onRemove={() => void save(experiment, { cases: cases.filter((other) => other.caseId !== each.caseId) })}
               />
             ))}
-            {cases.length === 0 && <li className="muted">No cases yet. Open a turn in Run again, change it, and add it to this experiment.</li>}
+            {cases.length === 0 && (
+              <li className="muted row wrap">No cases yet. Open a turn in Run again, change it, and add it to this experiment.</li>
+            )}
           </ul>
         </section>
         <Results results={results} />
@@ -131,7 +133,7 @@ type Case = Experiment['cases'][number];
 function CaseRow({ value, disabled, onRun, onRemove }: { value: Case; disabled: boolean; onRun: () => void; onRemove: () => void }) {
   const { title, provider, model, samples = 1, turnId } = value;
   return (
-    <li>
+    <li className="row wrap">
       <b className="ellipsis">{title || 'Case'}</b>
       <span className="mono muted">{provider === 'recorded' ? 'recording' : (model ?? provider)}</span>
       {samples > 1 && <span className="muted">{say.plural(samples, 'sample')}</span>}

@@ -13,7 +13,7 @@ export function Formats(props: { formats: readonly ExportFormat[]; chosen: strin
     const group = formats.filter((one) => one.use === use);
     return (
       group.length > 0 && (
-        <fieldset key={use} className="export-formats">
+        <fieldset key={use}>
           <legend className="muted">{uses[use]}</legend>
           {group.map((one) => (
             <label key={one.format} className="export-format row baseline">

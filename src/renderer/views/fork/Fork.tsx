@@ -125,7 +125,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
 
 /** The tokens of the context, as it is and as the fork will be. */
 const Size = ({ before, after }: { before: number; after: number }) => (
-  <span className="grow fork-sum">
+  <span className="grow">
     <b>
       <Estimate of={before} />
     </b>{' '}
@@ -168,7 +168,7 @@ function Notices({ plan, nothing, onCut }: { plan: Plan; nothing: boolean; onCut
 function Cut({ plan }: { plan: Plan }) {
   const all = plan.kept.tokens + plan.removed.tokens || 1;
   return (
-    <div className="fork-cut">
+    <div>
       <div className="fork-bar" aria-hidden>
         <i className="stays" style={{ flexGrow: plan.kept.tokens / all }} />
         {plan.removed.entries > 0 && <i className="goes" style={{ flexGrow: plan.removed.tokens / all }} />}

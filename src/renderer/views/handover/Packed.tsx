@@ -40,7 +40,7 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
       {rows.length > shown && <p className="muted">And {say.plural(rows.length - shown, 'more card')}.</p>}
       {rows.length === 0 && <p className="muted">The box is empty.</p>}
       {dropped.length > 0 && (
-        <details className="packed-dropped">
+        <details>
           <summary>{say.plural(dropped.length, 'duplicate')} dropped</summary>
           <ul>
             {dropped.slice(0, shown).map((one, place) => (

@@ -74,7 +74,7 @@ function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
   return (
     <details>
       <summary>{say.plural(others.length, 'other turn')} of this agent</summary>
-      <ul className="other-turns">
+      <ul>
         {others.map((other) => (
           <li key={other.agentTurnId}>
             <button type="button" className="link-button" onClick={() => go({ turn: other.agentTurnId })}>

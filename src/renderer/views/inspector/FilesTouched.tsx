@@ -25,7 +25,7 @@ export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
         {touched.map(({ path, how, added, removed }) => {
           const [name, within] = split(inFolder(path, folder));
           return (
-            <li key={path} title={path}>
+            <li key={path} className="row gap-6" title={path}>
               <FileText size={12} aria-hidden />
               <span className="ellipsis">{name}</span>
               <span className="muted ellipsis grow">{within}</span>
@@ -33,8 +33,8 @@ export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
                 <span className="muted">{how}</span>
               ) : (
                 <span className="lines-changed" title={`${how}: ${linesWords(added, removed)}`}>
-                  {added !== undefined && <span className="lines-added">+{say.exact(added)}</span>}
-                  {removed !== undefined && <span className="lines-removed">−{say.exact(removed)}</span>}
+                  {added !== undefined && <span className="tone-good">+{say.exact(added)}</span>}
+                  {removed !== undefined && <span className="tone-bad">−{say.exact(removed)}</span>}
                 </span>
               )}
             </li>

@@ -14,7 +14,7 @@ export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: Chain
       </h3>
       <ul className="small">
         {forks.map((id) => (
-          <li key={id}>
+          <li key={id} className="row gap-6">
             <button
               type="button"
               className="link-button ellipsis grow"

@@ -73,7 +73,7 @@ function Limits({ job, now }: { job: Job; now: number }) {
           <li key={name}>
             <span>{name}</span>
             {share === undefined ? <span /> : <Gauge tokens={Math.round(share * 100)} limit={100} label={`${name}: ${value} of ${limit}`} />}
-            <span className="limit-value">
+            <span>
               {value}
               {limit !== undefined && <span className="muted"> of {limit}</span>}
             </span>
@@ -91,7 +91,7 @@ function BelongsTo({ job }: { job: Job }) {
   return (
     <section aria-label="Belongs to">
       <h3>Belongs to</h3>
-      <ul className="job-links">
+      <ul>
         {'turnId' in job.what && <li>{link('The turn', () => goToWork(job))}</li>}
         {'caseId' in job.what && <li>{link('The experiment', () => goToWork(job))}</li>}
         {job.space !== null && <li>{link('The space', () => go({ view: 'timeline', space: job.space ?? undefined }))}</li>}

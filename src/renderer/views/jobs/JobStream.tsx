@@ -52,7 +52,7 @@ export function JobStream({ job, onChange }: { job: Job; onChange: () => void })
             Show {say.plural(lines.length - shown.length, 'earlier line')}
           </Button>
         )}
-        <ol className="job-lines">
+        <ol>
           {shown.map((line, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines are only added at the end
             <li key={place} className={`job-line line-${line.kind}`}>

@@ -46,7 +46,7 @@ export function Policies({ project }: { project: string }) {
                 const { kind, name } = targetOf(rule);
                 return (
                   // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity but their place
-                  <li key={place}>
+                  <li key={place} className="row gap-4">
                     <span className="grow">
                       <b>{name}</b> <span className="muted">{ruleKinds[kind]}</span>
                       <br />

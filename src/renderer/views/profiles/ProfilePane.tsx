@@ -109,7 +109,7 @@ function ProfileFacts({ card, rules }: { card: Card | undefined; rules: number }
 
 function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { version: Version; isCurrent: boolean; name: string }) {
   return (
-    <li>
+    <li className="row">
       <span className="grow ellipsis">
         {say.instant(createdAt)} <span className="muted">{say.firstLine(profileData(card).prompt, 80) || 'no system prompt'}</span>
       </span>

@@ -37,7 +37,7 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
         <IconButton icon={ChevronRight} label="Next step" keys="→" onClick={() => goTo(place + 1)} disabled={place >= steps.length - 1} />
         <IconButton icon={SkipForward} label="Next turn" keys="Shift →" onClick={() => onTurn(1)} disabled={place >= steps.length - 1} />
       </span>
-      <label className="replay-speed" title="Speed (< >)">
+      <label title="Speed (< >)">
         <span className="unseen">Speed</span>
         <Select value={String(speed)} options={speeds.map((each) => [String(each), `${each}×`])} onChange={(value) => setSpeed(Number(value))} />
       </label>

@@ -87,7 +87,7 @@ function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: R
                     tabIndex={-1}
                     onClick={() => move({ part: row.partId })}
                   >
-                    <span className="call-line">
+                    <span>
                       <b className="ellipsis grow">{row.agents.join(', ') || 'agent not recorded'}</b>
                       <span className="muted">{say.when(row.last)}</span>
                     </span>

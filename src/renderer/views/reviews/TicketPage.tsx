@@ -129,7 +129,7 @@ function Main({ project, data, onMore, onAsk }: MainProps) {
       {waiting.length > 0 && (
         <section aria-label="Waiting">
           <h3>Waiting</h3>
-          <ul className="starts-list">
+          <ul>
             {waiting.map((event) => (
               <Start key={event.event} event={event} here />
             ))}
@@ -240,7 +240,7 @@ function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdic
       </h3>
       <ul className="reviewer-list">
         {ticket.reviewers.map(({ name, verdict }) => (
-          <li key={name}>
+          <li key={name} className="row wrap">
             <b>{name}</b>
             <span className={`reviewer inline-row muted small ${verdict}`}>{verdictNames[verdict]}</span>
             <span className="grow" />
@@ -273,7 +273,7 @@ function Resolution({ ticket, resolution, thread, verification, onAsk }: Resolut
       <h3>Resolved</h3>
       <Markdown text={resolution} />
       {verification && isAsked(verification) && (
-        <ul className="starts-list">
+        <ul>
           <Start event={verification} here>
             <Button
               small
@@ -302,7 +302,7 @@ const isAsked = ({ state }: TicketEvent): boolean => state === 'waiting' || stat
 const verifyQuestion = (resolution: string): string => `It was resolved like this: ${resolution}\n\nDoes this settle your finding?`;
 
 const Children = ({ of }: { of: readonly TicketRow[] }) => (
-  <ul className="ticket-children">
+  <ul>
     {of.map((child) => (
       <li key={child.ticketId}>
         <button type="button" className="ticket-child selectable row" onClick={() => openTicket(child.ticketId)}>

@@ -44,7 +44,7 @@ export function Waiting({ revision }: { revision: string }) {
               <NothingWaits />
             ) : (
               <div className="starts-scroll overflows">
-                <ul className="starts-list" aria-label="Requested starts">
+                <ul aria-label="Requested starts">
                   {shown.map((event) => (
                     <Start key={event.event} event={event} />
                   ))}

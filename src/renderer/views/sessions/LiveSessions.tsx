@@ -52,7 +52,7 @@ function LiveRow({ listed: { title, agent, repository, session } }: { listed: Li
       </div>
       <div className="live-gauge">
         <div>
-          <b className={share !== undefined && share >= nearlyFull ? 'warn' : undefined}>
+          <b className={share !== undefined && share >= nearlyFull ? 'tone-warn' : undefined}>
             {share === undefined ? (counted === null ? 'not recorded' : `${say.exact(counted)} tokens`) : say.percent(share)}
           </b>
           {counted !== null && limit !== null && (

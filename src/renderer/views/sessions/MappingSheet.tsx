@@ -136,7 +136,7 @@ function Preview({ sessions, entries, unread, broken, problem }: MappingPreview)
           </span>
         ))}
         {unread > 0 && <span className="muted"> {say.plural(unread, 'record')} without an entry, kept with the file.</span>}
-        {broken.length > 0 && <span className="mapping-broken"> Not JSON, and left out: {lineNumbers(broken)}.</span>}
+        {broken.length > 0 && <span className="tone-warn"> Not JSON, and left out: {lineNumbers(broken)}.</span>}
       </p>
       <table className="mapping-entries">
         <tbody>

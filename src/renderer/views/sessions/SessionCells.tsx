@@ -50,7 +50,7 @@ export function SessionCells({ id, row, place, selected, snippet, sought, onTogg
       <span role="gridcell" className="c-repository muted ellipsis" title={repository ?? undefined}>
         {level === 1 && repository && repositoryName(repository)}
       </span>
-      <time role="gridcell" className="c-time num muted" dateTime={lastAt} title={say.instant(lastAt)}>
+      <time role="gridcell" className="num muted" dateTime={lastAt} title={say.instant(lastAt)}>
         {say.when(lastAt)}
       </time>
       {session ? (
@@ -144,13 +144,13 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
     : { words: 'not recorded', title: basis.notRecorded };
   return (
     <>
-      <span role="gridcell" className="c-turns num">
+      <span role="gridcell" className="num">
         {turns}
       </span>
       <span role="gridcell" className="c-branches num">
         {parentSessionId === undefined && branches}
       </span>
-      <span role="gridcell" className="c-peak">
+      <span role="gridcell">
         {peakTokens === null ? (
           <span className="muted" title={unknown.title}>
             {unknown.words}
@@ -168,7 +168,7 @@ function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
       </span>
       <span
         role="gridcell"
-        className="c-cost num"
+        className="num"
         title={
           cost
             ? `All calls of the session${subagents.length > 0 ? ' and its subagents' : ''}, at API prices in ${cost.currency} of ${cost.priceDate}. A subscription does not pay them.${cost.atLeast ? ' A lower bound: some output was not recorded.' : ''}`

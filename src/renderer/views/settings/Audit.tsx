@@ -28,7 +28,7 @@ export function Audit() {
           <>
             <ul className="storage-replicas" aria-label="Audit log">
               {lines.map(({ no, at, by, action, count, what }) => (
-                <li key={no}>
+                <li key={no} className="row breaks">
                   <span>
                     <b>{by}</b> {actions[action]?.(count) ?? action}{' '}
                     <span className="muted" title={say.instant(at)}>

@@ -48,7 +48,7 @@ export function Backups({ report, onChanged }: BackupsProps) {
       <div aria-live="polite">
         {busy && made && <p className="muted">Copying the database…</p>}
         <TaskProblem task={task} />
-        {shown.problem !== undefined && <p className="storage-unsound">{shown.problem}</p>}
+        {shown.problem !== undefined && <p className="tone-bad">{shown.problem}</p>}
       </div>
       {shown.backups.length === 0 ? (
         <p className="muted">No backups yet.</p>

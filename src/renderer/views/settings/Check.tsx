@@ -37,7 +37,7 @@ export function Check({ onChanged }: { onChanged: () => void }) {
         <TaskProblem task={task} />
         {task.state === 'done' && (
           <>
-            <p className={task.result.ok ? 'storage-sound' : 'storage-unsound'}>
+            <p className={task.result.ok ? 'tone-good' : 'tone-bad'}>
               {task.result.ok ? 'No problems found: ' : `${say.plural(task.result.problems.length, 'problem')} in `}
               {Object.entries(task.result.checked)
                 .map(([what, count]) => `${say.exact(count)} ${what}`)
@@ -49,7 +49,7 @@ export function Check({ onChanged }: { onChanged: () => void }) {
                 {task.result.problems.slice(0, shownProblems).map(({ kind, id, message, repaired: sound }) => (
                   <li key={`${kind} ${id} ${message}`}>
                     <span className="badge">{kind}</span> <span className="mono">{id}</span> {message}
-                    {sound !== undefined && <b className={sound ? 'storage-sound' : 'storage-unsound'}>{sound ? ' Repaired.' : ' Not repaired.'}</b>}
+                    {sound !== undefined && <b className={sound ? 'tone-good' : 'tone-bad'}>{sound ? ' Repaired.' : ' Not repaired.'}</b>}
                   </li>
                 ))}
               </ul>

@@ -43,7 +43,7 @@ export function Members() {
             {members
               .filter((member) => !member.revoked)
               .map(({ id, name, role, project, expiresAt, isLink, identity }) => (
-                <li key={id}>
+                <li key={id} className="row breaks">
                   <span>
                     <b>{name}</b>{' '}
                     <span className="muted">

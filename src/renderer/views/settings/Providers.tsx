@@ -56,7 +56,7 @@ function Accounts({ first }: { first: ProviderAccounts }) {
     <div className="providers">
       <ul aria-label="Providers">
         {accounts.providers.map((account) => (
-          <li key={account.id}>
+          <li key={account.id} className="row">
             <span className="grow">
               <b>{account.title}</b> <span className="mono muted">{account.url}</span>
               <br />
@@ -89,7 +89,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
   const keyField = useRef<HTMLInputElement>(null);
   return (
     <form
-      className="providers-new stack"
+      className="providers-new labeled stack"
       aria-label="Add a provider"
       onSubmit={(event) => {
         event.preventDefault();

@@ -95,7 +95,7 @@ const Copied = ({ result: { copied, bytes, problems } }: { result: Replicated })
   <p>
     Copied {say.plural(copied, 'object')}, {say.bytes(bytes)}.
     {problems.map(({ replica, message }) => (
-      <span key={`${replica} ${message}`} className="storage-unsound">
+      <span key={`${replica} ${message}`} className="tone-bad">
         {' '}
         {replica}: {message}
       </span>
@@ -120,7 +120,7 @@ interface ReplicaProps {
 
 function Replica({ replica: { name, place, takes, credentials, held, waiting, problem }, onSet, onRemove }: ReplicaProps) {
   return (
-    <li>
+    <li className="row breaks">
       <span className="grow">
         <b>{name}</b>{' '}
         <span className="mono muted">
@@ -137,7 +137,7 @@ function Replica({ replica: { name, place, takes, credentials, held, waiting, pr
           {waiting > 0 && ` · ${say.exact(waiting)} waiting`}
           {credentials !== undefined && ` · ${credentialNames[credentials]}`}
         </span>
-        {problem !== undefined && <span className="storage-unsound storage-replica-problem">{problem}</span>}
+        {problem !== undefined && <span className="tone-bad storage-replica-problem">{problem}</span>}
       </span>
       {place === null && <Button onClick={onSet}>Set up</Button>}
       <RemoveButton label={`Remove ${name}`} question={`Remove ${name}?`} onRemove={onRemove}>

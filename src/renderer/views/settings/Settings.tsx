@@ -29,6 +29,7 @@ export function SettingsView() {
           return (
             <a
               key={id}
+              className="nav-link row"
               href={addressOf({ view: 'settings', settings: id })}
               aria-current={id === page ? 'page' : undefined}
               onClick={(event) => {

@@ -125,7 +125,7 @@ function Service({ first }: { first: Status }) {
         {say.plural(missing, 'commit')} without a summary, {say.exact(summarized)} written since the project was opened
         {provider !== null && `, ${say.exact(callsToday)} of ${say.plural(callsPerDay, 'model call')} used today`}.
       </p>
-      {problem !== null && <p className="storage-unsound">{problem}</p>}
+      {problem !== null && <p className="tone-bad">{problem}</p>}
       <TaskProblem task={task} />
     </>
   );

@@ -54,7 +54,7 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
     <section ref={scroller} className="overflows" aria-label="Messages" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        <ol className="chat" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+        <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
             const shown = list.at(item.index);
             return (

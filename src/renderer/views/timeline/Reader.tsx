@@ -148,7 +148,7 @@ function AsMessages({ input }: { input: TimelineInput }) {
       {({ messages }) => (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
         <section className="overflows" aria-label="Messages with roles" tabIndex={0}>
-          <ol className="reader-roles">
+          <ol>
             {messages.map((message, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
               <li key={n}>
