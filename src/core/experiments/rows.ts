@@ -2,6 +2,7 @@ import { type CommitSeq, canonicalJson, type Json, notFound, timestampOf } from 
 import { type Chain, commitAt, commitOf, entries } from '../chain/index.js';
 import type { Entry, Experiment, ExperimentCase, ExperimentResult, ExperimentRow, Outcome, ReplyCheck } from '../contract/index.js';
 import { ownRun } from '../requests/index.js';
+import { sumOf } from '../turns/index.js';
 import type { Checked } from './checks.js';
 
 /** A saved version of an experiment. */
@@ -92,10 +93,6 @@ export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
   const commit = row.context === null ? undefined : commitAt(chain, row.context);
   const own = commit && ownRun(chain, commit.id);
   const calls = own?.calls ?? [];
-  const sum = (numbers: readonly (number | null)[]): number | null => {
-    const known = numbers.flatMap((each) => each ?? []);
-    return known.length ? known.reduce((total, each) => total + each, 0) : null;
-  };
   const isAsked = ran.provider !== 'recorded';
   return {
     resultId: row.resultId,
@@ -111,9 +108,9 @@ export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
     turnId: ran.turnId,
     commit: commit?.id ?? null,
     head: commit ? headOf(replyOf(chain, row)) : '',
-    tokens: { input: sum(calls.map((call) => call.tokens.input)), output: sum(calls.map((call) => call.tokens.output)) },
-    cost: sum(calls.map((call) => call.cost)),
-    ms: isAsked && calls.length ? sum(calls.map((call) => call.ms)) : null,
+    tokens: { input: sumOf(calls.map((call) => call.tokens.input)), output: sumOf(calls.map((call) => call.tokens.output)) },
+    cost: sumOf(calls.map((call) => call.cost)),
+    ms: isAsked && calls.length ? sumOf(calls.map((call) => call.ms)) : null,
     outcome: outcomeOf({ ...row, checks }),
     judgedBy: row.verdict ? 'person' : checks.length && row.problem === null ? 'checks' : null,
     note: row.note,

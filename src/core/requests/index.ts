@@ -14,5 +14,5 @@ export { hasCalls, type ReadCalls, readCalls, takeRecords } from './record/recor
 export type { StoredRange } from './record/texts.js';
 export { callFormats, storeTravelingCall, type TravelingCall, travelingCalls, travelingFields } from './record/travel.js';
 export { callsOfDelta } from './runtimes/counts.js';
-export { unknownUsage } from './runtimes/runtime.js';
+export { unknownUsage, windowOf } from './runtimes/runtime.js';
 export { wireOf, wordsOf } from './shared/words.js';

@@ -1,5 +1,6 @@
 import { type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
+import { projectIdOf } from '../cards/index.js';
+import { commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
 import { defaultParallel, type InputOf, type JobEvent, type JobStatus, type Try } from '../contract/index.js';
 import { allJobs, jobNamed } from './jobs.js';
 import { followJob, startJob } from './live.js';
@@ -58,7 +59,8 @@ function workshopOf({ workshop }: RunnerParts): Workshop {
 async function attempt(parts: RunnerParts, input: RepeatInput, number: number, tell: (event: JobEvent) => void): Promise<Try> {
   const { chain } = parts;
   const { commit, limits, tools, otherTools, check } = input;
-  const own = isAgent(input.performer) ? await workshopOf(parts).make(input.performer.folder, `${nameOf(chain)}-${chain.newId()}`) : undefined;
+  // The names of a project's try folders begin with its id.
+  const own = isAgent(input.performer) ? await workshopOf(parts).make(input.performer.folder, `${projectIdOf(chain)}-${chain.newId()}`) : undefined;
   const performer = own === undefined ? input.performer : { ...input.performer, folder: own };
   const jobId = await started(parts, { what: { commit }, performer, limits, tools, otherTools, try: number }, own);
   for await (const event of followJob(parts, jobId)) tell(event);
@@ -101,13 +103,9 @@ export async function removeDiscarded({ chain, workshop }: Pick<RunnerParts, 'ch
   }
 }
 
-/** The prefix of the names of a project's try folders. */
-const nameOf = (chain: Chain): string =>
-  chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
-
 /** Removes the folders of tries that ended, or whose process died, before they made a commit, because no branch leads to these folders. */
 export async function removeLeftTries({ chain, workshop }: Pick<RunnerParts, 'chain' | 'workshop'>): Promise<void> {
-  for (const { folder, isHeld } of (await workshop?.made(nameOf(chain))) ?? []) {
+  for (const { folder, isHeld } of (await workshop?.made(projectIdOf(chain))) ?? []) {
     const job = chain.db.one<{ status: JobStatus; commits: string }>(
       "SELECT status, commits FROM job WHERE project = ? AND performer ->> 'folder' = ? ORDER BY no DESC LIMIT 1",
       chain.project,

@@ -11,5 +11,5 @@ export { ownMembers, turnRequest } from './request.js';
 export { rerunTurn } from './rerun.js';
 export { rowFacts } from './row-facts.js';
 export { fileAt, replaySteps, stateAt, stepEntries } from './state.js';
-export { listTurns, turnOf } from './turns.js';
+export { listTurns, sumOf, turnOf } from './turns.js';
 export { whatIf } from './what-if.js';

@@ -254,7 +254,8 @@ function timesOf({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt
   return { startedAt: first ? timestampOf(first.at) : null, endedAt: last ? timestampOf(last.at + last.ms) : null };
 }
 
-const sumOf = (numbers: readonly (number | null)[]): number | null => {
+/** The sum of the numbers that are known; null if none is. */
+export const sumOf = (numbers: readonly (number | null)[]): number | null => {
   const known = numbers.flatMap((each) => each ?? []);
   return known.length ? known.reduce((total, each) => total + each, 0) : null;
 };

@@ -1,10 +1,10 @@
 import { type Chain, commitAt, outlineOf } from '../chain/index.js';
 import type { MissCause, UsageCache } from '../contract/index.js';
-import { diffRequests } from '../requests/index.js';
+import { diffRequests, windowOf } from '../requests/index.js';
 import { differingText } from './difference.js';
 import type { PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
-import { type CallRow, isBeside, windowOf } from './rows.js';
+import { type CallRow, isBeside } from './rows.js';
 
 /** A loss below this share of the cached input still counts as a hit, because the newest messages are often cached one call later. */
 const smallLoss = 0.1;

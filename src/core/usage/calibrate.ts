@@ -1,8 +1,9 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, commitAt, contextEntries, lineage, walk } from '../chain/index.js';
 import type { ParsedEntry } from '../formats/index.js';
+import { windowOf } from '../requests/index.js';
 import { type Factors, fitFactors, type Growth, isUsable } from './fit.js';
-import { callsIn, windowOf } from './rows.js';
+import { callsIn } from './rows.js';
 import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
 
 /** The number of growths that calibration uses, and the most windows that it searches for them. */

@@ -1,11 +1,12 @@
 import { timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
+import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { limitOf } from './limits.js';
 import { type PlacedCall, placedCalls } from './placed.js';
 import { moneyOf } from './prices.js';
-import { type CallRow, isBeside, type RequestIds, requestIds, windowOf } from './rows.js';
+import { type CallRow, isBeside, type RequestIds, requestIds } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: Chain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {

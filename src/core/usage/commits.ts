@@ -1,9 +1,10 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, graph } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
+import { windowOf } from '../requests/index.js';
 import { readPending } from './backfill.js';
 import { moneyOf } from './prices.js';
-import { callsIn, peakOfCalls, windowOf, windowsOf } from './rows.js';
+import { callsIn, peakOfCalls, windowsOf } from './rows.js';
 
 /** The calls of one model whose replies appear first in a commit. */
 export interface CommitCalls {

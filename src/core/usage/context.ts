@@ -2,11 +2,12 @@ import { type ArtifactNo, type ContextId, textOf } from '../base/index.js';
 import { type Chain, commitOf, contextEntriesInPieces } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
+import { windowOf } from '../requests/index.js';
 import { readPending } from './backfill.js';
 import { factorsOf } from './calibrate.js';
 import { type Factors, sizeBy } from './fit.js';
 import { limitOf } from './limits.js';
-import { type CallRow, requestIds, windowOf } from './rows.js';
+import { type CallRow, requestIds } from './rows.js';
 import { hasTokenizer, type Measures, measuresOf } from './tokenizer.js';
 import { lastCallOf, partKindOf } from './window.js';
 

@@ -10,7 +10,7 @@ export { usageCompaction } from './compaction.js';
 export { countedInput, usageOfContext } from './context.js';
 export { type CountedCommit, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
-export { fitFactors, type Growth, holdOut, isUsable, sizeBy } from './fit.js';
+export { fitFactors, type Growth, isUsable, sizeBy } from './fit.js';
 export { largestOf } from './largest.js';
 export { limitOf } from './limits.js';
 export { type LongQuestion, longAnswers } from './long-answers.js';

@@ -1,9 +1,10 @@
 import type { ModelPrice } from '@pydantic/genai-prices';
 import type { Chain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
+import { windowOf } from '../requests/index.js';
 import { progressOf, setProgress } from '../store/index.js';
 import { sumSessions } from './facts.js';
-import { type CallRow, windowOf } from './rows.js';
+import type { CallRow } from './rows.js';
 import { type ModelSettings, settingsOf, type UsageSettings } from './settings.js';
 
 /** The day on which the list of prices was published, as version 0.1.8 of `@pydantic/genai-prices`. */

@@ -79,10 +79,6 @@ export const callsOf = (chain: Chain, sessionId: string | undefined): CallRow[] 
     { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
   );
 
-/** The whole input, cached or not; null if the provider's count was not recorded. */
-export const windowOf = ({ input, cacheRead, cacheWrite }: Pick<CallRow, 'input' | 'cacheRead' | 'cacheWrite'>): number | null =>
-  input === null && cacheRead === null && cacheWrite === null ? null : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
-
 type Reply = Pick<CallRow, 'commitId' | 'key' | 'call'>;
 
 /** The ids of calls. */

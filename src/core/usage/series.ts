@@ -1,10 +1,11 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, commitOf, lineage, outlineOf } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
+import { windowOf } from '../requests/index.js';
 import { usageOfContext } from './context.js';
 import { limitOf } from './limits.js';
 import { placedCalls } from './placed.js';
-import { type CallRow, isBeside, requestIds, windowOf } from './rows.js';
+import { type CallRow, isBeside, requestIds } from './rows.js';
 import { partKindOf } from './window.js';
 
 /** A call, the tokens before it by kind (in the order of `partKinds`), and the number of earlier compactions. */

@@ -3,7 +3,7 @@
 // tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
 import { isObject, type JsonObject } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
-import { concatLineParts } from '../shared/jsonl.js';
+import { concatLineParts, concatLines } from '../shared/jsonl.js';
 import { callsIn } from './calls.js';
 import { scanLines } from './parse-lines.js';
 import { peek } from './parse-peek.js';
@@ -12,7 +12,7 @@ import { progress } from './plan-progress.js';
 import { readPieces } from './plan-reader.js';
 import { writeSession } from './resume.js';
 import { tools } from './schema-tools.js';
-import { concatLines, cutLines, writeEntries } from './write.js';
+import { cutLines, writeEntries } from './write.js';
 
 export { countsOfUsage } from './calls.js';
 export { type AgentMeta, agentIn } from './parse-agents.js';

@@ -1,15 +1,13 @@
 import { badRequest, bytesOf, type EntryKey, type JsonObject } from '../../base/index.js';
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { cutAt } from '../shared/jsonl.js';
 import { summariesFirst } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
 import { blockOfNumber } from './parse-entries.js';
 import { type Piece, scanLines } from './parse-lines.js';
 import { isChained, uuidOf } from './schema.js';
-
-export { concatLines };
 
 /** The uuid of the record and the position of the block in it, as an entry's key names them. */
 function blockKey(key: string | undefined): { readonly uuid: string; readonly block: number } | undefined {
@@ -217,10 +215,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const found =
     key && pieces.find(({ record, sort }) => sort === 'record' && record !== undefined && isChained(record) && uuidOf(record) === key.uuid);
   if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  const shorter = shorten(found, key.block);
-  return shorter === undefined
-    ? delta.slice(0, found.range.end)
-    : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+  return cutAt(delta, found.range, shorten(found, key.block));
 }
 
 function shorten({ record }: Piece, last: number): JsonObject | undefined {

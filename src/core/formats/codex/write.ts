@@ -1,6 +1,6 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { cutAt } from '../shared/jsonl.js';
 import { isKept } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
@@ -221,8 +221,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const line = pieces.find(({ record, range }) => record && range.start === raw.start)?.record;
   if (isLast || !line) return whole;
   const kept = entries.slice(0, at + 1).filter((one) => one.raw?.start === raw.start).length;
-  const shorter = shorten(line, splitKey(lastKept), kept);
-  return shorter === undefined ? whole : concatLines([delta.slice(0, raw.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+  return cutAt(delta, raw, shorten(line, splitKey(lastKept), kept));
 }
 
 function shorten(record: JsonObject, key: ReturnType<typeof splitKey>, kept: number): JsonObject | undefined {

@@ -2,8 +2,9 @@
 // parse-archive.ts reads archives, parse-sample.ts makes the records of a sample, parse-events.ts sorts its calls by branches and agents,
 // parse.ts reads a record, write.ts writes an archive.
 import type { ImportableFormat } from '../format.js';
+import { startsOf } from '../shared/drafts.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf, startsOf } from './parse.js';
+import { entriesOf, partOf } from './parse.js';
 import { document, formatId } from './parse-archive.js';
 import { packLog } from './write.js';
 

@@ -59,10 +59,6 @@ function usageOf(usage: JsonObject): TokenUsage | undefined {
   return usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside');
 }
 
-/** The names by which subagents find the calls that started them. */
-export const startsOf = (record: JsonObject): readonly string[] =>
-  Array.isArray(record.started) ? record.started.filter((name) => typeof name === 'string') : [];
-
 /** What a compaction left: the first text of a user that reads like a summary, else the first after the system prompt, stands for the rest. */
 function compactedDrafts(record: JsonObject): readonly Draft[] {
   if (record.compacted === undefined) return draftsOf(record);

@@ -1,6 +1,6 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { cutAt } from '../shared/jsonl.js';
 import { textParts } from '../shared/result-parts.js';
 import { entriesOf, summarized } from './parse.js';
 import { type CheckpointLine, isCheckpoint, type Kind, scanLines } from './schema.js';
@@ -158,7 +158,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
     const rest = entries.slice(kept, at + 1) as WritableEntry[];
     const messages = [...record.messages.slice(0, whole), ...(rest.length > 0 ? [messageFor(rest as Group, `${record.checkpoint}-cut`)] : [])];
     const line = { ...record, messages, keys: entries.slice(0, at + 1).map(({ key }) => key) };
-    return concatLines([delta.slice(0, range.start), bytesOf(`${JSON.stringify(line)}\n`)]);
+    return cutAt(delta, range, line);
   }
   throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
 }

@@ -1,6 +1,6 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { cutAt } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
 import { boxed } from './parse.js';
 import { hasResult, isMessage, type MessageLine, nameOf, partsOf, resultOf, scanLines, typeOf, unknownModel } from './schema.js';
@@ -208,9 +208,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const found = own ?? lines.find(({ name }) => name === result?.name);
   if (!key || !found) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   const shorter = own ? upToPart(found.line, found.name, key.number) : upToResult(found.line, found.name, result?.number ?? 0);
-  return shorter === undefined
-    ? delta.slice(0, found.range.end)
-    : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+  return cutAt(delta, found.range, shorter);
 }
 
 function upToPart(line: MessageLine, key: string, last: number): MessageLine | undefined {

@@ -2,8 +2,9 @@
 // Each conversation id is a conversation. parse-spans.ts reads spans, parse-database.ts those of a database, parse-conversation.ts makes records of them, parse.ts reads a record.
 // write.ts writes spans.
 import type { ImportableFormat } from '../format.js';
+import { startsOf } from '../shared/drafts.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf, startsOf } from './parse.js';
+import { entriesOf, partOf } from './parse.js';
 import { document, formatId } from './parse-conversation.js';
 import { database } from './parse-database.js';
 import { packSpans } from './write.js';

@@ -73,10 +73,6 @@ function inputDrafts(record: JsonObject): readonly Told[] {
 const withFailure = (draft: Told, failures: Json | undefined): Told =>
   draft.kind === 'tool_result' && memberOf(failures, draft.toolCallId ?? '') !== undefined ? { ...draft, isError: true } : draft;
 
-/** The names by which subagents find the calls that started them. */
-export const startsOf = (record: JsonObject): readonly string[] =>
-  Array.isArray(record.started) ? record.started.filter((name) => typeof name === 'string') : [];
-
 /** Input tokens include the tokens read from the cache. */
 function usageOf(facts: JsonObject): TokenUsage | undefined {
   const count = (...names: readonly string[]) => names.map((name) => facts[`gen_ai.usage.${name}`]).find((one) => one !== undefined);

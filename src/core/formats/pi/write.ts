@@ -1,6 +1,6 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject, timestampOf } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { cutAt } from '../shared/jsonl.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
 import { bytesIn, idIn, idOf, isChained, messageOf, nameOf, scanLines } from './schema.js';
@@ -231,10 +231,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
     (piece) => piece.sort === 'record' && piece.record && isChained(piece.record) && nameOf(piece.record, bytesIn(delta, piece)) === key?.name,
   );
   if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  const shorter = shorten(found.record, key);
-  return shorter === undefined
-    ? delta.slice(0, found.range.end)
-    : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+  return cutAt(delta, found.range, shorten(found.record, key));
 }
 
 /** A record with its first blocks only. A record without an id is named by its bytes, which change here, so the name becomes its id. */

@@ -151,3 +151,7 @@ export const objectsIn = (value: Json | undefined): readonly JsonObject[] => (Ar
 
 /** The own member of an object. */
 export const memberOf = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+
+/** The names by which subagents find the calls that started them. */
+export const startsOf = (record: JsonObject): readonly string[] =>
+  Array.isArray(record.started) ? record.started.filter((name) => typeof name === 'string') : [];

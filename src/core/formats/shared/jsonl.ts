@@ -1,6 +1,16 @@
 // Reads files with one JSON record per line, of any agent: byte ranges for each record, torn lines split, an incomplete last line left for later.
 import { isUtf8 } from 'node:buffer';
-import { type ByteRange, isObject, type Json, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../../base/index.js';
+import {
+  type ByteRange,
+  bytesOf,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseInstant,
+  parseJson,
+  type Timestamp,
+  timestampOf,
+} from '../../base/index.js';
 import type { FileBytes, Lines, Piece, Scan, Seen } from '../lines.js';
 import type { Problem } from '../parsed.js';
 
@@ -308,6 +318,10 @@ export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
   });
   return whole.subarray(0, at);
 }
+
+/** The delta up to the record at a range, with a shorter record in its place if there is one. */
+export const cutAt = (delta: Uint8Array, { start, end }: ByteRange, shorter: JsonObject | undefined): Uint8Array =>
+  shorter === undefined ? delta.slice(0, end) : concatLines([delta.slice(0, start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
 
 /**
  * Joins deltas a part at a time, for conversations that do not fit into memory. Each delta comes as its parts, because only deltas end with
