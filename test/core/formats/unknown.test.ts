@@ -157,6 +157,13 @@ describe('parts of a message', () => {
     expect(entries.flatMap(({ kind, text }) => (kind === 'tool_result' ? [text] : []))).toContain('hello');
   });
 
+  test('[F9] LangGraph: a call whose arguments are no JSON is kept', () => {
+    const call = { type: 'invalid_tool_call', id: 'c', name: 'f', args: '{"x": ', error: 'not JSON' };
+    const message = { type: 'ai', data: { id: 'a', content: '', tool_calls: [], invalid_tool_calls: [call] } };
+    const { entries } = formatOf('langgraph-v1').parse(Buffer.from(`${JSON.stringify({ thread: 't', checkpoint: 'k', messages: [message] })}\n`));
+    expect(entries).toMatchObject([{ kind: 'tool_call', toolCallId: 'c', toolName: 'f', arguments: '{"x": ', marks: ['unparsed'] }]);
+  });
+
   test('[F9] LangGraph: a call that only the content holds is kept', () => {
     const message = { type: 'ai', data: { id: 'a', content: [{ type: 'tool_use', id: 'c', name: 'f', input: { x: 1 } }], tool_calls: [] } };
     const { entries } = formatOf('langgraph-v1').parse(Buffer.from(`${JSON.stringify({ thread: 't', checkpoint: 'k', messages: [message] })}\n`));

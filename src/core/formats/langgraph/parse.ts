@@ -78,9 +78,12 @@ function answerDrafts(fields: JsonObject): readonly Draft[] {
   const model = modelOf(fields);
   const calls = new Map<string, Draft>();
   const unnamed: Draft[] = [];
-  for (const call of Array.isArray(fields.tool_calls) ? fields.tool_calls : []) {
+  const [valid, invalid] = [fields.tool_calls, fields.invalid_tool_calls].map((list) => (Array.isArray(list) ? list : [])) as [Json[], Json[]];
+  for (const [at, call] of [...valid, ...invalid].entries()) {
     const id = stringAt(call, 'id');
-    const draft = called(stringAt(call, 'name') ?? '', id, isObject(call) ? call.args : undefined);
+    const made = called(stringAt(call, 'name') ?? '', id, isObject(call) ? call.args : undefined);
+    // The arguments of an invalid call are the text that the model wrote, because it is no JSON.
+    const draft: Draft = at < valid.length ? made : { ...made, marks: ['unparsed'] };
     if (id === undefined || calls.has(id)) unnamed.push(draft);
     else calls.set(id, draft);
   }
