@@ -12,11 +12,13 @@ export function largestOf(fillers: readonly UsageFiller[], most = fillers.length
   for (const filler of fillers) {
     const { kind, key, tokens, calls, tokenCalls, duplicateOf, unused } = filler;
     const { id, name, side } = namesOf(filler);
-    const before = found.get(id) ?? { name, ...side, kind, tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0 };
+    const before = found.get(id) ?? { key, tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0 };
+    const first = before.key ?? key;
     found.set(id, {
-      ...(key !== undefined && { key }),
-      ...before,
+      name,
+      ...side,
       kind,
+      ...(first !== undefined && { key: first }),
       tokens: before.tokens + tokens,
       calls: Math.max(before.calls, calls),
       tokenCalls: before.tokenCalls + tokenCalls,

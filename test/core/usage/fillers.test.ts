@@ -155,6 +155,11 @@ test('[N9] what filled a window is one row for a file, however often it was read
     { name: 'Bash make', side: 'result', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
   ]);
 
+  // A damaged history can use a key twice. The later entry names the row.
+  expect(largestOf([filler('a', { tool: 'Bash', head: 'make' }), filler('a', { kind: 'summary' })], 5)).toEqual([
+    { name: 'summary', kind: 'summary', key: 'a', tokens: 200, calls: 4, tokenCalls: 800, times: 2, duplicates: 0, unused: 0 },
+  ]);
+
   const offered = ['Bash', 'Glob'].map((tool): UsageFiller => {
     const { key: _, ...rest } = filler('', { tool, kind: 'tools', group: 'Tools never used', unused: true });
     return rest;
