@@ -9,11 +9,7 @@ export interface Answer {
 }
 
 /** A question of a job to a person. */
-export interface Question {
-  readonly requestId: string;
-  readonly toolName: string;
-  readonly arguments: string;
-}
+export type Question = Omit<Job['questions'][number], 'askedAt'>;
 
 const jobNo = (chain: Chain, jobId: string): number =>
   chain.db.one<{ no: number }>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)?.no ?? -1;

@@ -1,5 +1,6 @@
 import type { ArtifactRef } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import type { OutputOf } from '../contract/index.js';
 import { type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { packParcel, type SentObject } from './parcel.js';
@@ -12,12 +13,7 @@ import { type Selected, withoutFreed } from './select.js';
 export type Leaves = Selected | undefined;
 
 /** The items and objects that a push sent, or would send. `bytes` is the size of the unpacked objects, `sent` the number of bytes sent. */
-export interface Pushed {
-  readonly items: Readonly<Record<string, number>>;
-  readonly objects: number;
-  readonly bytes: number;
-  readonly sent: number;
-}
+export type Pushed = Pick<OutputOf<'team.push'>, 'items' | 'objects' | 'bytes' | 'sent'>;
 
 interface Waiting {
   readonly item: Item;

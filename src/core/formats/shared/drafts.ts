@@ -99,13 +99,7 @@ export function dataUrl(url: string): { mediaType: string; base64: string } | un
 export const countIn = (value: unknown): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
 
 /** The counts of a call as a record gives them. */
-interface RecordedUsage {
-  readonly input?: Json | undefined;
-  readonly output?: Json | undefined;
-  readonly cacheRead?: Json | undefined;
-  readonly cacheWrite?: Json | undefined;
-  readonly reasoning?: Json | undefined;
-}
+type RecordedUsage = Partial<Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning', Json | undefined>>>;
 
 /**
  * The usage of a call; undefined if no count was recorded. `within`: the recorded input includes cached tokens. Impossible or contradictory counts

@@ -1,6 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-
-const statements = [
+/** Retention: how long the contents of a project stay. */
+export const retention = [
   // Days that contents stay after they arrived. Null: for ever.
   'ALTER TABLE project ADD COLUMN retention integer',
   // When a file of the bucket arrived. Files from before this step count as new.
@@ -12,10 +11,3 @@ const statements = [
   'GRANT UPDATE (pack, start, size, expired_at) ON object TO stemma_project',
   'CREATE INDEX object_in_pack ON object (pack)',
 ];
-
-/** Retention: how long the contents of a project stay. */
-export const retention = {
-  up: async (db: Kysely<unknown>): Promise<void> => {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};

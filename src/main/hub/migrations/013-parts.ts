@@ -1,6 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-
-const statements = [
+/** Objects in parts. */
+export const parts = [
   // Objects that are too large for one file: their parts are objects of their own, in this order.
   `CREATE TABLE whole (
      project integer NOT NULL REFERENCES project(no),
@@ -14,10 +13,3 @@ const statements = [
   "CREATE POLICY own ON whole TO stemma_project USING (project = current_setting('stemma.project')::integer)",
   'GRANT SELECT, INSERT ON whole TO stemma_project',
 ];
-
-/** Objects in parts. */
-export const parts = {
-  up: async (db: Kysely<unknown>): Promise<void> => {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};

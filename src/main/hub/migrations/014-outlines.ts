@@ -1,6 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-
-const statements = [
+/** Outlines of commits, for those who open a project without a clone. */
+export const outlines = [
   // What a commit holds, without its texts: made of its content at the first question, so that readers need not fetch it.
   `CREATE TABLE outline (
      project integer NOT NULL REFERENCES project(no),
@@ -14,10 +13,3 @@ const statements = [
   "CREATE POLICY own ON outline TO stemma_project USING (project = current_setting('stemma.project')::integer)",
   'GRANT SELECT, INSERT ON outline TO stemma_project',
 ];
-
-/** Outlines of commits, for those who open a project without a clone. */
-export const outlines = {
-  up: async (db: Kysely<unknown>): Promise<void> => {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};

@@ -128,32 +128,33 @@ async function fillAbout(db: Kysely<unknown>): Promise<void> {
   }
 }
 
+const execute = async (db: Kysely<unknown>, all: readonly string[]): Promise<void> => {
+  for (const statement of all) await sql.raw(statement).execute(db);
+};
+
+/** A step that only executes statements. */
+const step = (all: readonly string[]) => ({ up: (db: Kysely<unknown>): Promise<void> => execute(db, all) });
+
 /** The steps by name, in order. */
 export const migrations = {
-  '001-first': {
-    up: async (db: Kysely<unknown>): Promise<void> => {
-      for (const statement of statements(first)) await sql.raw(statement).execute(db);
-      for (const table of guarded) {
-        await sql.raw(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`).execute(db);
-        await sql.raw(`CREATE POLICY own ON ${table} TO stemma_project USING (project = current_setting('stemma.project')::integer)`).execute(db);
-      }
-    },
-  },
+  '001-first': step([
+    ...statements(first),
+    ...guarded.flatMap((table) => [
+      `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`,
+      `CREATE POLICY own ON ${table} TO stemma_project USING (project = current_setting('stemma.project')::integer)`,
+    ]),
+  ]),
   '002-share': {
     up: async (db: Kysely<unknown>): Promise<void> => {
-      for (const statement of share) await sql.raw(statement).execute(db);
+      await execute(db, share);
       await fillAbout(db);
     },
   },
-  '003-presence': {
-    up: async (db: Kysely<unknown>): Promise<void> => {
-      for (const statement of presence.split(';\n')) await sql.raw(statement).execute(db);
-    },
-  },
-  '010-identity': identity,
-  '011-comparison': comparison,
-  '012-retention': retention,
-  '013-parts': parts,
-  '014-outlines': outlines,
-  '015-audit': auditedWhat,
+  '003-presence': step(presence.split(';\n')),
+  '010-identity': step(identity),
+  '011-comparison': step(comparison),
+  '012-retention': step(retention),
+  '013-parts': step(parts),
+  '014-outlines': step(outlines),
+  '015-audit': step(auditedWhat),
 };
