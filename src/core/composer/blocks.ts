@@ -1,5 +1,5 @@
 import { badRequest, inWords, isObject, type Json, stringAt } from '../base/index.js';
-import type { ExperienceRecord, KnowledgeChunk } from '../contract/index.js';
+import type { CollectServices, ExperienceRecord, KnowledgeChunk } from '../contract/index.js';
 import { spacedJson } from '../formats/index.js';
 
 /** A part of a block: a heading and its lines. */
@@ -57,11 +57,7 @@ function itemsOf(todo: unknown): readonly TodoItem[] {
   });
 }
 
-export interface KnowledgeLimits {
-  readonly maxChunks?: number;
-  readonly maxTokens?: number;
-  readonly format?: string;
-}
+export type KnowledgeLimits = Omit<NonNullable<CollectServices['knowledge']>, 'chunks'>;
 
 /**
  * The knowledge block: chunks in the order of the retriever, as many as fit. It ends at the first chunk that does not fit, so that a

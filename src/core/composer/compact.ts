@@ -49,7 +49,8 @@ export function planCompaction(messages: readonly MemoryMessage[], policy: Compa
 type Unit = readonly MemoryMessage[];
 
 const isHuman = (message: MemoryMessage): boolean => message.role === 'human' || message.role === 'system';
-const costOf = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + tokensOf(message), 0);
+/** The estimated tokens of messages. */
+export const costOf = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + tokensOf(message), 0);
 
 function exchanges(messages: readonly MemoryMessage[]): readonly Unit[] {
   const units: MemoryMessage[][] = [];

@@ -1,6 +1,5 @@
 import type { MemoryMessage, OutputOf } from '../contract/index.js';
-import { type CompactionPolicy, extractiveSummary, historyText, planCompaction } from './compact.js';
-import { tokensOf } from './memory.js';
+import { type CompactionPolicy, costOf, extractiveSummary, historyText, planCompaction } from './compact.js';
 import { buildPatch } from './state.js';
 
 export interface ShortenInput extends CompactionPolicy {
@@ -17,7 +16,7 @@ export type Shortened = OutputOf<'compose.shorten'>;
 /** Applies the compaction policy to a memory. The caller applies the patch to its state. */
 export function shortenMemory({ messages, previousSummary, summary, ...policy }: ShortenInput): Shortened {
   const { kept, removed } = planCompaction(messages, policy);
-  const before = tokensIn(messages);
+  const before = costOf(messages);
   if (removed.length === 0)
     return { messages: [...messages], summary: '', removed: 0, kept: 0, tokens: { before, after: before }, historyText: '', patch: {} };
   const text = summary?.trim() || extractiveSummary(removed, previousSummary);
@@ -26,10 +25,8 @@ export function shortenMemory({ messages, previousSummary, summary, ...policy }:
     summary: text,
     removed: removed.length,
     kept: kept.length,
-    tokens: { before, after: tokensIn(kept) },
+    tokens: { before, after: costOf(kept) },
     historyText: historyText(removed),
     patch: buildPatch({}, [['memory.compact', { messages: kept, summary: text }]]),
   };
 }
-
-const tokensIn = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + tokensOf(message), 0);

@@ -1,5 +1,5 @@
 import { inWords, isObject, type Json } from '../base/index.js';
-import { type MemoryMessage, memoryMessage } from '../contract/index.js';
+import { type MemoryMessage, memoryMessage, type OutputOf } from '../contract/index.js';
 import { reproducibleBlocks } from './layers.js';
 import { answeredCall, dialogueOf, toolCallsOf } from './memory.js';
 import { type MessageDelta, type ResultsDelta, reduceMessages, reducePlain, reduceResults, removeAll } from './reduce.js';
@@ -49,17 +49,12 @@ export function checkState(state: State): void {
 /** A call of the state builder: its name, then its arguments. */
 export type StateCall = readonly [name: string, ...args: unknown[]];
 
-interface Draft {
-  readonly state: State;
-  readonly patch: Patch;
-}
-
 /**
  * Builds the patch of one node from its calls, in order.
  * @throws BAD_REQUEST with `data.reason` REDUCER_FIELD_SET, UNKNOWN_STATE_KEY, PATCH_CONFLICT or INVALID_STATE_CALL.
  */
 export const buildPatch = (state: State, calls: readonly StateCall[]): Patch =>
-  calls.reduce<Draft>((draft, [name, ...args]) => ({ state, patch: writerOf(name)(draft, args) }), { state, patch: {} }).patch;
+  calls.reduce<OutputOf<'compose.patch'>>((draft, [name, ...args]) => ({ state, patch: writerOf(name)(draft, args) }), { state, patch: {} }).patch;
 
 /** Applies a patch to a state, each field by its reducer. */
 export function applyPatch(state: State, patch: Patch): State {
@@ -90,7 +85,7 @@ export const messagesOf = (value: unknown): readonly MemoryMessage[] =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-type Writer = (draft: Draft, args: readonly unknown[]) => Patch;
+type Writer = (draft: OutputOf<'compose.patch'>, args: readonly unknown[]) => Patch;
 
 const writers: Readonly<Record<string, Writer>> = {
   set: ({ patch }, [field, value]) => set(patch, textOf('set', field), value),

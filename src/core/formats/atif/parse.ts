@@ -6,6 +6,7 @@ import {
   type Draft,
   memberOf,
   type Numbered,
+  noCall,
   noted,
   objectsIn,
   pictured,
@@ -39,10 +40,10 @@ function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
   return Array.isArray(tools) ? [[0, noted('tools', tools)]] : [];
 }
 
-/** A continuation repeats steps of the trajectory before it, whose calls are counted there. Steps of a program call no model. */
-const noCall: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
-
-/** Prompt tokens include the tokens read from the cache (since 1.2). `extra` contains the tokens that were written to the cache. */
+/**
+ * Prompt tokens include the tokens read from the cache (since 1.2). `extra` contains the tokens that were written to the cache. A continuation repeats
+ * steps of the trajectory before it, whose calls are counted there. Steps of a program call no model.
+ */
 function usageOf(step: JsonObject): TokenUsage | undefined {
   const { metrics, llm_call_count: calls } = step;
   if (isCopied(step) || calls === 0) return step.source === 'agent' && (step.message !== '' || isCopied(step)) ? noCall : undefined;

@@ -10,6 +10,7 @@ import {
   failed,
   memberOf,
   type Numbered,
+  noCall,
   noted,
   objectsIn,
   pictured,
@@ -126,9 +127,6 @@ function partDraft(part: JsonObject, role: Draft['role']): Told {
       return noted(stringAt(part, 'type') ?? 'part', part);
   }
 }
-
-/** The usage of entries whose call is counted by another record or is unknown. */
-const noCall: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
 
 /** The call of a tool that is known only from the tool's span, so the model call is unknown. */
 const toolCall = (attributes: JsonObject): Draft => ({
