@@ -24,11 +24,8 @@ export function listSummaries(
 export const countMissing = (chain: Chain): number =>
   chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ? AND summary IS NULL', chain.project)?.count ?? 0;
 
-/** A change of a commit's summary and tags. */
-export type CommitVersion = OutputOf<'context.versions'>[number];
-
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
-export function versionsOfCommit(chain: Chain, id: ContextId): CommitVersion[] {
+export function versionsOfCommit(chain: Chain, id: ContextId): OutputOf<'context.versions'> {
   const row = commitOf(chain, id);
   const rows = chain.db.all<{ at: number; author: string | null; summary: string | null; tags: string | null }>(
     'SELECT at, author, summary, tags FROM contextVersion WHERE context = ? AND project = ? ORDER BY no',

@@ -154,7 +154,5 @@ export const tagsOf = (stored: string | null): string[] => (stored === null ? []
 
 export type Materialized = OutputOf<'context.materialize'>;
 
-export type Resolved = OutputOf<'context.resolve'>;
-
 /** The author of a commit that Stemma makes for a person who gave no name: `user@MACHINE` (C25). */
 export const personOf = ({ machine }: Pick<Chain, 'machine'>): string => (machine === undefined ? 'user' : `user@${machine}`);

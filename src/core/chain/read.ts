@@ -1,6 +1,6 @@
 import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
-import type { Commit, InputOf } from '../contract/index.js';
-import { type Chain, type ContextRow, type Resolved, selectContext, toCommit } from './chain.js';
+import type { Commit, InputOf, OutputOf } from '../contract/index.js';
+import { type Chain, type ContextRow, selectContext, toCommit } from './chain.js';
 import { childrenOf, commitAt, commitOf } from './find.js';
 import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
@@ -27,7 +27,7 @@ export function commitsAfter(chain: Chain, seq: number, limit: number): { readon
 }
 
 /** The newest commit of a principal at or before an instant (C11). */
-export function resolve(chain: Chain, principal: string, at: Timestamp): Resolved {
+export function resolve(chain: Chain, principal: string, at: Timestamp): OutputOf<'context.resolve'> {
   const row = newestOf(chain, principal, Date.parse(at));
   return row ? { id: row.id, at: timestampOf(row.createdAt) } : { id: null, at: null };
 }

@@ -4,10 +4,8 @@ import { filesUnder, ioReason, readEnds } from './files.js';
 import { mainDocumentOf, mayHold, withHolding } from './members.js';
 import { headLength, recognized } from './recognize.js';
 
-export type Detected = OutputOf<'import.detect'>[number];
-
 /** Detects the format of each file at and under the paths by its first bytes. Leaves out files of unknown formats. */
-export function detect(paths: readonly string[]): Detected[] {
+export function detect(paths: readonly string[]): OutputOf<'import.detect'> {
   return filesUnder(paths, mayHold).files.flatMap((file) => {
     const { path, bytes } = file;
     try {
