@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { type CSSProperties, useEffect, useRef, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths } from '../../parts';
 import { isMiss, missTitle, readShare } from './calls';
@@ -40,7 +40,8 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
   });
   const onScroll = useRowInView(scroller, at);
   return (
-    <div className="calls rest stack">
+    // The columns of numbers have room for the largest one.
+    <div className="calls rest stack" style={{ '--digits': String(calls.length).length } as CSSProperties}>
       <div className="call-row call-heads" aria-hidden>
         <span className="n">#</span>
         <span className="n">Turn</span>
