@@ -24,7 +24,7 @@ test('[W60][W61] cards are written and edited, and boxes built, reordered and br
   await json.fill('{"limit": 3}');
   await sheet(page).getByRole('combobox', { name: 'Type' }).fill('no such type!');
   await sheet(page).getByRole('button', { name: 'Write card' }).click();
-  await expect(sheet(page).getByRole('alert')).toContainText('a card type is names joined by dots');
+  await expect(sheet(page).getByRole('alert')).toContainText('A card type is names joined by dots');
   await sheet(page).getByRole('combobox', { name: 'Type' }).fill('task.context');
   await sheet(page).getByRole('button', { name: 'Write card' }).click();
   const card = page.getByRole('article', { name: 'Card' });

@@ -138,7 +138,7 @@ test('a refused provider keeps the typed text, and removing one asks for confirm
   await title.fill('Mine');
   await address.fill('ftp://127.0.0.1/v1');
   await address.press('Enter');
-  await expect(sheet.getByRole('alert')).toContainText('an address begins with http:// or https://');
+  await expect(sheet.getByRole('alert')).toContainText('An address begins with http:// or https://');
   await expect(title).toHaveValue('Mine');
   await address.fill('http://127.0.0.1:9/v1');
   await address.press('Enter');
