@@ -32,6 +32,8 @@ function machine(folder: string, session: string, next: readonly string[]) {
     commits,
     /** Writes the next turn, as the agent does before it calls the hook. */
     write: () => appendFileSync(path, next[turn++] ?? ''),
+    /** A hook records into trusted projects only. */
+    trust: (root: string) => spawnSync(process.execPath, [join(root, 'out', 'cli', 'stemma.js'), 'trust', project.dir], { cwd: at, env }),
     hook: (root: string) =>
       spawnSync(process.execPath, [join(root, 'out', 'cli', 'stemma.js'), 'hook', '--project', project.dir], { cwd: at, env, input: event }),
   };
@@ -50,6 +52,7 @@ function hook(folder: string): Row[] {
     last.first,
     last.next.map((text, n) => (n === 0 ? text.replace('"parentUuid":null', `"parentUuid":"${lastUuid}"`) : text)),
   );
+  for (const each of [usual, big]) each.trust(root);
   const before = [usual.commits(), big.commits()];
   const ms = medians(
     {
