@@ -111,7 +111,7 @@ test('[W56] the chart has the layers and colors of every other bar, in light and
     if (!style.endsWith('tokens.css')) expect([style, readFileSync(join(root, 'src/renderer', style), 'utf8')].join('\n')).not.toMatch(/--f-\w+: *#/);
 });
 
-test('[W56] the limit line stands at the window of the last model', () => {
+test('[W56] the limit line is at the window of the last model', () => {
   const called = (limit: number | null): UsageSeries['calls'][number] => ({
     requestId: 'r',
     replyKey: 'k' as EntryKey,

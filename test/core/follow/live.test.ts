@@ -197,7 +197,7 @@ describe('what is followed', () => {
     await soon(() => expect(commits(chain)).toHaveLength(1));
   });
 
-  test('many at once: each of them', async () => {
+  test('follows many files at once', async () => {
     const { chain, dir } = await followed();
     for (let n = 0; n < 60; n++)
       writeFileSync(

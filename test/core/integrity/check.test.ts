@@ -123,7 +123,7 @@ describe('a repair', () => {
     expect(result.problems.filter(({ kind }) => kind === 'commit')).toEqual([]);
   });
 
-  test('[S13] what was lost is whole again when the same content is put', () => {
+  test('[S13] a lost object is whole again when the same content is stored', () => {
     const project = emptyProject();
     const text = '{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"hello"},"timestamp":"2026-01-01T00:00:00.000Z"}\n';
     const input = { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'explicit' } as const;

@@ -86,7 +86,7 @@ describe.each(['folder', 's3'] as const)('a backing store: %s', (kind) => {
     return { ...made, place: server.directory, stop: server.stop };
   }
 
-  test('[S11] has what is to be replicated, evicts only that, and gives it back when it is read', async () => {
+  test('[S11] stores the chosen objects, evicts only those, and returns them when they are read', async () => {
     const { call, clock } = await backed('replicate');
     const kept = await call.artifact.put({ text: text(1), contentType: 'text/plain', policy: 'replicate' });
     const own = await call.artifact.put({ text: text(2), contentType: 'text/plain', labels: ['mine'] });
@@ -145,7 +145,7 @@ describe.each(['folder', 's3'] as const)('a backing store: %s', (kind) => {
     await expect(call.replica.remove({ name: 'far' })).rejects.toMatchObject({ code: 'CONFLICT', data: { only: 1 } });
   });
 
-  test('[S2] what it gives back is proved: other bytes are CORRUPT, and never taken', async () => {
+  test('[S2] verifies what it returns: other bytes are CORRUPT and never used', async () => {
     const { call, place } = await backed('all');
     const { ref } = await call.artifact.put({ text: text(1), contentType: 'text/plain' });
     await call.replica.replicate({});

@@ -58,7 +58,7 @@ describe('access to a hub', () => {
     }
   });
 
-  test('[E9] each role does what it is for and nothing more', async () => {
+  test('[E9] each role may do its own actions and nothing more', async () => {
     const chain = chainWith('by a pusher');
     createTicket(chain, { title: 'a finding', type: 'task', body: '' });
     const as = async (role: Parameters<typeof tokenFor>[1]): Promise<Hub> => hub.project('open', await tokenFor('open', role));
@@ -89,7 +89,7 @@ describe('access to a hub', () => {
     expect(await hub.query(`SELECT no FROM token WHERE hash = '\\x${createHash('sha256').update(token).digest('hex')}'`)).toHaveLength(1);
   });
 
-  test('[E23] who is at work on a project sees who else is; machines see nobody', async () => {
+  test('[E23] people who work on a project see each other; machines see nobody', async () => {
     const at = async (role: Parameters<typeof tokenFor>[1]) => hub.client(await tokenFor('open', role)).sync.hello({ project: 'open' });
     await at('writer');
     expect((await at('reader')).people).toContain('writer of open');

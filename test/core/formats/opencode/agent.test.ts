@@ -37,7 +37,7 @@ function exported(chain: Chain, id: ContextId): { readonly path: string; readonl
 describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode')}`, () => {
   const home = hasAgent('opencode') ? liveRun('opencode').home : '';
 
-  test('[F14] what was exported it imports, and goes on with as with the original', () => {
+  test('[F14] imports an exported session and continues it like the original', () => {
     const chain = emptyChain();
     importInto(chain, join(home, '.opencode/data/opencode/opencode.db'));
     const source = listSources(chain).find(({ title }) => title === 'Queue retry (fork #1)');
@@ -49,7 +49,7 @@ describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode'
     expect(sent).toEqual(sentFor(original, source?.sessionId ?? ''));
   });
 
-  test('[F14] a fork in the middle of what a person took back it goes on with too', () => {
+  test('[F14] continues a fork from the middle of turns that a person reverted', () => {
     const chain = emptyChain();
     importInto(chain, join(home, '.opencode/data/opencode/opencode.db'));
     const dead = tips(chain, {}).find(({ summary }) => summary === 'A dead end') as { id: ContextId };
