@@ -45,7 +45,7 @@ export function openCaches(objects: string, newName: () => string, place: Place,
     place.require();
     return join(makeFolderInside(root, folder), name);
   };
-  // A refusal of the file system does no harm: without the cache, reading is only slower.
+  // If the file system refuses, reading is only slower, because the cache is missing.
   const remove = (path: string): void => void unlessRefused(() => removeInside(root, path));
   return {
     read: (hash, size) => readSound(objects, hash, size) ?? (behind === undefined ? undefined : readSound(behind, hash, size)),

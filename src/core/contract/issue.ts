@@ -34,7 +34,11 @@ export interface InvalidField {
  * one is missing.
  * @param fieldsAt the names of the fields that the schema has at a path.
  */
-export function describeInvalid(issues: readonly Issue[], input: unknown, fieldsAt: (path: readonly string[]) => readonly string[]): InvalidField {
+export function describeInvalid(
+  issues: readonly Issue[],
+  input: unknown,
+  fieldsAt: (path: readonly string[]) => readonly string[] = () => [],
+): InvalidField {
   const issue = issues.find(({ keys }) => keys) ?? issues[0] ?? { message: 'The input does not fit' };
   const nearest = withinUnion(issue);
   const path = pathOf(nearest);
@@ -97,7 +101,7 @@ const typeNames: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Messages of Zod's own, which name types and limits in the words of a programmer. */
+/** Whether a message is Zod's default, which names types and limits in the words of a programmer. */
 const isZods = (message: string): boolean => /^(Invalid |Too (small|big):)/.test(message);
 
 /** What would be right. A schema's own message is taken as it is. */

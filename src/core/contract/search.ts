@@ -44,7 +44,7 @@ export const searchContract = {
     .output(
       z.object({
         total: count,
-        /** False if there are more matches than are counted. */
+        /** False if counting stopped at a limit and there are more matches. */
         isExact: z.boolean(),
         hits: z.array(searchHit),
         pending: count,

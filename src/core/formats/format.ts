@@ -300,7 +300,7 @@ export interface DocumentReader extends ContainerReader {
   together?(path: string): { readonly main: string; readonly others: readonly string[] } | undefined;
   /** The conversations in a document; undefined if the document has another format. `beside` has the documents that are read with it, by path. */
   members(document: Uint8Array, path?: string, beside?: ReadonlyMap<string, Uint8Array>): readonly Member[] | undefined;
-  /** What of the document is in none of its records: lines that are no JSON, or that the format does not define. */
+  /** The parts of the document that are in none of its records: lines that are not JSON, or that the format does not define. */
   unread?(document: Uint8Array): readonly Problem[];
   /**
    * The same for a document that does not fit into memory: its records are read from the file when they are needed, while the file is open.

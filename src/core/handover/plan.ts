@@ -1,7 +1,7 @@
 import { badRequest, inWords, isObject, type JsonObject, notFound } from '../base/index.js';
 import { type NewCard, type Profile, profileNamed, projectIdOf } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import { type CardContent, cardInput, type InputOf, type Packing } from '../contract/index.js';
+import { type CardContent, cardInput, describeInvalid, type InputOf, type Packing } from '../contract/index.js';
 
 export type PackInput = InputOf<'handover.pack'>;
 
@@ -87,8 +87,8 @@ function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: J
 function wellFormed(card: unknown): NewCard {
   const read = cardInput.safeParse(card);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw badRequest(issue?.path.join('.') || 'card', `a rule makes an invalid card: ${issue?.path.join('.')}: ${issue?.message}`);
+  const { field, message } = describeInvalid(read.error.issues, card);
+  throw badRequest(field === 'input' ? 'card' : field, `a rule makes an invalid card: ${message}`);
 }
 
 function contentOf(type: string, value: unknown): CardContent {

@@ -10,7 +10,7 @@ export interface Matching {
 export interface Ranking {
   readonly best: readonly { readonly no: number; readonly score: number }[];
   readonly total: number;
-  /** False if there are more matches than are counted. */
+  /** False if counting stopped at a limit and there are more matches. */
   readonly isExact: boolean;
 }
 

@@ -163,7 +163,7 @@ function agentOf(node: Node | undefined): string {
 
 const named: ReadonlySet<string> = new Set(builtInMappings.map(({ name }) => name));
 
-/** Whether a mapping that Stemma does not bring along read the session. A history has the name of its mapping. */
+/** Whether the session was read by a mapping that is not part of Stemma. A history has the name of its mapping. */
 const isOwnMapping = (node: Node | undefined): boolean => node?.format === mappedFormat && !named.has(agentOf(node));
 
 interface SessionFiles {

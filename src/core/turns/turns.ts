@@ -254,7 +254,7 @@ function timesOf({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt
   return { startedAt: first ? timestampOf(first.at) : null, endedAt: last ? timestampOf(last.at + last.ms) : null };
 }
 
-/** The sum of the numbers that are known; null if none is. */
+/** The sum of the known numbers; null if all are unknown. */
 export const sumOf = (numbers: readonly (number | null)[]): number | null => {
   const known = numbers.flatMap((each) => each ?? []);
   return known.length ? known.reduce((total, each) => total + each, 0) : null;

@@ -67,7 +67,7 @@ function memberOf<Member>(parts: object, procedure: ProcedureName): Member {
   return (parts as Record<string, Record<string, Member>>)[namespace]?.[name] as Member;
 }
 
-/** Defines the tools of a group that call a procedure. `limit` is the limit of a call that gives none. */
+/** Defines the tools of a group that call a procedure. `limit` applies to calls without a limit of their own. */
 export const toolsOf =
   (group: Group) =>
   (

@@ -219,7 +219,7 @@ describe('[F43] a mapping that a person wrote', () => {
     expect([...new Set(own)].toSorted()).toEqual(['droid false', 'my-tool true', 'pi false']);
   });
 
-  test('[F9] a record or part that no rule is for is a hidden event, and the preview counts it', () => {
+  test('[F9] a record or part without a matching rule is a hidden event that the preview counts', () => {
     const path = written(
       JSON.stringify([
         {

@@ -37,7 +37,7 @@ interface Trajectory {
   readonly subagents: () => Iterable<Trajectory>;
 }
 
-/** A document without its lists of steps and subagents. What is no list in their place stays. */
+/** A document without its lists of steps and subagents. A value in their place that is not a list stays. */
 const rootFrom = (document: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(document).filter(([name, value]) => !(isLarge(name) && Array.isArray(value))));
 

@@ -12,7 +12,7 @@ interface Unread {
 
 const isSet = (value: Json | undefined): value is Json => value !== undefined && value !== null;
 
-/** The values in the place of a list of objects that are no objects. */
+/** The values of a list of objects that are not objects. */
 const othersThanObjects = (name: string, value: Json | undefined): readonly Unread[] =>
   (Array.isArray(value) ? value.filter((one) => !isObject(one)) : isSet(value) ? [value] : []).map((one) => ({
     name,
@@ -44,7 +44,7 @@ function unreadIn(step: JsonObject): readonly Unread[] {
   ];
 }
 
-/** Entries for what the other entries of a step do not hold, so that nothing is lost. */
+/** Entries for content that the other entries of a step do not contain, so that nothing is lost. */
 export function unreadDrafts(step: JsonObject): readonly Draft[] {
   const parts = objectsIn(memberOf(step.observation, 'results')).flatMap((result) => partsBeside(result));
   return [...unreadIn(step).map(({ name, value }) => noted(name, value)), ...parts];
@@ -59,7 +59,7 @@ function partsBeside({ source_call_id: id, content }: JsonObject): readonly Draf
   });
 }
 
-/** What a person should know about a line: its values that are not as ATIF defines them. */
+/** A note for the person about the values of a line that ATIF does not define. */
 export function oddities(record: JsonObject): readonly string[] {
   const step = stepOf(record);
   if (record.row !== undefined) return [`a step is ${inWords(record.row)} instead of an object: it is kept as an event`];
@@ -78,7 +78,7 @@ export function oddities(record: JsonObject): readonly string[] {
   ];
 }
 
-/** Lists of a document that are no lists. */
+/** Members of a document that should be lists and are not. */
 const odditiesOfRoot = (root: JsonObject): readonly string[] =>
   ['steps', 'subagent_trajectories'].flatMap((name) =>
     isSet(root[name]) ? [`the document has ${inWords(root[name])} as ${name} instead of a list: it is kept and not read`] : [],

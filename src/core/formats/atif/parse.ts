@@ -54,7 +54,7 @@ function usageOf(step: JsonObject): TokenUsage | undefined {
 }
 
 function stepDrafts(step: JsonObject): readonly Draft[] {
-  // Whoever the step is by, all of it is in its event.
+  // The event contains the whole step, whatever its source is.
   if (!isSource(step.source)) return [noted('step', step)];
   return [...spokenDrafts(step), ...unreadDrafts(step)];
 }
@@ -138,7 +138,7 @@ function resultDrafts(result: JsonObject): readonly Draft[] {
   ];
 }
 
-/** Whether the step itself has the entry too: a call, or a result without its call, which reads like feedback of the environment. */
+/** Whether the step itself contains the entry too: calls, and results without their call, which read like feedback of the environment. */
 const isRepeated = (draft: Draft, { kind, text, toolCallId }: Draft): boolean =>
   kind === 'tool_call'
     ? draft.kind === kind && draft.toolCallId === toolCallId

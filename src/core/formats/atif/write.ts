@@ -50,7 +50,7 @@ function stepsOf(entries: readonly WritableEntry[], options: WriteOptions): read
     drafts.push(draft);
     for (const { kind, toolCallId } of group) if (kind === 'tool_call' && toolCallId !== undefined) byCall.set(toolCallId, draft);
   }
-  // A summary that follows only what outlasts it replaces nothing.
+  // A summary replaces nothing if it follows only entries that stay in the window.
   const spoken = drafts.findIndex(({ entries: [first] }) => first === undefined || (first.kind !== 'summary' && !outlastsSummary(first)));
   return drafts.map((draft, at) => stepOfDraft(draft, at + 1, { ...options, boundary: at < spoken || spoken < 0 ? 'append' : 'replace' }));
 }

@@ -31,7 +31,7 @@ export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEn
   }
 }
 
-/** What this version of the format does not know, as an event that keeps all of it. */
+/** A record that this version of the format does not know, as an event that keeps the whole record. */
 const unread = (value: unknown, type: string, common: Common, index: number): ParsedEntry =>
   make(common, index, 'system', {
     kind: 'event',

@@ -28,7 +28,7 @@ const sorts: Readonly<Record<string, Sort>> = {
   turn_context: 'context',
 };
 
-/** Lines that hold nothing of the conversation. */
+/** Lines without content of the conversation. */
 const bookkeeping: ReadonlySet<string> = new Set([
   'world_state',
   'token_usage_record',

@@ -108,7 +108,7 @@ function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] 
   }
 }
 
-/** Messages of which only the text says something. All of any other message is kept. */
+/** Messages whose text is their only content. Any other message is kept whole. */
 const shown: ReadonlySet<string> = new Set(['info', 'warning', 'error']);
 
 /** News, warnings and errors that the person sees but the model never gets. */

@@ -96,7 +96,7 @@ function answerDrafts(fields: JsonObject): readonly Draft[] {
       const named = id === undefined ? undefined : calls.get(id);
       if (id !== undefined) calls.delete(id);
       if (named) return [named];
-      // A call that the list does not repeat is only here.
+      // Calls that the list does not repeat are only here.
       const isRepeated = id === undefined ? unnamed.length > 0 : listed.has(id);
       return isRepeated ? [] : [called(stringAt(block, 'name') ?? '', id, isObject(block) ? (block.input ?? block.args) : undefined)];
     }

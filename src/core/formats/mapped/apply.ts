@@ -121,7 +121,7 @@ function textOf(values: readonly Json[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-/** The entries of a value; undefined if the rule is not for it. */
+/** The entries of a value; undefined if the value does not match the rule. */
 type Maker = (scope: Scope) => readonly JsonObject[] | undefined;
 
 function groupMaker({ when, each, of }: MappingGroup, place: string): Maker {
@@ -137,7 +137,7 @@ function groupMaker({ when, each, of }: MappingGroup, place: string): Maker {
   };
 }
 
-/** A part that no rule of its group is for. */
+/** A part that matches no rule of its group. */
 const unreadEntry = (value: Json): JsonObject => ({
   role: 'system',
   kind: 'event',

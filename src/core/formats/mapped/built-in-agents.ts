@@ -148,7 +148,7 @@ export const antigravity: Mapping = {
   ],
 };
 
-/** A message by somebody whom no other rule reads. */
+/** A message with a role that no other rule reads. */
 const otherRole = "@.role && @.role != 'system' && @.role != 'user' && @.role != 'assistant' && @.role != 'tool'";
 
 /** SWE-agent: the history of one run. Demonstrations are sent but belong to no run. */

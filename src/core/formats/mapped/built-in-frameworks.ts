@@ -133,7 +133,7 @@ export const vercelAi: Mapping = {
           arguments: '$.input',
         },
         { when: "@.toolCallId && @.type != 'dynamic-tool'", kind: 'tool_call', toolName: '$.type', toolCallId: '$.toolCallId', arguments: '$.input' },
-        // Whatever the state is called: what has an output has a result.
+        // A call with an output has a result, whatever its state is called.
         { when: "@.toolCallId && @.output && @.state != 'output-error'", kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.output' },
         { when: '@.toolCallId && @.errorText', kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.errorText', isError: '@.errorText' },
       ],

@@ -17,7 +17,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
 /** Marks an event for a record, or a part of one, that no rule reads. */
 export const unreadMark = 'unread';
 
-/** What a value that no rule reads calls itself. */
+/** The type that a value without a matching rule states. */
 export const typeNameOf = (value: Json): string =>
   ['type', 'kind', 'part_kind', 'role', 'event'].map((name) => stringAt(value, name)).find((name) => name !== undefined) ?? 'record';
 

@@ -196,7 +196,7 @@ type Part = 'summary' | 'answer';
 
 const isAnswer = ({ role }: JsonObject): boolean => role === 'assistant';
 
-/** Whether a call has a summary in its input, and an answer. */
+/** Whether a call has an answer and a summary in its input. */
 const compacts = (own: readonly JsonObject[] | undefined, isCompaction: boolean, output: readonly JsonObject[]): boolean =>
   own ? own.some(({ kind }) => kind === 'summary') && own.some(isAnswer) : isCompaction && output.length > 0;
 

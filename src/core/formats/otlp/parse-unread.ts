@@ -17,7 +17,7 @@ const observed = {
   run_type: new Set(['llm', 'tool', 'chain', 'retriever', 'embedding', 'prompt', 'parser']),
 };
 
-/** What the file says that the conversations do not hold, because its kind is unknown. Each kind is named once. */
+/** The records of unknown kinds, which the conversations do not contain. Each kind is named once. */
 export function unknownKinds(values: readonly JsonObject[]): readonly Problem[] {
   const exports = values.map(exportIn);
   const kinds = [

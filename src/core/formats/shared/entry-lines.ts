@@ -47,7 +47,7 @@ export function lineOf(formatId: string, entry: WritableEntry & { readonly key: 
 }
 
 /**
- * The entries that Stemma wrote beside a record of another format. One that was edited by hand may have lost its key. The usage of the record
+ * The entries that Stemma wrote beside a record of another format. An entry that was edited by hand may have lost its key. The usage of the record
  * counts if its call is from an agent that counts calls apart from entries.
  */
 export function entriesBeside(lines: readonly JsonObject[], usage: TokenUsage | undefined): readonly Numbered[] {

@@ -46,7 +46,7 @@ export interface RecordRules<State = undefined> {
   readonly at?: (record: JsonObject) => Timestamp | undefined;
   /** Gathers the facts of other records. Called once for each delta. */
   readonly gather: (records: readonly JsonObject[]) => State;
-  /** What a person should know about values of a record that the format does not define. The record is read nevertheless. */
+  /** Notes for the person about values of a record that the format does not define. The record is read nevertheless. */
   readonly oddities?: (record: JsonObject) => readonly string[];
   /** The records before a compaction that it keeps, from all its ancestors, oldest first. */
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];

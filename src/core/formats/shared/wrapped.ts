@@ -47,13 +47,13 @@ const unread = (value: Json, why: string): JsonObject => ({ unread: value, why }
 /** Why a record was not read; undefined for all others. */
 const whyUnread = (record: JsonObject): string | undefined => (record.unread === undefined ? undefined : stringAt(record, 'why'));
 
-/** The values of a list as records. A value that is no object is kept and named. */
+/** The values of a list as records. A value that is not an object is kept and named. */
 export const recordsIn = (list: Json | undefined): readonly JsonObject[] =>
   (Array.isArray(list) ? list : []).map((value) =>
     isObject(value) ? value : unread(value, `the record is ${inWords(value)} instead of an object: it is kept as an event`),
   );
 
-/** Names the role of a message that is none of these. Such a message is read as one of the user. */
+/** Names the role of a message with an unknown role. Such a message is read as a message of the user. */
 export const oddRole =
   (known: readonly string[]) =>
   ({ role }: JsonObject): readonly string[] =>

@@ -39,7 +39,7 @@ export function entriesOf(request: JsonObject): readonly Numbered[] {
   return drafts.map((draft, at): Numbered => [at, draft]);
 }
 
-/** Whether VS Code wrote no end of the request: it was being answered, or VS Code was closed. */
+/** Whether the file contains no end of the request, because it was being answered or VS Code was closed. */
 export const isOpen = (request: JsonObject): boolean => request.result === undefined && request.isCanceled !== true;
 
 /** Says that a request has no answer, or only a part of one. */
@@ -51,7 +51,7 @@ function stateDrafts(request: JsonObject, answer: readonly Draft[]): readonly Dr
   return isOpen(request) ? [noted('unfinished answer', facts)] : [];
 }
 
-/** What a person should know about a request: that its answer is not whole. */
+/** A note for the person if the answer to a request is incomplete. */
 export const oddities = (request: JsonObject): readonly string[] =>
   isOpen(request) ? [`the request ${inWords(request.requestId ?? null)} has no result: its answer is missing or unfinished`] : [];
 

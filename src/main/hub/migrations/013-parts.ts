@@ -1,4 +1,4 @@
-/** Objects in parts. */
+/** Objects that are stored in several parts. */
 export const parts = [
   // Objects that are too large for one file: their parts are objects of their own, in this order.
   `CREATE TABLE whole (

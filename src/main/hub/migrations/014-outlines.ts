@@ -1,4 +1,4 @@
-/** Outlines of commits, for those who open a project without a clone. */
+/** Outlines of commits, for people who open a project without a clone. */
 export const outlines = [
   // What a commit holds, without its texts: made of its content at the first question, so that readers need not fetch it.
   `CREATE TABLE outline (
