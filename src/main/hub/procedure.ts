@@ -2,11 +2,12 @@ import { implement, ORPCError } from '@orpc/server';
 import { stringAt } from '../../core/base/index.js';
 import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
-import { type Action, type Holder, holderOf, type OpenProject, projectFor } from './access.js';
+import { type Action, type Caller, callerOf, type Holder, holderIn, type OpenProject, projectFor } from './access.js';
 import type { HubDatabase, InProject } from './database.js';
 import type { HubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
+import type { Refusals } from './refusals.js';
 import { requireOpen } from './shares.js';
 
 /** The services of the hub and the credentials of a call. */
@@ -15,6 +16,10 @@ export interface HubContext {
   readonly objects: HubObjects;
   /** The `Authorization` header. */
   readonly authorization: string | undefined;
+  /** The caller, if the door has checked the token already. */
+  readonly caller?: Caller | undefined;
+  /** Notes refused calls in the audit log. */
+  readonly refusals?: Refusals | undefined;
   /** The issuer whose tokens are also accepted. */
   readonly oidc?: Oidc | undefined;
   readonly metrics?: HubMetrics | undefined;
@@ -28,20 +33,25 @@ export const nameOfError = (error: unknown): string => stringAt(error, 'code') ?
 /** Implements the procedures of the hub. Each gets the caller. */
 export const os = implement(hubContract)
   .$context<HubContext>()
-  .use(async ({ next, path, context: { database, authorization, oidc, metrics, onProblem } }, input) => {
+  .use(async ({ next, path, context }, input) => {
+    const { database, authorization, oidc, metrics, onProblem, refusals } = context;
     const started = performance.now();
-    const called = (code: string): void => metrics?.called(path.join('.'), code, performance.now() - started);
+    const procedure = path.join('.');
+    const called = (code: string): void => metrics?.called(procedure, code, performance.now() - started);
+    const project = stringAt(input, 'project');
+    let holder: Holder | undefined;
     try {
-      const holder = await holderOf(database, { authorization, oidc, project: stringAt(input, 'project') });
-      requireOpen(holder, path.join('.'));
+      holder = holderIn(context.caller ?? (await callerOf(database, authorization, oidc)), project);
+      requireOpen(holder, procedure);
       const answer = await next({ context: { holder } });
       called('ok');
       return answer;
     } catch (error) {
-      const refusal = asRefusal(error, path.join('.'));
+      const refusal = asRefusal(error, procedure);
       const isFault = !(refusal instanceof ORPCError);
       called(isFault ? 'INTERNAL_SERVER_ERROR' : refusal.code);
-      if (isFault) onProblem?.(`${path.join('.')} failed: ${nameOfError(error)}`);
+      if (isFault) onProblem?.(`${procedure} failed: ${nameOfError(error)}`);
+      else if (holder) await refusals?.note({ holder, project, procedure, code: refusal.code, field: stringAt(refusal.data, 'field') });
       throw refusal;
     }
   });

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RPCHandler } from '@orpc/server/node';
 import { sql } from 'kysely';
-import { holderOf, newToken } from './access.js';
+import { callerOf, newToken } from './access.js';
 import { type HubDatabase, proveUsable } from './database.js';
 import { openHubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
-import { hubRouter } from './service.js';
+import { openRefusals } from './refusals.js';
+import { type CallLimits, openDoor, usualLimits } from './rpc.js';
 import { openShareRoute } from './shared-web.js';
 import { openHubSpans } from './spans.js';
 import { createTlsServer, type TlsFiles } from './tls.js';
@@ -15,6 +15,8 @@ import { createTlsServer, type TlsFiles } from './tls.js';
 /** A running hub. */
 export interface RunningHub {
   readonly port: number;
+  /** The port of the metrics, if they have one of their own. */
+  readonly metricsPort: number | undefined;
   close(): Promise<void>;
 }
 
@@ -30,6 +32,9 @@ export interface HubOptions {
   readonly onProblem?: ((message: string) => void) | undefined;
   /** Without it, the hub serves HTTP without TLS. */
   readonly tls?: TlsFiles | undefined;
+  /** The port on loopback that answers metrics without a token. Without it, metrics need the token of an admin of the hub. */
+  readonly metricsPort?: number | undefined;
+  readonly limits?: Partial<CallLimits> | undefined;
   /** Called for each answered request. The line contains no content. */
   readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
   /** Called after the certificate was read again, with the problem if that failed. */
@@ -50,10 +55,12 @@ export interface RequestEntry {
  */
 export async function serveHub(options: HubOptions): Promise<RunningHub> {
   const { database, objects, port, host, oidc, tls, onRequest, onCertificate = () => {}, onProblem = () => {} } = options;
-  const handler = new RPCHandler(hubRouter);
   const metrics = openHubMetrics(database.pool);
-  const answerShare = openShareRoute({ database, objects });
-  const spans = options.spans === undefined ? undefined : openHubSpans({ database, objects, oidc, metrics }, options.spans, onProblem);
+  const refusals = openRefusals(database);
+  const door = openDoor({ database, objects, oidc, metrics, refusals, onProblem }, { ...usualLimits, ...options.limits });
+  const answerShare = openShareRoute({ database, objects }, door);
+  const spans =
+    options.spans === undefined ? undefined : openHubSpans({ database, objects, oidc, metrics, refusals }, options.spans, onProblem, door);
   const listener: RequestListener = (request, response) => {
     const started = performance.now();
     // The secret of a share link stays out of the log.
@@ -69,34 +76,43 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
       return void mayScrape(database, request).then((may) =>
         may
           ? metrics.answer(request, response)
-          : response.writeHead(403, { 'content-type': 'text/plain' }).end('Give a token of an admin of the hub.\n'),
+          : response
+              .writeHead(403, { 'content-type': 'text/plain' })
+              .end('Give a token of an admin of the hub, or start the hub with --metrics-port.\n'),
       );
-    if (answerShare(request, response) || spans?.answer(request, response, path)) return;
+    if (door.answer(request, response, path) || answerShare(request, response) || spans?.answer(request, response, path)) return;
     if (path === '/oidc' && oidc) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(oidc.about));
-    void handler
-      .handle(request, response, {
-        prefix: '/rpc',
-        context: { database, objects, oidc, metrics, onProblem, authorization: request.headers.authorization },
-      })
-      .then(({ matched }) => {
-        if (!matched)
-          response.writeHead(404, { 'content-type': 'text/plain' }).end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
-      });
+    response
+      .writeHead(404, { 'content-type': 'text/plain', connection: 'close' })
+      .end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
   };
   const server = tls ? createTlsServer(tls, listener, onCertificate) : createServer(listener);
   // Longer than clients keep idle connections, so that the hub does not close a connection while a request is on its way.
   server.keepAliveTimeout = idleMs;
+  server.headersTimeout = headersMs;
+  server.requestTimeout = requestMs;
   await listening(server, port, host);
+  const scraped = options.metricsPort === undefined ? undefined : createServer((request, response) => metrics.answer(request, response));
+  if (scraped) await listening(scraped, options.metricsPort as number, '127.0.0.1');
   return {
     port: (server.address() as AddressInfo).port,
+    metricsPort: (scraped?.address() as AddressInfo | undefined)?.port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => void Promise.resolve(spans?.close()).then(metrics.close).then(resolve));
+        scraped?.close();
+        scraped?.closeAllConnections();
+        server.close(() => void Promise.resolve(spans?.close()).then(refusals.close).then(metrics.close).then(resolve));
         server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), closeMs).unref();
       }),
   };
 }
 
+/** Milliseconds until the headers of a request, and the whole request, must have arrived. */
+const headersMs = 20_000;
+const requestMs = 300_000;
+/** Milliseconds that running calls get before the hub ends. */
+const closeMs = 2_000;
 /** Milliseconds after which an idle connection is closed. */
 const idleMs = 75_000;
 
@@ -106,13 +122,11 @@ const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: 
     server.listen(port, host, () => resolve());
   });
 
-/** True for programs on this machine and for admins of the whole hub. A request that a proxy forwards comes from another machine. */
-async function mayScrape(database: HubDatabase, { socket, headers }: IncomingMessage): Promise<boolean> {
-  const isPassedOn = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
-  if (!isPassedOn && /^(?:127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')) return true;
+/** True for admins of the whole hub. */
+async function mayScrape(database: HubDatabase, { headers }: IncomingMessage): Promise<boolean> {
   try {
-    const { role, project } = await holderOf(database, { authorization: headers.authorization, project: undefined, oidc: undefined });
-    return role === 'admin' && project === null;
+    const { grants } = await callerOf(database, headers.authorization, undefined);
+    return grants.some(({ role, project }) => role === 'admin' && project === null);
   } catch {
     return false;
   }

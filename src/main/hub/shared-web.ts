@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRouterClient } from '@orpc/server';
 import { StemmaError, stringAt } from '../../core/base/index.js';
 import { hubOver } from '../team/index.js';
-import { holderOf } from './access.js';
+import { callerOf, holderIn } from './access.js';
 import type { HubContext } from './procedure.js';
+import type { Door } from './rpc.js';
 import { hubRouter } from './service.js';
 import { frameOf, framePolicy, openSharedPages, refusalPage } from './shared-page.js';
 
@@ -16,11 +17,11 @@ const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUN
  * Serves `/share/PROJECT/TOKEN` (the page of a link) and `/share/PROJECT/TOKEN/page` (the session in its frame). The handler returns false for other
  * paths.
  */
-export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
+export function openShareRoute(services: Omit<HubContext, 'authorization'>, door: Pick<Door, 'within'>) {
   const pages = openSharedPages();
   const answer = async (request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
     const authorization = `Bearer ${token}`;
-    const { shared, role, expiresAt } = await holderOf(services.database, { authorization, project, oidc: undefined });
+    const { shared, role, expiresAt } = holderIn(await callerOf(services.database, authorization, undefined), project);
     if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
     const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
     await hub.hello();
@@ -46,17 +47,19 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>) {
     };
     if (request.method !== 'GET') end(405, 'text/plain', 'A share link is read with GET.\n');
     else
-      void answer(request, project, token, isPage !== undefined).then(
-        (text) => end(200, 'text/html', text),
-        (error: unknown) => {
-          const status = statuses[stringAt(error, 'code') ?? ''];
-          const page =
-            status === undefined
-              ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
-              : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
-          end(status ?? 500, 'text/html', page);
-        },
-      );
+      void door
+        .within(request, () => answer(request, project, token, isPage !== undefined))
+        .then(
+          (text) => end(200, 'text/html', text),
+          (error: unknown) => {
+            const status = statuses[stringAt(error, 'code') ?? ''];
+            const page =
+              status === undefined
+                ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
+                : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
+            end(status ?? 500, 'text/html', page);
+          },
+        );
     return true;
   };
 }

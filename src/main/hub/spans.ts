@@ -9,8 +9,9 @@ import { atOnce, createProject, openProject } from '../../core/project/index.js'
 import { push } from '../../core/sync/index.js';
 import { answerExport, isExportPath, openReceiver, type Receiver } from '../otlp/index.js';
 import { hubOver } from '../team/index.js';
-import { holderOf, projectFor, requireAction } from './access.js';
+import { callerOf, holderIn, projectFor, requireAction } from './access.js';
 import type { HubContext } from './procedure.js';
+import type { Door } from './rpc.js';
 import { hubRouter } from './service.js';
 
 /** Receives spans of OpenTelemetry and stores their conversations in the sender's project. */
@@ -38,7 +39,12 @@ const projectHeader = 'x-stemma-project';
 const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 401, NOT_FOUND: 404, BAD_REQUEST: 400, UNAVAILABLE: 503 };
 
 /** Starts to receive spans. `dir`: the folder of this process for received spans. `problem` gets no content. */
-export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: string, problem: (message: string) => void): HubSpans {
+export function openHubSpans(
+  services: Omit<HubContext, 'authorization'>,
+  dir: string,
+  problem: (message: string) => void,
+  door: Pick<Door, 'within'>,
+): HubSpans {
   const inboxes = new Map<string, Inbox>();
   let closing: Promise<unknown> = Promise.resolve();
   const inboxFor = (place: string, project: string, authorization: string): Inbox => {
@@ -59,9 +65,9 @@ export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: s
     const { authorization = '' } = request.headers;
     const named = request.headers[projectHeader];
     const given = typeof named === 'string' ? named : undefined;
-    const holder = await holderOf(database, { authorization, oidc, project: given });
+    const holder = holderIn(await callerOf(database, authorization, oidc), given);
     if (holder.shared !== null) throw new StemmaError('UNAUTHORIZED', 'A share link cannot send spans.', { field: 'token' });
-    const own = given ?? (await database.all.selectFrom('project').select('name').where('no', '=', holder.project).executeTakeFirst())?.name;
+    const own = given ?? holder.opens?.name;
     if (own === undefined) throw badRequest(projectHeader, `This token opens several projects. Name one in the header ${projectHeader}.`);
     const { id } = await projectFor(database, holder, own);
     requireAction(holder, 'write');
@@ -70,13 +76,15 @@ export function openHubSpans(services: Omit<HubContext, 'authorization'>, dir: s
   return {
     answer: (request, response, path) => {
       if (!isExportPath(path)) return false;
-      void answer(request, response, path).catch((error: unknown) => {
-        const isRefusal = error instanceof StemmaError;
-        if (!isRefusal) problem('Spans were not taken.');
-        response
-          .writeHead((isRefusal ? statuses[error.code] : undefined) ?? 500, { 'content-type': 'application/json', connection: 'close' })
-          .end(JSON.stringify({ code: 3, message: isRefusal ? error.message : 'The hub cannot take these spans.' }));
-      });
+      void door
+        .within(request, () => answer(request, response, path))
+        .catch((error: unknown) => {
+          const isRefusal = error instanceof StemmaError;
+          if (!isRefusal) problem('Spans were not taken.');
+          response
+            .writeHead((isRefusal ? statuses[error.code] : undefined) ?? 500, { 'content-type': 'application/json', connection: 'close' })
+            .end(JSON.stringify({ code: 3, message: isRefusal ? error.message : 'The hub cannot take these spans.' }));
+        });
       return true;
     },
     close: async () => {

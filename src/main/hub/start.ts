@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { badRequest } from '../../core/base/index.js';
+import { badRequest, StemmaError } from '../../core/base/index.js';
 import { makeFolders } from '../../core/files/index.js';
 import { openStore, type ReplicaPlace } from '../../core/replicas/index.js';
 import { onEndSignal } from '../launch/index.js';
@@ -33,7 +33,8 @@ export interface StartedHub {
 export async function startHub({ data, database: given, objects, oidc: issuer, ...serving }: StartOptions): Promise<StartedHub> {
   const { host, tls, onProblem } = serving;
   const oidc = issuer && openOidc(issuer);
-  const postgres = given === undefined ? await startEmbedded(data) : undefined;
+  let end: (problem?: string) => void = () => {};
+  const postgres = given === undefined ? await startEmbedded(data, (problem) => end(problem)) : undefined;
   const database = await openHubDatabase(given ?? postgres?.url ?? '');
   const place = objects === undefined ? folderAt(join(data, 'objects')) : placeOf(objects);
   const store = openStore('hub', place, { from: 'environment' });
@@ -43,24 +44,28 @@ export async function startHub({ data, database: given, objects, oidc: issuer, .
     () => void removeExpired(database, store).catch((error) => onProblem?.(`Expired contents were not removed: ${nameOfError(error)}`)),
     sweepMs,
   );
-  const ended = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve, reject) => {
+    let isEnding = false;
+    end = (problem) => {
+      if (isEnding) return;
+      isEnding = true;
+      clearInterval(sweep);
+      void running
+        .close()
+        .then(() => database.close())
+        .then(() => postgres?.stop())
+        .then(() => {
+          store.close();
+          signals.close();
+          if (problem === undefined) resolve();
+          else reject(new StemmaError('UNAVAILABLE', `The hub has ended: ${problem}`, { reason: problem }));
+        });
+    };
     // With certificate files, SIGHUP reads them again.
-    const signals = onEndSignal(
-      () => {
-        clearInterval(sweep);
-        void running
-          .close()
-          .then(() => database.close())
-          .then(() => postgres?.stop())
-          .then(() => {
-            store.close();
-            signals.close();
-            resolve();
-          });
-      },
-      tls ? ['SIGINT', 'SIGTERM'] : undefined,
-    );
+    const signals = onEndSignal(() => end(), tls ? ['SIGINT', 'SIGTERM'] : undefined);
   });
+  // Whoever started the hub waits for it later.
+  ended.catch(() => {});
   return { address: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${running.port}`, token, ended };
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { createORPCClient, ORPCError } from '@orpc/client';
 import { RPCLink } from '@orpc/client/fetch';
 import type { ContractRouterClient } from '@orpc/contract';
@@ -19,8 +20,7 @@ export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, log
   const link = new RPCLink({
     url: `${hub.replace(/\/+$/, '')}/rpc`,
     headers: async () => ({ authorization: `Bearer ${token ?? (await logins?.bearer(hub)) ?? ''}` }),
-    fetch: (request, init) =>
-      fetch(request, { ...init, redirect: 'error', signal: AbortSignal.any([request.signal, AbortSignal.timeout(answerMs)]) }),
+    fetch: (request, init) => fetchPatiently(request, { ...init, redirect: 'error' }),
     interceptors: [
       async ({ next }) => {
         try {
@@ -32,6 +32,21 @@ export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, log
     ],
   });
   return createORPCClient<HubClient>(link);
+}
+
+/** The number of times that a call is made again, and the longest time that this machine waits for it, in seconds. */
+const patience = { times: 3, seconds: 15 };
+
+/** Makes a call. If the hub asks this machine to wait a moment, waits and makes it again. */
+async function fetchPatiently(request: Request, init: RequestInit): Promise<Response> {
+  for (let left = patience.times; ; left--) {
+    const call = left > 0 ? request.clone() : request;
+    const answer = await fetch(call, { ...init, signal: AbortSignal.any([request.signal, AbortSignal.timeout(answerMs)]) });
+    const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
+    if (answer.status !== 429 || left === 0 || !(seconds >= 0 && seconds <= patience.seconds)) return answer;
+    await answer.body?.cancel();
+    await wait(seconds * 1_000, undefined, { signal: request.signal });
+  }
 }
 
 function asError(hub: string, error: unknown): StemmaError {

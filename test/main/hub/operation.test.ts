@@ -129,7 +129,7 @@ describe('running a hub', () => {
 });
 
 /** Runs a statement as the owner. A database that is copied must have no other connection, so the others are ended first. */
-async function onServer(statement: string, url = hub.databaseUrl.replace(/[^/]*$/, 'postgres')): Promise<void> {
+async function onServer(statement: string, url = hub.superuserUrl.replace(/[^/]*$/, 'postgres')): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -132,27 +132,36 @@ describe('keeping a hub running', () => {
     await expect(serveHub({ ...options, tls: { cert, key: join(dir, 'none') } })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
   });
 
-  test('[E34] metrics count calls by result, answer this machine and admins, and name nobody', async () => {
+  test('[E34] metrics count calls by result, answer admins of the hub only, and name nobody', async () => {
     await hub.client().projects.create({ project: 'measured-project' });
     const mine = emptyChain();
     commitText(mine, 'measured');
     await push(mine, await hub.project('measured-project'));
     await expect(hub.client('stm_false').projects.list({})).rejects.toThrow();
-    const text = await (await fetch(`${hub.address}/metrics`)).text();
+    const asAdmin = { authorization: `Bearer ${hub.admin}` };
+    const text = await (await fetch(`${hub.address}/metrics`, { headers: asAdmin })).text();
     expect(text).toMatch(/stemma_hub_requests_total\{procedure="sync\.send",code="ok"[^}]*\} [1-9]/);
     expect(text).toMatch(/stemma_hub_requests_total\{procedure="projects\.list",code="UNAUTHORIZED"[^}]*\} [1-9]/);
     expect(text).toMatch(/stemma_hub_request_seconds_bucket\{procedure="sync\.send"/);
     expect(text).toMatch(/stemma_hub_stored_objects_total(\{[^}]*\})? [1-9]/);
     expect(text).toMatch(/stemma_hub_database_connections\{state="idle"/);
     expect(text).not.toContain('measured-project');
-    // A request that a proxy passed on comes from elsewhere.
-    const passedOn = { 'x-forwarded-for': '192.0.2.1' };
     const { token } = await hub.client().members.add({ project: 'measured-project', name: 'a', role: 'admin' });
-    const status = async (headers: Record<string, string>) =>
-      (await fetch(`${hub.address}/metrics`, { headers: { ...passedOn, ...headers } })).status;
+    const status = async (headers: Record<string, string>) => (await fetch(`${hub.address}/metrics`, { headers })).status;
+    // A proxy on this machine that adds no header must not open them to everyone.
     expect(await status({})).toBe(403);
     expect(await status({ authorization: `Bearer ${token}` })).toBe(403);
-    expect(await status({ authorization: `Bearer ${hub.admin}` })).toBe(200);
+    expect(await status(asAdmin)).toBe(200);
+  });
+
+  test('[E34] metrics have a socket of their own on loopback, if the operator asks for one', async () => {
+    const database = await openHubDatabase(hub.databaseUrl);
+    const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
+    const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', metricsPort: 0 });
+    onTestFinished(() => running.close().then(database.close));
+    const scraped = await fetch(`http://127.0.0.1:${running.metricsPort}/metrics`);
+    expect([scraped.status, await scraped.text()]).toEqual([200, expect.stringContaining('stemma_hub_database_connections')]);
+    expect((await fetch(`http://127.0.0.1:${running.port}/metrics`)).status).toBe(403);
   });
 
   test('[E47] health tells whether a hub can answer; one without rights does not start', async () => {

@@ -1,0 +1,89 @@
+import { StemmaError } from '../../core/base/index.js';
+
+/** Limits of what one caller may cost. Cost is the time that the calls of a caller take, because the number of calls says little about it. */
+export interface GateLimits {
+  /** Calls of one caller that run at the same time, and those that wait for them. */
+  readonly running: number;
+  readonly waiting: number;
+  /** Milliseconds of work that a caller may use at once, and how many it gets back in each millisecond. */
+  readonly budgetMs: number;
+  readonly refill: number;
+}
+
+/** Bounds the calls of each caller: one token or one address. */
+export interface Gate {
+  /** Waits for a turn and returns the function that ends it. @throws UNAVAILABLE with `retryAfterMs` if the caller uses too much. */
+  enter(caller: string): Promise<() => void>;
+  /** Charges work that took no time here, such as a refused sign-in. @throws as `enter`. */
+  charge(caller: string, ms: number): void;
+  /** @throws as `enter` if the caller has used its budget up. */
+  require(caller: string): void;
+}
+
+interface Caller {
+  running: number;
+  readonly queue: (() => void)[];
+  /** Milliseconds of work that are left. */
+  left: number;
+  at: number;
+}
+
+/** The most callers to remember. Those that are idle and have their whole budget are forgotten first. */
+const maxCallers = 10_000;
+
+/** Opens a gate. `clock` returns milliseconds. */
+export function openGate(limits: GateLimits, clock: () => number = () => performance.now()): Gate {
+  const callers = new Map<string, Caller>();
+  const callerAt = (name: string): Caller => {
+    const now = clock();
+    const caller = callers.get(name) ?? { running: 0, queue: [], left: limits.budgetMs, at: now };
+    caller.left = Math.min(limits.budgetMs, caller.left + (now - caller.at) * limits.refill);
+    caller.at = now;
+    // The newest is last, so that the oldest is forgotten first.
+    callers.delete(name);
+    callers.set(name, caller);
+    if (callers.size > maxCallers) forget(now);
+    return caller;
+  };
+  const forget = (now: number): void => {
+    const isIdle = ({ running, left, at }: Caller): boolean => running === 0 && left + (now - at) * limits.refill >= limits.budgetMs;
+    for (const [name, caller] of callers) if (isIdle(caller)) callers.delete(name);
+    for (const [name, { running }] of callers) {
+      if (callers.size <= maxCallers) break;
+      if (running === 0) callers.delete(name);
+    }
+  };
+  const requireLeft = ({ left }: Caller): void => {
+    if (left < 1) throw tooMuch(Math.ceil((1 - left) / limits.refill));
+  };
+  return {
+    enter: async (name) => {
+      const caller = callerAt(name);
+      requireLeft(caller);
+      if (caller.running >= limits.running) {
+        if (caller.queue.length >= limits.waiting) throw tooMuch(1_000);
+        await new Promise<void>((resolve) => caller.queue.push(resolve));
+      } else caller.running += 1;
+      const started = clock();
+      let hasEnded = false;
+      return () => {
+        if (hasEnded) return;
+        hasEnded = true;
+        caller.left -= clock() - started;
+        const next = caller.queue.shift();
+        // The turn passes on to the next call.
+        if (next) next();
+        else caller.running -= 1;
+      };
+    },
+    charge: (name, ms) => {
+      const caller = callerAt(name);
+      requireLeft(caller);
+      caller.left -= ms;
+    },
+    require: (name) => requireLeft(callerAt(name)),
+  };
+}
+
+const tooMuch = (retryAfterMs: number): StemmaError =>
+  new StemmaError('UNAVAILABLE', `These calls cost the hub too much. Try again in ${Math.ceil(retryAfterMs / 1_000)} seconds.`, { retryAfterMs });

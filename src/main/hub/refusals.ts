@@ -1,0 +1,79 @@
+import type { Caller, Holder } from './access.js';
+import type { HubDatabase } from './database.js';
+
+/** A call that the hub refused. It names no content. */
+interface RefusedCall {
+  /** Undefined for a call without a valid token. */
+  readonly holder?: (Pick<Holder, 'no' | 'name' | 'project'> & Caller) | undefined;
+  /** The project that the call names. */
+  readonly project?: string | undefined;
+  readonly address?: string | undefined;
+  readonly procedure: string;
+  readonly code: string;
+  readonly field?: string | undefined;
+}
+
+/** Notes refused calls in the audit log. Equal refusals of one caller within a minute are two lines: the first, and the number of the others. */
+export interface Refusals {
+  note(call: RefusedCall): Promise<void>;
+  /** Writes the lines that wait. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly write: (count: number) => Promise<void>;
+  count: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+const windowMs = 60_000;
+/** The most different refusals within a minute. Further ones are not noted, because a caller could invent them. */
+const maxWaiting = 1_000;
+
+/** Opens the notes. A note that cannot be written does not change the answer to the call. */
+export function openRefusals({ all }: HubDatabase): Refusals {
+  const waiting = new Map<string, Waiting>();
+  const write = (call: RefusedCall, project: number | null, count: number): Promise<void> =>
+    all
+      .insertInto('audit')
+      .values({
+        project,
+        by: call.holder?.name ?? 'unknown',
+        action: `refused ${call.procedure}`,
+        count: String(count),
+        what: [call.code, call.field, call.address].filter((each) => each !== undefined).join(' '),
+      })
+      .execute()
+      .then(
+        () => {},
+        () => {},
+      );
+  const end = async (name: string): Promise<void> => {
+    const noted = waiting.get(name);
+    waiting.delete(name);
+    clearTimeout(noted?.timer);
+    if (noted && noted.count > 0) await noted.write(noted.count);
+  };
+  const projectOf = async ({ holder, project }: RefusedCall): Promise<number | null> => {
+    if (!holder || holder.project !== null || project === undefined || project.includes('\0')) return holder?.project ?? null;
+    return (await all.selectFrom('project').select('no').where('name', '=', project).executeTakeFirst())?.no ?? null;
+  };
+  return {
+    note: async (call) => {
+      const name = [call.holder?.no ?? call.address, call.project, call.procedure, call.code, call.field].join(' ');
+      const noted = waiting.get(name);
+      if (noted) {
+        noted.count += 1;
+        return;
+      }
+      if (waiting.size >= maxWaiting) return;
+      const project = projectOf(call).catch(() => null);
+      const timer = setTimeout(() => void end(name), windowMs).unref();
+      waiting.set(name, { count: 0, timer, write: async (count) => write(call, await project, count) });
+      await write(call, await project, 1);
+    },
+    close: async () => {
+      for (const name of [...waiting.keys()]) await end(name);
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isContractProcedure } from '@orpc/contract';
+import { ORPCError } from '@orpc/server';
+import { RPCHandler } from '@orpc/server/fetch';
+import { recent, StemmaError, stringAt } from '../../core/base/index.js';
+import { asRefusal } from '../../core/router/index.js';
+import { hubContract } from '../team/index.js';
+import { allows, type Caller, callerOf, holderIn, requireAction } from './access.js';
+import { readBody } from './body.js';
+import { type Gate, type GateLimits, openGate } from './gate.js';
+import { type HubContext, nameOfError } from './procedure.js';
+import type { Refusals } from './refusals.js';
+import { hubRouter } from './service.js';
+import { requireOpen } from './shares.js';
+
+/** The limits of what tokens and addresses may cost. */
+export interface CallLimits {
+  readonly token: GateLimits;
+  /** Many people may share an address. */
+  readonly address: GateLimits;
+  /** Refused tokens of one address at once, and the number that it gets back in each second. */
+  readonly refused: { readonly atOnce: number; readonly perSecond: number };
+}
+
+/** The limits of a hub. A clone or a push makes one call after the other, so it never uses more time than passes. */
+export const usualLimits: CallLimits = {
+  token: { running: 8, waiting: 64, budgetMs: 60_000, refill: 4 },
+  address: { running: 64, waiting: 512, budgetMs: 300_000, refill: 16 },
+  refused: { atOnce: 30, perSecond: 0.5 },
+};
+
+/** The door of the hub: checks tokens and limits before anything else of a call is read. */
+export interface Door {
+  /** Answers a call of a procedure. Returns false for any other path. */
+  answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
+  /** Runs other work for an address within its limits, such as a page of a share link. @throws UNAVAILABLE. */
+  within<T>(request: IncomingMessage, work: () => Promise<T>): Promise<T>;
+}
+
+const namesIn = (node: object, path: string[] = []): string[] =>
+  isContractProcedure(node) ? [path.join('.')] : Object.entries(node).flatMap(([name, below]) => namesIn(below as object, [...path, name]));
+const procedures: ReadonlySet<string> = new Set(namesIn(hubContract));
+/** The procedure whose body is a parcel. */
+const takesParcel = 'sync.send';
+/** Tokens that were valid when they were last used. They stay usable when their address has sent too many others. */
+const keptTokens = 10_000;
+/** Milliseconds that a refused caller gets to end its body, so that it can read the answer. */
+const lingerMs = 1_000;
+
+/** Opens the door of a hub. */
+export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> & { readonly refusals: Refusals }, limits: CallLimits): Door {
+  const handler = new RPCHandler(hubRouter);
+  const tokens = openGate(limits.token);
+  const addresses = openGate(limits.address);
+  const { atOnce, perSecond } = limits.refused;
+  const failures = openGate({ running: 0, waiting: 0, budgetMs: atOnce, refill: perSecond / 1_000 });
+  const valid = recent<string, true>(keptTokens);
+  const { database, oidc, metrics, refusals, onProblem } = services;
+
+  const identify = async (request: IncomingMessage, address: string): Promise<Caller> => {
+    const { authorization } = request.headers;
+    const name = createHash('sha256')
+      .update(authorization ?? '')
+      .digest('base64');
+    if (!valid.get(name)) failures.require(address);
+    try {
+      const caller = await callerOf(database, authorization, oidc);
+      valid.set(name, true, 1);
+      return caller;
+    } catch (error) {
+      valid.delete(name);
+      if (error instanceof StemmaError && error.code === 'UNAUTHORIZED') failures.charge(address, 1);
+      throw error;
+    }
+  };
+  const call = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
+    const [started, address, procedure] = [performance.now(), addressOf(request), path.slice('/rpc/'.length).replaceAll('/', '.')];
+    const ends: (() => void)[] = [];
+    let caller: Caller | undefined;
+    try {
+      caller = await identify(request, address);
+      requireMay(caller, procedure);
+      ends.push(await addresses.enter(address), await tokens.enter(String(caller.grants[0].no)));
+      const body = await readBody(request, procedure === takesParcel);
+      ends.push(body.release);
+      const type = request.headers['content-type'];
+      const { response: answer } = await handler.handle(
+        new Request(`http://hub${path}`, {
+          method: 'POST',
+          headers: { ...(type !== undefined && { 'content-type': type }) },
+          body: body.bytes as never,
+        }),
+        { prefix: '/rpc', context: { ...services, authorization: undefined, caller } },
+      );
+      if (!answer) throw new Error('the procedure is not implemented');
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': bytes.length }).end(bytes);
+    } catch (error) {
+      const refusal = asRefusal(error, procedure);
+      const isFault = !(refusal instanceof ORPCError);
+      metrics?.called(procedure, isFault ? 'INTERNAL_SERVER_ERROR' : refusal.code, performance.now() - started);
+      if (isFault) onProblem?.(`${procedure} failed: ${nameOfError(error)}`);
+      else {
+        const holder = caller && holderIn(caller, undefined);
+        await refusals.note({ holder, address: holder ? undefined : address, procedure, code: refusal.code, field: stringAt(refusal.data, 'field') });
+      }
+      refuse(request, response, isFault ? new ORPCError('INTERNAL_SERVER_ERROR') : refusal);
+    } finally {
+      for (const end of ends) end();
+    }
+  };
+  return {
+    answer: (request, response, path) => {
+      if (!path.startsWith('/rpc/') || !procedures.has(path.slice('/rpc/'.length).replaceAll('/', '.'))) return false;
+      if (request.method !== 'POST') response.writeHead(405, { allow: 'POST', connection: 'close' }).end();
+      else void call(request, response, path);
+      return true;
+    },
+    within: async (request, work) => within(addresses, addressOf(request), work),
+  };
+}
+
+async function within<T>(gate: Gate, name: string, work: () => Promise<T>): Promise<T> {
+  const end = await gate.enter(name);
+  try {
+    return await work();
+  } finally {
+    end();
+  }
+}
+
+/** @throws UNAUTHORIZED if no role of the caller may call the procedure, so that its body is not read. */
+function requireMay(caller: Caller, procedure: string): void {
+  const holder = holderIn(caller, undefined);
+  requireOpen(holder, procedure);
+  if (procedure === takesParcel && !caller.grants.some((grant) => allows(grant, 'write') || allows(grant, 'review'))) requireAction(holder, 'review');
+}
+
+/** Answers a refusal. The connection ends, because the rest of the body is not read; what arrives within a moment is dropped. */
+function refuse(request: IncomingMessage, response: ServerResponse, refusal: ORPCError<string, unknown>): void {
+  if (response.headersSent) return void response.destroy();
+  const bytes = Buffer.from(JSON.stringify({ json: refusal.toJSON() }));
+  const { status: given, retryAfterMs } = (refusal.data ?? {}) as { readonly status?: unknown; readonly retryAfterMs?: unknown };
+  const isTooMuch = typeof retryAfterMs === 'number';
+  response.writeHead(isTooMuch ? 429 : typeof given === 'number' ? given : refusal.status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    ...(isTooMuch && { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }),
+    ...(!request.complete && { connection: 'close' }),
+  });
+  response.write(bytes);
+  if (request.complete) return void response.end();
+  const timer = setTimeout(() => request.socket.destroy(), lingerMs);
+  request.resume().once('close', () => {
+    clearTimeout(timer);
+    response.end();
+  });
+}
+
+/**
+ * The address of a caller. A proxy on this machine or in its network adds the address that it serves; from elsewhere the header could be invented.
+ */
+function addressOf({ socket, headers }: IncomingMessage): string {
+  const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  const isNear = /^(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1$|f[cd])/.test(peer);
+  const passedOn = headers['x-forwarded-for'];
+  const last = (Array.isArray(passedOn) ? passedOn.at(-1) : passedOn)?.split(',').at(-1)?.trim();
+  return isNear && last !== undefined && /^[\da-fA-F.:]{2,45}$/.test(last) ? last : peer;
+}

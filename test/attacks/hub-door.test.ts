@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/core/replicas/index.js';
+import { push } from '../../src/core/sync/index.js';
+import { openHubDatabase, openHubObjects, serveHub } from '../../src/main/hub/index.js';
+import { hubClient } from '../../src/main/team/index.js';
+import { chainWith, startTestHub, type TestHub } from '../support/hub.js';
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startTestHub();
+});
+afterAll(() => hub?.close());
+
+/** Sends bytes to the hub and returns the beginning of the answer. The connection stays open until the hub ends it or answers. */
+async function send(bytes: string, port = Number(new URL(hub.address).port)): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(bytes);
+  let answer = '';
+  for await (const chunk of socket) {
+    answer += String(chunk);
+    if (answer.includes('\r\n\r\n')) break;
+  }
+  return answer;
+}
+
+const head = (path: string, headers: Readonly<Record<string, string | number>>): string =>
+  [`POST ${path} HTTP/1.1`, 'Host: hub', ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
+
+const megabyte = 1024 * 1024;
+const json = { 'Content-Type': 'application/json' };
+
+/** Another hub process with limits of its own. */
+async function limited(limits: Parameters<typeof serveHub>[0]['limits']) {
+  const database = await openHubDatabase(hub.databaseUrl);
+  const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
+  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', limits });
+  onTestFinished(() => running.close().then(database.close));
+  return `http://127.0.0.1:${running.port}`;
+}
+
+const post = (address: string, path: string, token: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${address}/rpc/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify({ json: body }),
+  });
+
+describe('the door of a hub', () => {
+  test('[E63] a call without a valid token is refused before its body is read', async () => {
+    // No byte of the body is sent, so an answer proves that the hub does not wait for it.
+    for (const token of ['stm_none', 'a.b.c', ''])
+      for (const path of ['/rpc/sync/send', '/rpc/sync/lack', '/rpc/members/add'])
+        expect(await send(head(path, { ...json, Authorization: `Bearer ${token}`, 'Content-Length': 50 * megabyte })), path).toMatch(
+          /^HTTP\/1.1 401 /,
+        );
+    const { token } = await hub.client().members.add({ project: null, name: 'reads', role: 'reader' });
+    const refused = await send(head('/rpc/sync/send', { ...json, Authorization: `Bearer ${token}`, 'Content-Length': 50 * megabyte }));
+    expect(refused).toMatch(/^HTTP\/1.1 401 /);
+  });
+
+  test('[E63] a body needs a length within its limit, few parts and few levels', async () => {
+    const headers = { ...json, Authorization: `Bearer ${hub.admin}` };
+    expect(await send(head('/rpc/sync/send', { ...headers, 'Transfer-Encoding': 'chunked' }))).toMatch(/^HTTP\/1.1 411 /);
+    expect(await send(head('/rpc/sync/send', { ...headers, 'Content-Length': 65 * megabyte }))).toMatch(/^HTTP\/1.1 413 /);
+    expect(await send(head('/rpc/sync/lack', { ...headers, 'Content-Length': 9 * megabyte }))).toMatch(/^HTTP\/1.1 413 /);
+    expect(await send(head('/rpc/sync/lack', { ...headers, 'Content-Encoding': 'gzip', 'Content-Length': 9 }))).toMatch(/^HTTP\/1.1 415 /);
+    const deep = `{"json":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    expect((await post(hub.address, 'sync/lack', hub.admin, deep)).status).toBe(400);
+    const form = new FormData();
+    for (let i = 0; i < 2_000; i++) form.append(`f${i}`, 'x');
+    const many = await fetch(`${hub.address}/rpc/sync/send`, { method: 'POST', headers: { authorization: `Bearer ${hub.admin}` }, body: form });
+    expect(many.status).toBe(400);
+  });
+
+  test('[E64] a token that costs too much is refused for a while, and others are not', async () => {
+    const address = await limited({ token: { running: 2, waiting: 4, budgetMs: 20, refill: 0.001 } });
+    await hub.project('costly');
+    await push(chainWith('x'), await hub.project('costly'));
+    const { token } = await hub.client().members.add({ project: 'costly', name: 'dear', role: 'reader' });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post(address, 'sync/hello', token, { project: 'costly' })));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(5);
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await post(address, 'sync/hello', hub.admin, { project: 'costly' })).status).toBe(200);
+    const log = await hub.client().audit.list({ project: 'costly' });
+    expect(log.filter(({ by, action }) => by === 'dear' && action === 'refused sync.hello')).toHaveLength(1);
+    // A client waits as long as the hub says, and then gets its answer.
+    const patient = await limited({ token: { running: 2, waiting: 4, budgetMs: 3, refill: 0.5 } });
+    for (let i = 0; i < 5; i++) expect((await hubClient({ hub: patient, token }).sync.hello({ project: 'costly' })).name).toBe('dear');
+  });
+
+  test('[E64] an address that guesses tokens is stopped; who was let in before is not', async () => {
+    const address = await limited({ refused: { atOnce: 5, perSecond: 0.001 } });
+    expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
+    const statuses: number[] = [];
+    for (let i = 0; i < 10; i++) statuses.push((await post(address, 'projects/list', `stm_guess${i}`, {})).status);
+    expect(statuses).toEqual([...Array.from({ length: 5 }, () => 401), ...Array.from({ length: 5 }, () => 429)]);
+    expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
+    // A proxy on this machine names the address that it serves.
+    expect((await post(address, 'projects/list', 'stm_other', {}, { 'x-forwarded-for': '192.0.2.7' })).status).toBe(401);
+  });
+
+  test('[E65] a refused call is in the audit log, with its procedure and code, and no content', async () => {
+    await hub.project('watched');
+    const { token } = await hub.client().members.add({ project: 'watched', name: 'curious', role: 'reader' });
+    await expect(hub.client(token).members.list({ project: 'watched' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(hub.client(token).sync.hello({ project: 'secret-name' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const lines = (await hub.client().audit.list({ project: 'watched' })).filter(({ by }) => by === 'curious');
+    expect(lines.map(({ action, what }) => `${action} ${what}`).sort()).toEqual([
+      'refused members.list UNAUTHORIZED token',
+      'refused sync.hello NOT_FOUND',
+    ]);
+    // Repeating it does not fill the log.
+    for (let i = 0; i < 20; i++)
+      await hub
+        .client(token)
+        .members.list({ project: 'watched' })
+        .catch(() => {});
+    expect((await hub.client().audit.list({ project: 'watched' })).filter(({ by }) => by === 'curious')).toHaveLength(2);
+  });
+
+  test('[E66] no body makes the hub fail: bad requests are 400', async () => {
+    await hub.project('fuzzed');
+    const bodies = [
+      '',
+      '{',
+      'null',
+      '[]',
+      '{"json":null}',
+      '{"json":{"project":"fuzzed"},"meta":[[1,"project","x"]]}',
+      '{"json":{"project":"fuzzed"},"meta":[["__proto__","constructor"]]}',
+      '{"json":{"project":"fuzzed"},"meta":{"length":1}}',
+      '{"json":{"project":"fuzzed"},"maps":[["project"]]}',
+      '{"json":{"project":{"__proto__":1}}}',
+      '{"json":{"project":"fuz\\u0000zed","after":0}}',
+      '{"json":{"project":"fuzzed","after":9007199254740991}}',
+      '{"json":{"project":"fuzzed","after":1e308}}',
+      '{"json":{"project":"fuzzed","hashes":["\\ud800"]}}',
+    ];
+    for (const path of ['sync/hello', 'sync/items', 'sync/objects', 'sync/send', 'members/add', 'audit/list'])
+      for (const body of bodies) {
+        const { status } = await post(hub.address, path, hub.admin, body);
+        expect([200, 400, 404], `${path} ${body}`).toContain(status);
+      }
+    for (const type of [
+      'multipart/form-data; boundary=x',
+      'multipart/form-data',
+      'text/html',
+      'application/octet-stream',
+      'application/x-www-form-urlencoded',
+    ])
+      for (const body of ['--x\r\n', '--x\r\nContent-Disposition: form-data; name="data"\r\n\r\n{\r\n--x--\r\n', 'a=b', '\0\0'])
+        expect([200, 400, 404], `${type} ${body}`).toContain(
+          (await post(hub.address, 'sync/send', hub.admin, body, { 'content-type': type })).status,
+        );
+    const far = { project: 'fuzzed', name: 'x', role: 'reader' as const };
+    for (const expiresAt of ['+275760-09-13T00:00:00.000Z', '-271821-04-20T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])
+      expect([200, 400]).toContain((await post(hub.address, 'members/add', hub.admin, { ...far, expiresAt })).status);
+    expect((await hubClient({ hub: hub.address, token: hub.admin }).sync.hello({ project: 'fuzzed' })).seq).toBe(0);
+  });
+});
