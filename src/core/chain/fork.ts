@@ -84,12 +84,13 @@ function whole(chain: Chain, last: ContextRow, input: ForkInput): ContextRow {
 
 /**
  * Finds the commit whose context ends with a runtime's record. If visible entries follow the record in its commit, it
- * finds or makes a sibling commit that ends there.
+ * finds or makes a sibling commit that ends there. An older copy of a session's file ends inside of a commit, and makes none.
  */
-export function commitEndingAt(chain: Chain, { record, last = record }: StoredRecord): ContextRow | undefined {
+export function commitEndingAt(chain: Chain, { record, last = record }: StoredRecord, olderCopyOf?: string): ContextRow | undefined {
   const held = holderOf(chain, record);
   if (held === undefined) return undefined;
   const holder = commitAt(chain, held);
+  if (olderCopyOf !== undefined && holder.sessionId === olderCopyOf) return holder;
   // The entries that a compaction keeps follow its record and belong to it.
   if (holder.type === 'compaction') return holder;
   const { entries } = outlineOf(chain, holder.artifact, holder.format);

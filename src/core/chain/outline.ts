@@ -13,7 +13,7 @@ import {
 import type { Chain } from './chain.js';
 
 /** Raise this when the content of outlines changes, so that stored ones are rebuilt. */
-export const outlineVersion = 4;
+export const outlineVersion = 5;
 
 /** The outline of a stored delta. It is built from the content and stored at the first read. */
 export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): Outline {

@@ -121,6 +121,16 @@ export const usageCall = z.object({
   waitMs: count.nullable(),
   cache: usageCache,
   flaw: z.string().optional(),
+  /** The session repeats this call of another session. Sums leave it out. */
+  replayed: z.literal(true).optional(),
+  /** The provider's speed, where it has a price of its own, such as `fast`. */
+  speed: z.string().optional(),
+  /** The provider's service tier, such as `priority`. */
+  tier: z.string().optional(),
+  /** How often the reply used each tool that the provider runs, such as `webSearch`. */
+  serverTools: z.record(z.string(), count).optional(),
+  /** The call was made by an advisor whom another reply asked. */
+  advisor: z.literal(true).optional(),
 });
 export type UsageCall = z.output<typeof usageCall>;
 

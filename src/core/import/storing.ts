@@ -2,7 +2,7 @@ import { type CommitSeq, timestampOf } from '../base/index.js';
 import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
 import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, startOf } from '../formats/index.js';
-import { callsOfDelta, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
+import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { FoundFile, OpenFile } from './files.js';
 import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, splitSide, storeSide } from './pieces.js';
@@ -63,7 +63,8 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
   const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read: calls }) : undefined;
   const { own: side, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...side, ...storeSide(chain, bytes, others));
-  const tips = tipRows(chain, plan, made);
+  const isOlderCopy = !grown && plan.commits.length === 0;
+  const tips = tipRows(chain, plan, made, isOlderCopy ? plan.sessionId : undefined);
   const [first] = made.seqs;
   if (plan.awaits !== undefined && first !== undefined) rememberWaiting(chain, first, plan.awaits);
   const kept = grown ? piecesUpTo(grown.pieces, from) : [];
@@ -119,8 +120,8 @@ class MadeCommits {
   }
 }
 
-const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, made: MadeCommits): ContextRow[] =>
-  plan.tips.flatMap((tip) => ('plan' in tip ? made.at(tip.plan) : commitEndingAt(chain, tip)) ?? []);
+const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, made: MadeCommits, olderCopyOf?: string): ContextRow[] =>
+  plan.tips.flatMap((tip) => ('plan' in tip ? made.at(tip.plan) : commitEndingAt(chain, tip, olderCopyOf)) ?? []);
 
 /** Stores the commits of a new plan for a file that is stored already. From now on, their records belong to the new commits. */
 export const replaceStored =
@@ -198,6 +199,7 @@ function storeCommit(
             type: planned.type,
             bytes: () => delta,
             entries: () => planned.entries,
+            before: contentBefore(chain, row),
           }),
   };
 }

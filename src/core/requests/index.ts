@@ -13,6 +13,7 @@ export { joinAnswers } from './record/join.js';
 export { hasCalls, type ReadCalls, readCalls, takeRecords } from './record/record.js';
 export type { StoredRange } from './record/texts.js';
 export { callFormats, storeTravelingCall, type TravelingCall, travelingCalls, travelingFields } from './record/travel.js';
+export { contentBefore } from './runtimes/before.js';
 export { callsOfDelta } from './runtimes/counts.js';
 export { unknownUsage, windowOf } from './runtimes/runtime.js';
 export { wireOf, wordsOf } from './shared/words.js';

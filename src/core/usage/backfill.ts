@@ -1,7 +1,7 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, lineage } from '../chain/index.js';
 import { readerOf } from '../formats/index.js';
-import { callsOfDelta } from '../requests/index.js';
+import { callsOfDelta, contentBefore } from '../requests/index.js';
 import { progressOf, setProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
@@ -10,7 +10,7 @@ import { priceFewCalls } from './prices.js';
 /** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
 /** Increase this number when the stored facts change, so that existing projects are read again. */
-const readerVersion = 4;
+const readerVersion = 5;
 const versionName = 'usage version';
 
 /** The commits per transaction, and the bytes after which a transaction ends early, because other writers wait for it. */
@@ -31,12 +31,12 @@ export const pendingCommits = (chain: Chain, limit = Number.MAX_SAFE_INTEGER): n
     limit,
   )?.pending ?? 0;
 
-interface Row extends Pick<ContextRow, 'seq' | 'id' | 'sessionId' | 'template' | 'createdAt' | 'type' | 'format'> {
+interface Row extends Pick<ContextRow, 'seq' | 'id' | 'parent' | 'sessionId' | 'template' | 'createdAt' | 'type' | 'format'> {
   readonly artifact: ArtifactNo;
   readonly size: number;
 }
 
-const selectRows = `SELECT c.seq, c.id, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
+const selectRows = `SELECT c.seq, c.id, c.parent, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
          FROM context c`;
 
 /** Stores the calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
@@ -98,14 +98,20 @@ export function backfillBatch(chain: Chain): boolean {
 const cardFormat = 'cardbox-v1';
 
 /** The calls in a commit. A damaged or expired object has no calls. */
-function callsIn(chain: Chain, { seq, artifact, format, type }: Row): CountedCommit['calls'] {
+function callsIn(chain: Chain, { seq, artifact, format, type, ...row }: Row): CountedCommit['calls'] {
   if (format === cardFormat) {
     const calls = callsOfCards(chain, seq);
     if (calls) return calls;
   }
   try {
     const bytes = chain.artifacts.read(artifact);
-    return callsOfDelta({ format, type, bytes: () => bytes, entries: () => readerOf(format).parse(bytes).entries });
+    return callsOfDelta({
+      format,
+      type,
+      bytes: () => bytes,
+      entries: () => readerOf(format).parse(bytes).entries,
+      before: contentBefore(chain, { seq, ...row }),
+    });
   } catch (error) {
     if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return [];
     throw error;

@@ -6,7 +6,7 @@ import { cacheOf, isMiss } from './cache.js';
 import { limitOf } from './limits.js';
 import { type PlacedCall, placedCalls } from './placed.js';
 import { moneyOf } from './prices.js';
-import { type CallRow, isBeside, type RequestIds, requestIds } from './rows.js';
+import { type CallRow, isBeside, type RequestIds, requestIds, termsOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: Chain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
@@ -51,12 +51,14 @@ function shown(chain: Chain, call: PlacedCall, { idOf, recordedId }: RequestIds)
       ...(reasoning !== null && { reasoning }),
     },
     window,
-    limit: limitOf(chain, model, window),
+    limit: call.windowLimit ?? limitOf(chain, model, window),
     added: window === null || windowBefore === null || isBeside(call) ? null : window - (windowBefore ?? 0),
     cost: priced(call),
     waitMs: waitOf(call),
     cache: cacheOf(chain, call, recordedId),
     ...(flaw !== null && { flaw }),
+    ...(call.replayed !== null && { replayed: true }),
+    ...termsOf(call),
   };
 }
 

@@ -10,7 +10,9 @@ export interface CountedCommit {
 /** Columns with the same value for a whole batch of calls, and columns with a value for each call. */
 const shared = ['project', 'session', 'agent', 'subagent'];
 const own =
-  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does'.split(', ');
+  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does, replayed, windowLimit, terms'.split(
+    ', ',
+  );
 
 const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'];
 /** Keeps the larger of two counts of one call, because the smaller count was written earlier. So the order of imports does not matter. */
@@ -36,8 +38,11 @@ const insertMany = insertNewCalls(callsPerInsert);
 const joinOne = /* sql */ `${insertCalls(1)} UPDATE SET ${larger},
   flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
   cost = NULL, priced = NULL,
-  prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does)
-RETURNING no, context`;
+  prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does), terms = COALESCE(excluded.terms, terms),
+  windowLimit = COALESCE(windowLimit, excluded.windowLimit)
+RETURNING no, context, session, replayed, key`;
+/** A call belongs to the session that made it, even if a session that repeats it was stored first. */
+const takeOver = /* sql */ `UPDATE usageCall SET session = ?, agent = ?, subagent = ?, context = ?, key = ?, at = ?, replayed = NULL WHERE no = ?`;
 
 /** The program that wrote a commit, and the kind of its subagent, by the commit's template. */
 export function agentOf(template: string): { readonly agent: string; readonly subagent: string } {
@@ -71,7 +76,6 @@ export function recordCalls(chain: Chain, commits: Iterable<CountedCommit>): voi
       sum = undefined;
     }
     for (const call of calls) {
-      const { id, key, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null } = call;
       const at = timeOf(call.at) ?? row.createdAt;
       const endedAt = call.endedAt === call.at && call.at !== undefined ? at : timeOf(call.endedAt);
       const model = call.model ?? '';
@@ -79,14 +83,20 @@ export function recordCalls(chain: Chain, commits: Iterable<CountedCommit>): voi
       if (sum?.model !== model || sum.quarter !== quarter) sum = sumAt(added, { session, agent, subagent, model, quarter });
       batch.sums.push(sum);
       batch.calls.push(call);
-      batch.values.push(id, row.seq, key, call.model, at, endedAt, timeOf(call.askedAt));
-      batch.values.push(input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does);
+      batch.values.push(call.id, row.seq, call.key, call.model, at, endedAt, timeOf(call.askedAt));
+      pushFacts(batch.values, call);
       if (batch.calls.length === callsPerInsert) flush();
     }
   }
   flush();
   if (stale.size > 0) sumSessions(chain, [...stale]);
   for (const each of added.values()) if (each.counts[0] !== 0 && !stale.has(each.session)) storeSum(chain, each);
+}
+
+function pushFacts(values: Batch['values'], call: CallCount): void {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null, terms } = call;
+  values.push(input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does);
+  values.push(call.replayed ? 1 : null, call.limit ?? null, terms ? JSON.stringify(terms) : null);
 }
 
 /**
@@ -108,11 +118,26 @@ function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>
   }
   stale.add(first.session);
   for (const [at, call] of calls.entries()) {
-    const context = valuesOf(at)[1] ?? null;
-    const row = chain.db.one<{ no: number; context: number }>(joinOne, common, valuesOf(at));
-    if (row && row.context !== context)
-      chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', context, row.no, call.key);
+    const [, context = null, key = null, , when = null] = valuesOf(at);
+    const row = chain.db.one<Stored>(joinOne, common, valuesOf(at));
+    if (!row || row.context === context) continue;
+    const isOwner = row.replayed !== null && !call.replayed;
+    if (isOwner) {
+      stale.add(row.session);
+      chain.db.run(takeOver, first.session, first.agent, first.subagent, context, key, when, row.no);
+    }
+    const copy = isOwner ? [row.context, row.no, row.key] : [context, row.no, call.key];
+    chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', ...copy);
   }
+}
+
+/** A call that is stored already. */
+interface Stored {
+  readonly no: number;
+  readonly context: number;
+  readonly session: string;
+  readonly replayed: number | null;
+  readonly key: string;
 }
 
 /** Pads the values of a batch to a large statement, with copies of its last call. */
@@ -167,7 +192,8 @@ function sumAt(added: Map<string, Sum>, summed: Summed): Sum {
 }
 
 /** Adds a call, which has no price yet. */
-function addCall({ counts }: Sum, { input, cacheRead, cacheWrite, output }: CallCount): void {
+function addCall({ counts }: Sum, { input, cacheRead, cacheWrite, output, replayed }: CallCount): void {
+  if (replayed) return;
   const add = (at: number, count: number): void => {
     counts[at] = (counts[at] ?? 0) + count;
   };
@@ -209,6 +235,9 @@ export const sumsOfCalls =
 /** The sums of sums, as columns of a SELECT from `usageSum` or `usageQuarter`. */
 export const sumsOfSums = (table: string): string => sums.map((name) => `SUM(${table}.${name}) AS ${name}`).join(', ');
 
+/** The calls that sums count: those that the session made itself. */
+export const isCounted = 'replayed IS NULL';
+
 const ofSessions = 'project = :project AND session IN (SELECT value FROM json_each(:sessions))';
 
 /**
@@ -220,7 +249,7 @@ export function sumSessions(chain: Chain, sessions: readonly string[]): void {
   chain.db.run(
     `INSERT INTO usageQuarter (project, session, agent, subagent, model, quarter, ${sums.join(', ')})
      SELECT project, session, agent, subagent, IFNULL(model, ''), at / ${quarterMs}, ${sumsOfCalls}
-       FROM usageCall WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5, 6`,
+       FROM usageCall WHERE ${ofSessions} AND ${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
     named,
   );
   chain.db.run(

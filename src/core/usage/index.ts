@@ -1,6 +1,6 @@
 // usage: the token counts of providers for each model call. facts.ts and backfill.ts store the counts of replies; an import stores the counts of
 // its own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
-// It keeps the rules N1 to N13 of test/spec/usage.md.
+// It keeps the rules of test/spec/usage.md.
 
 export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';
 export { growthsOf } from './calibrate.js';

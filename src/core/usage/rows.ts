@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { besidePrefix, recordOfKey } from '../formats/index.js';
+import { besidePrefix, type CallTerms, recordOfKey } from '../formats/index.js';
 import { cardCallPrefix } from './card-calls.js';
 
 /** A stored call at one place in a chain. */
@@ -29,10 +29,16 @@ export interface CallRow {
   readonly prompt: string | null;
   readonly does: string | null;
   readonly cost: number | null;
+  /** 1 for a call that the session repeats and did not make. */
+  readonly replayed: number | null;
+  /** The context window that the agent recorded. */
+  readonly windowLimit: number | null;
+  /** The call's `CallTerms` as JSON. */
+  readonly terms: string | null;
 }
 
 const facts =
-  'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost';
+  'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost, u.replayed, u.windowLimit, u.terms';
 
 /** The places of commits' calls, and of the copies of calls in them. */
 const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:commits)),
@@ -43,6 +49,9 @@ const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:c
 /** Whether the agent made the call outside the conversation. Such a call says nothing about the window of its commit. */
 export const isBeside = ({ call }: Pick<CallRow, 'call'>): boolean => call.startsWith(besidePrefix);
 const notBeside = `u.call NOT GLOB '${besidePrefix}*'`;
+
+/** What a call's price depends on beside its tokens, as it was recorded. */
+export const termsOf = ({ terms }: Pick<CallRow, 'terms'>): CallTerms => (terms === null ? {} : (JSON.parse(terms) as CallTerms));
 
 /** The calls of commits, including calls outside the conversation and copies of calls, oldest first. */
 export const allCallsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/index.js';
 import type { groupings, UsageFilter } from '../contract/index.js';
 import { type Days, daysIn } from './days.js';
-import { quarterMs, sumsOfCalls, sumsOfSums } from './facts.js';
+import { isCounted, quarterMs, sumsOfCalls, sumsOfSums } from './facts.js';
 
 /** Sums of calls. Columns by which they are not grouped are missing. */
 export interface SumRow {
@@ -89,7 +89,7 @@ export function sumRows(chain: Chain, { sessionId, model, agent, from, to }: Usa
       read(
         `SELECT ${columns('s', `(s.at / ${quarterMs})`)}, MAX(s.at / ${quarterMs}) AS quarter, ${sumsOfCalls} FROM usageCall s
           WHERE ${where} AND s.session IN (SELECT session FROM usageQuarter WHERE project = :project AND quarter = :quarter)
-            AND s.at >= :from AND s.at < :to`,
+            AND s.at >= :from AND s.at < :to AND s.${isCounted}`,
         edge,
       ),
     ),

@@ -5,7 +5,7 @@ import { type Piece, parseShallow } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
-import { endsSummary, isInjected, type Line, lineOf, nameOf, partsOf, saidIn, turnOf } from './schema.js';
+import { endsSummary, isAnswer, isInjected, type Line, lineOf, nameOf, partsOf, saidIn, turnOf } from './schema.js';
 
 /** A line of a delta with its range. */
 export interface Placed {
@@ -31,10 +31,10 @@ export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
     named.set(name, count + 1);
     return count === 0 ? name : `${name}~${count}`;
   };
-  const nameFor = (item: JsonObject): string => unique(nameOf(item, turn).name);
+  const nameFor = (item: JsonObject, at?: Timestamp): string => unique(nameOf(item, turn, at).name);
 
   const itemEntries = (item: JsonObject, { raw, at, metadata, summary }: Place): readonly ParsedEntry[] => {
-    const record = nameFor(item);
+    const record = nameFor(item, summary === undefined ? at : undefined);
     const sampled = metadata?.sampled_through_sequence;
     if (!isAnswer(item)) answer = undefined;
     else if (answer === undefined || answer.sampled !== sampled) answer = { id: record, sampled };
@@ -64,6 +64,7 @@ export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
       answer ??= { id, sampled: undefined };
       return [unsealedThought(payload, { record: unique(id), raw, at }, answer.id)];
     }
+    if (type === 'token_count' && isObject(payload.info)) answer = undefined;
     if (!shownEvents.has(type)) return [];
     const text = stringAt(payload, 'message') ?? stringAt(payload, 'reason') ?? type.replaceAll('_', ' ');
     const marks = ['hidden', type];
@@ -140,18 +141,6 @@ const shownEvents: ReadonlySet<string> = new Set([
   'exited_review_mode',
   'undo_completed',
 ]);
-
-/** Items that belong to the answer of a call. */
-const answers: ReadonlySet<string> = new Set([
-  'reasoning',
-  'function_call',
-  'custom_tool_call',
-  'local_shell_call',
-  'web_search_call',
-  'tool_search_call',
-  'image_generation_call',
-]);
-const isAnswer = ({ type, role }: JsonObject): boolean => (type === 'message' ? role === 'assistant' : typeof type === 'string' && answers.has(type));
 
 interface Common {
   readonly record: string;

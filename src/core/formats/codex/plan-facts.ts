@@ -8,6 +8,7 @@ import {
   folderOf,
   isPrompt,
   isUnknown,
+  isVoid,
   type Line,
   lineOf,
   type Names,
@@ -52,6 +53,8 @@ export interface ItemFact {
   /** The model's text on one line, for a turn without a prompt. */
   readonly said?: string;
   readonly isCompactionAnswer?: true;
+  /** Nothing of the item is left but its place. */
+  readonly isVoid?: true;
 }
 
 /** Facts about the session of a file. */
@@ -62,6 +65,8 @@ export interface Session {
   readonly base?: { readonly rollout: string; readonly end: number };
   /** The role of a subagent; empty if it has no role. */
   readonly subagent?: string;
+  /** The session began as a copy of another one. */
+  readonly isFork?: true;
 }
 
 export interface Facts {
@@ -120,7 +125,7 @@ function factOf(line: Line, running: string, lastSaid: string): Mutable<Fact> {
   if (cwd !== undefined) fact.cwd = cwd;
   const turn = turnOf(line);
   if (turn !== undefined) fact.turn = turn;
-  if (sort === 'item') fact.item = itemFact(payload, line.metadata, turn ?? running);
+  if (sort === 'item') fact.item = itemFact(line, turn ?? running);
   else if (sort === 'event') Object.assign(fact, eventFact(payload));
   else if (sort === 'meta') fact.meta = sessionOf(payload, at);
   else if (sort === 'compacted') fact.compaction = { isOwnAnswer: endsSummary(lastSaid, stringAt(payload, 'message') ?? '') };
@@ -148,12 +153,13 @@ function startsIn(event: JsonObject): readonly string[] {
   return event.type === 'collab_agent_spawn_end' && thread !== undefined && call !== undefined ? [startedWith(thread, call)] : [];
 }
 
-function itemFact(item: JsonObject, metadata: JsonObject | undefined, turn: string): ItemFact {
+function itemFact({ payload: item, metadata, at }: Line, turn: string): ItemFact {
   const isAnswer =
     item.type !== 'message'
       ? typeof item.type === 'string' && !item.type.endsWith('_output') && item.type !== 'agent_message'
       : item.role === 'assistant';
-  const fact: Mutable<ItemFact> = { name: namesOf(item, turn) };
+  const fact: Mutable<ItemFact> = { name: namesOf(item, turn, at) };
+  if (isVoid(item)) fact.isVoid = true;
   if (isPrompt(item)) fact.prompt = clip(promptText(item)) ?? '';
   if (isAnswer) fact.isAnswer = true;
   const said = isAnswer && item.type === 'message' ? clip(joinParts(partsOf(item.content))) : undefined;
@@ -174,6 +180,7 @@ export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session 
     ...(at !== undefined && { startedAt: at }),
     ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
     ...(subagent !== undefined && { subagent }),
+    ...((subagent !== undefined || stringAt(meta, 'forked_from_id') !== undefined) && { isFork: true }),
   };
 }
 const maxNameLength = 200;

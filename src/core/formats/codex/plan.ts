@@ -3,7 +3,7 @@ import type { Checkpoint } from '../../contract/index.js';
 import type { FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
-import { type Fact, type Facts, factsOf, type Session } from './plan-facts.js';
+import { type Fact, type Facts, factsOf, type ItemFact, type Session } from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
 
 export const formatId = 'codex-v1';
@@ -59,22 +59,32 @@ const sessionIn = (facts: readonly Fact[]): Session => facts.find(({ meta }) => 
  * The number of leading lines that the project already contains: up to the last item of the longest known beginning. For a rollout that the agent has
  * moved or compressed since, up to the end of its last commit.
  */
-function sharedPrefix(facts: readonly Fact[], { base }: Session, rollout: string, { known, resumeAt }: PlanContext): number {
+function sharedPrefix(facts: readonly Fact[], session: Session, rollout: string, { known, resumeAt }: PlanContext): number {
+  const { base } = session;
   const isMoved = known.has(rolloutName(rollout));
   if (resumeAt > 0 || (base !== undefined && !isMoved)) return 0;
   const placeOf = placesIn(facts, rollout);
   let end = 0;
   for (const [at, fact] of facts.entries()) {
-    if (fact.item && !known.has(fact.item.name.name)) break;
-    if (fact.item?.name.isUnique || (isMoved && known.has(placeOf(fact)))) end = at + 1;
+    const isKnown = fact.item !== undefined && knownName(fact.item, session, known) !== undefined;
+    if (fact.item && !isKnown && !fact.item.isVoid) break;
+    if ((isKnown && fact.item?.name.isUnique) || (isMoved && known.has(placeOf(fact)))) end = at + 1;
   }
-  return end;
+  // An older copy of a known rollout ends with lines that belong to its last items.
+  const isOlder = end > 0 && facts.every(({ item, rolledBack }, at) => at < end || (!item && rolledBack === undefined));
+  return isOlder ? facts.length : end;
+}
+
+/** The name under which the project has an item, if it has it. Only a fork repeats answers with new times. */
+function knownName({ name: { name, inTurn } }: ItemFact, { isFork }: Session, known: PlanContext['known']): string | undefined {
+  if (known.has(name)) return name;
+  return isFork && inTurn !== undefined && known.has(inTurn) ? inTurn : undefined;
 }
 
 interface Segment {
   readonly facts: Fact[];
   /** The names of items, equal to the names that the reader of the delta will assign. */
-  readonly records: string[];
+  records: string[];
   /** The last turn that the delta itself names. */
   turn: string;
   type: 'delta' | 'compaction';
@@ -224,7 +234,8 @@ function passShared(walk: Walking, fact: Fact): void {
   if (isOwn) walk.waiting.push(fact);
   else addRange(walk.side, fact.range);
   if (fact.item?.prompt !== undefined) turns.push(walk.tip);
-  if (fact.item) walk.tip = { record: fact.item.name.name };
+  const name = fact.item && knownName(fact.item, session, context.known);
+  if (name !== undefined) walk.tip = { record: name };
   if (context.known.has(placeOf(fact))) walk.tip = { record: placeOf(fact) };
   if (fact.rolledBack !== undefined) walk.tip = goBack(turns, fact.rolledBack, walk.tip).tip;
   if (fact.compaction) turns.length = 0;
@@ -273,7 +284,9 @@ function add(segment: Segment, fact: Fact): void {
   if (fact.starts) segment.records.unshift(...fact.starts);
   const { item } = fact;
   if (!item) return;
-  segment.records.push(segment.turn === '' ? item.name.loose : item.name.name);
+  // A delta that begins inside a turn does not name it. Other copies of the file find the item by the turn's name too.
+  const { name, loose, inTurn } = item.name;
+  segment.records.push(...new Set([segment.turn === '' ? loose : name, name, inTurn ?? name]));
   if ((item.prompt !== undefined || item.isAnswer) && !item.isCompactionAnswer) segment.filled = true;
 }
 
@@ -282,7 +295,8 @@ function splitAnswer(segment: Segment): readonly Fact[] {
   const at = segment.facts.findLastIndex(({ item }) => item !== undefined);
   if (segment.facts[at]?.item?.isCompactionAnswer) return [];
   const cut = segment.facts.splice(at);
-  segment.records.pop();
+  const { name, loose, inTurn } = cut[0]?.item?.name ?? {};
+  segment.records = segment.records.filter((record) => record !== name && record !== loose && record !== inTurn);
   segment.filled = segment.facts.some(({ item }) => item?.prompt !== undefined || item?.isAnswer);
   return cut;
 }

@@ -85,27 +85,50 @@ export interface Name {
   readonly isUnique: boolean;
 }
 
-/** The name of an item with the current turn, and without a turn, for a delta that begins inside a turn. */
+/** The names of an item in a plan. */
 export interface Names extends Name {
+  /** The name in a delta that begins inside a turn and does not name the turn. */
   readonly loose: string;
+  /** The name by content and turn of an answer that is named by its time. A fork that repeats the answer writes a new time. */
+  readonly inTurn?: string;
 }
 
 /**
- * The name of an item: its id, its call's id, else a digest of its content and turn. It is the same in every file that repeats the item.
+ * The name of an item: its id, its call's id, else a digest of its content. An answer without an id has its time in the digest, because the same
+ * words or empty thinking stand several times in a turn. Any other item has its turn. The name is the same in every copy of the file.
  */
-export function nameOf(item: JsonObject, turn: string): Name {
+export function nameOf(item: JsonObject, turn: string, at?: Timestamp): Name {
   const said = saidName(item);
-  return said === undefined ? { name: digestOf(turn, heldIn(item)), isUnique: turn !== '' } : { name: said, isUnique: true };
+  if (said !== undefined) return { name: said, isUnique: true };
+  if (at !== undefined && isAnswer(item)) return { name: digestOf(at, heldIn(item)), isUnique: true };
+  return { name: digestOf(turn, heldIn(item)), isUnique: turn !== '' };
 }
 
 /** The names of an item with and without the current turn. */
-export function namesOf(item: JsonObject, turn: string): Names {
-  const said = saidName(item);
-  if (said !== undefined) return { name: said, isUnique: true, loose: said };
+export function namesOf(item: JsonObject, turn: string, at?: Timestamp): Names {
+  const named = nameOf(item, turn, at);
+  if (saidName(item) !== undefined) return { ...named, loose: named.name };
   const held = heldIn(item);
-  const loose = digestOf('', held);
-  return turn === '' ? { name: loose, isUnique: false, loose } : { name: digestOf(turn, held), isUnique: true, loose };
+  if (at === undefined || !isAnswer(item)) return { ...named, loose: digestOf('', held) };
+  return { ...named, loose: named.name, ...(turn !== '' && !isVoid(item) && { inTurn: digestOf(turn, held) }) };
 }
+
+const answers: ReadonlySet<string> = new Set([
+  'reasoning',
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'web_search_call',
+  'tool_search_call',
+  'image_generation_call',
+]);
+/** Whether an item belongs to the answer of a call. */
+export const isAnswer = ({ type, role }: JsonObject): boolean =>
+  type === 'message' ? role === 'assistant' : typeof type === 'string' && answers.has(type);
+
+/** Thinking of which a publisher left nothing: neither a name nor content. It says nothing about the file that contains it. */
+export const isVoid = (item: JsonObject): boolean =>
+  item.type === 'reasoning' && saidName(item) === undefined && item.encrypted_content === undefined && partsOf(item.summary).length === 0;
 
 function saidName(item: JsonObject): string | undefined {
   const id = stringAt(item, 'id');

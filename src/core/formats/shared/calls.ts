@@ -44,6 +44,22 @@ export interface CallCount extends Counts {
   readonly does?: string | undefined;
   /** Why a recorded count is ignored. */
   readonly flaw?: string | undefined;
+  /** The session repeats the call of another session, which made it. */
+  readonly replayed?: true | undefined;
+  /** The context window that the agent recorded. */
+  readonly limit?: number | undefined;
+  readonly terms?: CallTerms | undefined;
+}
+
+/** What a price depends on beside the model and the tokens, where it was recorded. */
+export interface CallTerms {
+  /** How fast the provider answered, where that has a price of its own, such as `fast`. */
+  readonly speed?: string;
+  readonly tier?: string;
+  /** The uses of tools that the provider ran, by tool. */
+  readonly serverTools?: Readonly<Record<string, number>>;
+  /** The call was made by an advisor that another reply asked. */
+  readonly advisor?: true;
 }
 
 /** The facts of one record about a call. `isFinal`: the record was written after the reply had ended. */
@@ -54,6 +70,9 @@ export interface ReplyPart extends Counts {
   readonly isFinal: boolean;
   readonly does?: string | undefined;
   readonly flaw?: string | undefined;
+  readonly replayed?: true | undefined;
+  readonly limit?: number | undefined;
+  readonly terms?: CallTerms | undefined;
 }
 
 /** One record of a delta: part of a reply, or something before or between replies. */
@@ -115,6 +134,7 @@ function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): v
     call.cacheWrite1h = reply.cacheWrite1h;
     call.output = reply.output;
     call.reasoning = reply.reasoning;
+    call.terms = reply.terms ?? call.terms;
   }
   known.isFinal ||= reply.isFinal || (reply.output ?? 0) > (known.first ?? 0);
   call.model ??= reply.model;

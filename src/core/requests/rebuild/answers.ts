@@ -1,7 +1,8 @@
 import { atOnce, type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, parsedOf, type Step, walk } from '../../chain/index.js';
+import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, walk } from '../../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
+import { deltaOf } from '../runtimes/before.js';
 import {
   type Answer,
   type CallPlace,
@@ -15,7 +16,6 @@ import {
 } from '../runtimes/runtime.js';
 import { runtimeOf, runtimes } from '../runtimes/runtimes.js';
 import { addAll, addTo, byCause, type CauseSums, causeOfEntry, causesOfStated, noCauses } from '../shared/causes.js';
-import { once } from '../shared/once.js';
 
 /**
  * Calls without a complete record. Each answer in the chain stands for one call. The rules of the runtime that wrote the answer rebuild the
@@ -274,26 +274,6 @@ function* countTo(chain: Chain, commit: CommitSeq, counts: Map<CommitSeq, Count>
     counts.set(seq, count);
   }
   return count;
-}
-
-/** A delta that is read and parsed on first use. */
-function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
-  const bytes = once(() => chain.artifacts.read(artifact));
-  const entries = once(() => parsedOf(chain, artifact, format).entries);
-  return {
-    commit: id,
-    type,
-    format,
-    get bytes() {
-      return bytes();
-    },
-    get entries() {
-      return entries();
-    },
-    get end() {
-      return end ?? chain.artifacts.stat(artifact).size;
-    },
-  };
 }
 
 /** The system prompts and tools that commits state, each with the calls of its session up to the next such commit. */

@@ -11,7 +11,7 @@ import {
   partOfEntries,
   type TokenUsage,
 } from '../../formats/index.js';
-import { type Delta, modelOf, recordOf, type Usage, windowOf } from './runtime.js';
+import { type Before, type Delta, modelOf, recordOf, type Usage, windowOf } from './runtime.js';
 import { runtimeOf } from './runtimes.js';
 
 /** A delta whose bytes and entries are read on demand. */
@@ -20,6 +20,7 @@ export interface CountedDelta {
   readonly type: CommitType;
   readonly bytes: () => Uint8Array;
   readonly entries: () => readonly ParsedEntry[];
+  readonly before?: Before | undefined;
 }
 
 /**
@@ -53,9 +54,10 @@ function countsAt({ key, at, usage, messageId, ...entry }: ParsedEntry, prefix =
   return [{ at, reply: { id, key, model: modelOf({ key, ...entry }), ...counts, cacheWrite1h, reasoning, flaw, isFinal: true } }];
 }
 
-function answersOf({ format, type, bytes }: CountedDelta, all: readonly ParsedEntry[]): CallCount[] {
+function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly ParsedEntry[]): readonly CallCount[] {
   const runtime = runtimeOf(format);
-  const delta: Delta = { commit: '' as Delta['commit'], type, format, bytes: bytes(), entries: all, end: bytes().length };
+  const delta: Delta = { commit: '' as Delta['commit'], type, format, bytes: bytes(), entries: all, end: bytes().length, before };
+  if (runtime.counted) return runtime.counted(delta);
   const isReply = (entry: ParsedEntry): boolean =>
     entry.role === 'assistant' && entry.kind !== 'summary' && (isHidden(entry) === (type === 'compaction') || isInterrupted(entry));
   /** Whether the message is a reply of a model, by its id. */

@@ -1,7 +1,7 @@
 import type { ContextId, EntryKey, Json, JsonObject, Timestamp } from '../../base/index.js';
 import type { ContextRow } from '../../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider, RequestTokens } from '../../contract/index.js';
-import type { FileBytes, OutlineEntry, ParsedEntry } from '../../formats/index.js';
+import type { CallCount, FileBytes, OutlineEntry, ParsedEntry } from '../../formats/index.js';
 
 /**
  * The rules by which one runtime's calls are found in a chain. A call is recognized by its answer: the assistant entries that it returned.
@@ -41,6 +41,11 @@ export interface Runtime {
   readonly unanswered?: (calls: number, answered: number) => number;
   /** Set if a compaction's commit begins with the hidden answer of the call that made it. That call sent the context before the compaction. */
   readonly recordsCompactions?: true;
+  /**
+   * The calls whose replies a delta contains, for a runtime whose counts do not stand with the replies. Without it, each reply has the counts of
+   * its `answer`.
+   */
+  readonly counted?: (delta: Delta) => readonly CallCount[];
   /** Facts of the call whose answer begins at entry number `at`; undefined if no call gave it. */
   answer(delta: Delta, at: number): Answer | undefined;
   /** The body that the provider received, without parts that were not recorded. Never throws for the content of deltas. */
@@ -71,6 +76,16 @@ export interface Delta {
   readonly entries: readonly ParsedEntry[];
   /** The offset where the call's answer begins. The length of `bytes` for deltas without the answer. */
   readonly end: number;
+  /** What the session wrote before this delta; absent if it is unknown. */
+  readonly before?: Before | undefined;
+}
+
+/** The deltas of a session before another one, read on demand. */
+export interface Before {
+  /** The first delta of the session. */
+  first(): Uint8Array | undefined;
+  /** All earlier deltas, the newest first. */
+  earlier(): Iterable<Uint8Array>;
 }
 
 /** Tokens as the provider counted them; null if the runtime recorded none. */

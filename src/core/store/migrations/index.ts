@@ -39,6 +39,7 @@ import { deletedProfiles } from './035-deleted-profiles.js';
 import { usageQuarters } from './036-usage-quarters.js';
 import { usageFirst } from './037-usage-first.js';
 import { usageRecorded } from './038-usage-recorded.js';
+import { usageTerms } from './039-usage-terms.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -82,6 +83,7 @@ export const migrations: readonly string[] = [
   usageQuarters,
   usageFirst,
   usageRecorded,
+  usageTerms,
 ];
 
 /** The format version that this Stemma reads and writes. */

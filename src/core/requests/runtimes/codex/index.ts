@@ -2,9 +2,10 @@
 // A compaction is made by a call of its own, whose answer is recorded. The prompt that asked for the summary is not.
 // Tools and parameters are not recorded.
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
-import { type CodexLine, codexItem, codexLines, usageIn } from '../../../formats/index.js';
+import { type CodexLine, codexItem, codexLines } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, type Stated, type Usage, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, type Stated, unknownUsage } from '../runtime.js';
+import { callsOfRollout, repliesIn } from './counts.js';
 
 export const codex: Runtime = {
   ...fromEntries,
@@ -18,6 +19,7 @@ export const codex: Runtime = {
   unanswered: (calls) => calls,
   leading: ({ bytes }, isRoot) => leadingIn(codexLines(bytes), isRoot),
   answer,
+  counted: callsOfRollout,
   body,
   stated(delta): Stated | undefined {
     const meta = metaIn(codexLines(delta.bytes));
@@ -66,72 +68,17 @@ function leadingIn(lines: readonly CodexLine[], isRoot: boolean): number | undef
 
 const toolsItem = 'additional_tools';
 
-/** The lines with settings and counts of the delta that was read last, because its answers are read one after the other. */
-let latest: { readonly bytes: Uint8Array; readonly lines: readonly CodexLine[] } | undefined;
-function countedLines(bytes: Uint8Array): readonly CodexLine[] {
-  if (latest?.bytes !== bytes) latest = { bytes, lines: tellingLines(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) };
-  return latest.lines;
-}
-
-const telling = ['"turn_context"', '"token_count"', '"response_id"'];
-
-/** Reads only the lines that can have settings or counts: the others are most of the bytes. */
-function tellingLines(delta: Buffer): readonly CodexLine[] {
-  const lines: CodexLine[] = [];
-  for (let start = 0; start < delta.length; ) {
-    const at = delta.indexOf(0x0a, start);
-    const end = at < 0 ? delta.length : at + 1;
-    const line = delta.subarray(start, end);
-    if (telling.some((name) => line.includes(name)))
-      for (const one of codexLines(line)) lines.push({ ...one, raw: { start: start + one.raw.start, end: start + one.raw.end } });
-    start = end;
-  }
-  return lines;
-}
-
-/** The token count of a call comes directly after its answer, the model with the settings of its turn before it. */
-function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
-  const start = entries[at]?.raw?.start;
-  if (start === undefined) return undefined;
-  const lines = countedLines(bytes);
-  const before = lines.filter(({ raw }) => raw.start <= start);
-  const message = entries[at]?.messageId;
-  // An interrupted answer has no count. The next count is that of the next answer.
-  const end = entries.find((entry, place) => place > at && entry.role === 'assistant' && entry.messageId !== message)?.raw?.start;
-  const counted = lines
-    .slice(before.length)
-    .filter(({ raw }) => end === undefined || raw.start < end)
-    .map(countIn)
-    .find((count) => count !== undefined);
-  return { model: modelIn(before) ?? null, usage: counted ?? unknownUsage };
+/** The counts stand after the answer, in the agent's running sums; the model stands with the settings of a turn before it. */
+function answer(delta: Delta, at: number): Answer | undefined {
+  const entry = delta.entries[at];
+  const reply = repliesIn(delta).replies.find(({ entries }) => entry !== undefined && entries.includes(entry));
+  return { model: reply?.state.model ?? null, usage: reply?.usage ?? unknownUsage };
 }
 
 const modelIn = (lines: readonly CodexLine[]): string | undefined => {
   const settings = lines.findLast(({ sort, payload }) => sort === 'context' && typeof payload.model === 'string');
   return settings && stringAt(settings.payload, 'model');
 };
-
-/** The tokens of a response, from its record or from the event that older versions write. */
-function countIn({ sort, payload }: CodexLine): Usage | undefined {
-  const counted =
-    sort === 'other' && typeof payload.response_id === 'string'
-      ? payload.usage
-      : sort === 'event' && payload.type === 'token_count' && isObject(payload.info)
-        ? payload.info.last_token_usage
-        : undefined;
-  if (!isObject(counted)) return undefined;
-  // The runtime counts cached tokens as part of the input.
-  return usageIn(
-    {
-      input: counted.input_tokens,
-      output: counted.output_tokens,
-      cacheRead: counted.cached_input_tokens,
-      cacheWrite: counted.cache_write_input_tokens,
-      reasoning: counted.reasoning_output_tokens,
-    },
-    'within',
-  );
-}
 
 function body({ answer: { model }, makesCompaction, deltas, earlier }: CallPlace): CallBody {
   const context = deltas().map(({ bytes, entries, end }) => {

@@ -1,0 +1,61 @@
+import type { ArtifactNo, CommitSeq } from '../../base/index.js';
+import { type Chain, type ContextRow, commitAt, commitOf, lineage, parsedOf, type Step } from '../../chain/index.js';
+import { once } from '../shared/once.js';
+import type { Before, Delta } from './runtime.js';
+
+type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
+
+/** What a session wrote before a commit, in the order of its file: turns that were taken back since then are included. */
+export const contentBefore = (chain: Chain, row: Placed): Before => ({
+  first: () => firstOf(chain, row),
+  earlier: () => earlierThan(chain, row),
+});
+
+function firstOf(chain: Chain, { seq, sessionId }: Placed): Uint8Array | undefined {
+  for (const step of lineage(chain, commitAt(chain, seq)))
+    if (commitAt(chain, step.seq).sessionId === sessionId) return chain.artifacts.read(step.artifact);
+  return undefined;
+}
+
+function* earlierThan(chain: Chain, row: Placed): Generator<Uint8Array> {
+  const seen = new Set<ArtifactNo>();
+  for (let { seq, parent, sessionId } = row; parent !== null; ) {
+    // The lines of a turn that was taken back lie between a commit and its parent.
+    const between = chain.db.all<{ artifact: ArtifactNo; seq: CommitSeq }>(
+      'SELECT artifact, seq FROM context WHERE seq < ? AND seq >= ? AND (+sessionId = ? OR seq = ?) ORDER BY seq DESC',
+      seq,
+      parent,
+      sessionId,
+      parent,
+    );
+    for (const { artifact } of between) {
+      if (seen.has(artifact)) continue;
+      seen.add(artifact);
+      yield chain.artifacts.read(artifact);
+    }
+    ({ seq, parent, sessionId } = commitAt(chain, parent));
+  }
+}
+
+/** A delta that is read and parsed on first use. */
+export function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
+  const bytes = once(() => chain.artifacts.read(artifact));
+  const entries = once(() => parsedOf(chain, artifact, format).entries);
+  return {
+    commit: id,
+    type,
+    format,
+    get bytes() {
+      return bytes();
+    },
+    get entries() {
+      return entries();
+    },
+    get end() {
+      return end ?? chain.artifacts.stat(artifact).size;
+    },
+    get before() {
+      return contentBefore(chain, commitOf(chain, id));
+    },
+  };
+}

@@ -1,0 +1,318 @@
+import type { JsonObject, Timestamp } from '../../../base/index.js';
+import { isObject, stringAt } from '../../../base/index.js';
+import {
+  besidePrefix,
+  type CallCount,
+  type CallPart,
+  type CodexLine,
+  codexLines,
+  doesOf,
+  joinCalls,
+  noCounts,
+  type ParsedEntry,
+  partOfEntries,
+  usageIn,
+} from '../../../formats/index.js';
+import { type Before, type Delta, modelOf, recordOf, type Usage, unknownUsage } from '../runtime.js';
+import { isReplayed, originIn } from './replay.js';
+
+/** The agent's running sums of a thread. The input includes what was read from the cache and written to it. */
+export interface Totals {
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+  readonly reasoning: number;
+}
+
+/** What a line says about calls, as far as earlier lines have not changed it. */
+interface State {
+  totals: Totals | undefined;
+  model: string | undefined;
+  tier: string | undefined;
+  limit: number | undefined;
+  /** The turn, and when it began. */
+  turn: string | undefined;
+  turnAt: Timestamp | undefined;
+}
+
+interface Reply {
+  readonly entries: ParsedEntry[];
+  readonly state: Pick<State, 'model' | 'tier'>;
+  readonly replayed: boolean;
+  usage: Usage | undefined;
+  limit: number | undefined;
+}
+
+const telling = [
+  '"turn_context"',
+  '"token_count"',
+  '"response_id"',
+  '"task_started"',
+  '"turn_started"',
+  '"thread_settings_applied"',
+  '"session_meta"',
+];
+
+/** Reads only the lines that can have settings or counts: the others are most of the bytes. */
+function tellingLines(delta: Buffer): readonly CodexLine[] {
+  const lines: CodexLine[] = [];
+  for (let start = 0; start < delta.length; ) {
+    const at = delta.indexOf(0x0a, start);
+    const end = at < 0 ? delta.length : at + 1;
+    const line = delta.subarray(start, end);
+    if (telling.some((name) => line.includes(name)))
+      for (const one of codexLines(line)) lines.push({ ...one, raw: { start: start + one.raw.start, end: start + one.raw.end } });
+    start = end;
+  }
+  return lines;
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The calls of the delta that was read last, because they are asked for one after the other. */
+let latest: { readonly bytes: Uint8Array; readonly replies: readonly Reply[]; readonly beside: readonly CallPart[] } | undefined;
+
+/** The replies in a delta with their counts, and counted calls whose replies are not recorded. */
+export function repliesIn(delta: Delta): NonNullable<typeof latest> {
+  if (latest?.bytes !== delta.bytes) latest = { bytes: delta.bytes, ...readReplies(delta) };
+  return latest;
+}
+
+/** The calls whose replies a delta contains. */
+export function callsOfRollout(delta: Delta): readonly CallCount[] {
+  const { replies, beside } = repliesIn(delta);
+  const replyAt = new Map(replies.map((reply) => [reply.entries[0], reply]));
+  const isReplied = new Set(replies.flatMap(({ entries }) => entries));
+  const parts = delta.entries.flatMap((entry): CallPart[] => {
+    if (!isReplied.has(entry)) return delta.type === 'compaction' ? [] : [partOfEntries([entry]) ?? []].flat();
+    const reply = replyAt.get(entry);
+    const { messageId, key, at } = entry;
+    const common = { id: messageId ?? recordOf(key), key, model: modelOf(entry), does: doesOf([entry]) };
+    if (!reply) return [{ at, reply: { ...common, ...noCounts, isFinal: false } }];
+    const { state, replayed } = reply;
+    const usage: Usage = reply.usage ?? unknownUsage;
+    const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
+    return [
+      {
+        at,
+        reply: {
+          ...common,
+          ...counts,
+          ...{ cacheWrite1h, reasoning, flaw, isFinal: true, model: state.model ?? common.model, limit: reply.limit },
+          ...(state.tier !== undefined && { terms: { tier: state.tier } }),
+          ...(replayed && { replayed }),
+        },
+      },
+    ];
+  });
+  return joinCalls([...parts, ...beside.flatMap((part) => [{ prompt: notRecorded }, part])]);
+}
+
+/** Finds the replies of a delta, and reads the lines between them in order. */
+function readReplies(delta: Delta): Pick<NonNullable<typeof latest>, 'replies' | 'beside'> {
+  const { entries, type, before } = delta;
+  const isReply = ({ role, kind, marks }: ParsedEntry): boolean =>
+    role === 'assistant' && kind !== 'summary' && (marks?.includes('hidden') ?? false) === (type === 'compaction');
+  const lines = tellingLines(bufferOf(delta.bytes));
+  const origin = originIn(lines, before);
+  const state = new Running(before);
+  const replies: Reply[] = [];
+  const beside: CallPart[] = [];
+  /** Replies since the last count. */
+  let uncounted: Reply[] = [];
+  let next = 0;
+  const readUpTo = (start: number): void => {
+    for (let line = lines[next]; line && line.raw.start < start; line = lines[++next]) {
+      const counted = state.take(line);
+      if (!counted) continue;
+      const last = uncounted.at(-1);
+      if (last) [last.usage, last.limit] = [counted.usage, state.now().limit];
+      const { missed } = counted;
+      if (missed) {
+        const lost = uncounted.at(-2);
+        if (lost) lost.usage = missed;
+        else beside.push(uncountedReply(missed, line, state, entries));
+      }
+      if (!last && !missed) beside.push(uncountedReply(counted.usage, line, state, entries));
+      uncounted = [];
+    }
+  };
+  for (const entry of entries) {
+    if (!isReply(entry)) continue;
+    readUpTo(entry.raw?.start ?? 0);
+    const last = replies.at(-1);
+    const message = entry.messageId ?? recordOf(entry.key);
+    if (last && message === (last.entries[0]?.messageId ?? recordOf(last.entries[0]?.key ?? entry.key))) {
+      last.entries.push(entry);
+      continue;
+    }
+    const { model, tier, limit, turn, turnAt } = state.now();
+    const reply: Reply = { entries: [entry], state: { model, tier }, replayed: isReplayed(origin, turn, turnAt), usage: undefined, limit };
+    replies.push(reply);
+    uncounted.push(reply);
+  }
+  readUpTo(Number.POSITIVE_INFINITY);
+  return { replies, beside };
+}
+
+const notRecorded = 'a call whose reply is not recorded';
+
+/** A call that the agent counted, and whose reply it did not write. */
+function uncountedReply(usage: Usage, line: CodexLine, state: Running, entries: readonly ParsedEntry[]): CallPart {
+  const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
+  const { model, limit, totals } = state.now();
+  const key = entries.findLast(({ raw }) => (raw?.start ?? 0) < line.raw.start)?.key ?? entries[0]?.key;
+  const id = `${besidePrefix}${state.session}:${totals?.input ?? 0}:${totals?.output ?? 0}`;
+  return {
+    at: line.at,
+    reply: {
+      id,
+      key: key ?? (`${id}.0` as ParsedEntry['key']),
+      model: model ?? null,
+      ...counts,
+      cacheWrite1h,
+      reasoning,
+      flaw,
+      isFinal: true,
+      limit,
+    },
+  };
+}
+
+/** The settings and sums at the current line. What this delta has not said yet is looked up in the deltas before it, when it is needed. */
+class Running {
+  readonly #state: State = { totals: undefined, model: undefined, tier: undefined, limit: undefined, turn: undefined, turnAt: undefined };
+  /** The counts of replies that were recorded one by one since the agent last wrote its sums. */
+  #recorded = false;
+  #before: Before | undefined;
+  session = '';
+
+  constructor(before: Before | undefined) {
+    this.#before = before;
+  }
+
+  now(): State {
+    if (this.#state.model === undefined || this.#state.turn === undefined) this.#lookBack();
+    return this.#state;
+  }
+
+  /** Takes a line. Returns the counts of the call that it counts, and of a call before it that was not counted. */
+  take(line: CodexLine): { readonly usage: Usage; readonly missed?: Usage | undefined } | undefined {
+    const { sort, payload } = line;
+    if (sort === 'other' && typeof payload.response_id === 'string') {
+      const usage = usageOf(payload.usage);
+      this.#recorded ||= usage !== undefined;
+      return usage && { usage };
+    }
+    if (sort !== 'event' || payload.type !== 'token_count') return this.#set(line);
+    if (!isObject(payload.info)) return undefined;
+    const limit = payload.info.model_context_window;
+    if (isWindow(limit)) this.#state.limit = limit;
+    const counted = this.#count(payload.info);
+    const wasRecorded = this.#recorded;
+    this.#recorded = false;
+    return wasRecorded ? undefined : counted;
+  }
+
+  #set({ sort, payload, at }: CodexLine): undefined {
+    const state = this.#state;
+    const settings = payload.type === 'thread_settings_applied' && isObject(payload.thread_settings) ? payload.thread_settings : payload;
+    if (sort === 'meta') this.session ||= stringAt(payload, 'id') ?? '';
+    if (sort === 'context' || settings !== payload) {
+      state.model = stringAt(settings, 'model') ?? state.model;
+      state.tier = stringAt(settings, 'service_tier') ?? state.tier;
+    }
+    const turn = stringAt(payload, 'turn_id');
+    if (turn !== undefined && (sort === 'context' || payload.type === 'task_started' || payload.type === 'turn_started')) {
+      if (turn !== state.turn) state.turnAt = at;
+      state.turn = turn;
+    }
+    if (isWindow(payload.model_context_window)) state.limit = payload.model_context_window;
+    return undefined;
+  }
+
+  /** The counts of a call by the agent's sums: what they grew by. Unchanged sums count nothing. */
+  #count(info: JsonObject): { readonly usage: Usage; readonly missed?: Usage | undefined } | undefined {
+    const last = totalsIn(info.last_token_usage);
+    const totals = totalsIn(info.total_token_usage);
+    if (!totals) return last && { usage: usageOfTotals(last) };
+    if (this.#state.totals === undefined) this.#lookBack();
+    const earlier = this.#state.totals;
+    this.#state.totals = totals;
+    if (!earlier) return { usage: usageOfTotals(last ?? totals) };
+    const grown = difference(totals, earlier);
+    if (isNothing(grown)) return undefined;
+    if (Object.values(grown).some((count) => count < 0)) {
+      const flaw = `the agent's own sums went back here, from ${earlier.input} to ${totals.input} input tokens`;
+      return last && !isNothing(last) ? { usage: { ...usageOfTotals(last), countFlaw: flaw } } : undefined;
+    }
+    const rest = last && difference(grown, last);
+    const isMore = rest !== undefined && !isNothing(rest) && Object.values(rest).every((count) => count >= 0) && last && !isNothing(last);
+    return isMore ? { usage: usageOfTotals(last), missed: usageOfTotals(rest) } : { usage: usageOfTotals(grown) };
+  }
+
+  #lookBack(): void {
+    const before = this.#before;
+    this.#before = undefined;
+    if (!before) return;
+    const known = this.#state;
+    const unread = (): boolean => known.model === undefined || known.totals === undefined;
+    let read = 0;
+    for (const bytes of before.earlier()) {
+      const earlier = new Running(undefined);
+      for (const line of tellingLines(bufferOf(bytes))) earlier.take(line);
+      const { model, tier, limit, turn, turnAt, totals } = earlier.#state;
+      if (known.model === undefined) known.tier ??= tier;
+      known.model ??= model;
+      known.limit ??= limit;
+      if (known.turn === undefined) [known.turn, known.turnAt] = [turn, turnAt];
+      known.totals ??= totals;
+      if (!unread() || ++read >= maxRead) break;
+    }
+  }
+}
+
+/** How far back settings and sums are looked for. */
+const maxRead = 64;
+
+const isWindow = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
+
+function totalsIn(value: unknown): Totals | undefined {
+  if (!isObject(value)) return undefined;
+  const count = (name: string): number => (typeof value[name] === 'number' && Number.isSafeInteger(value[name]) ? (value[name] as number) : 0);
+  return {
+    input: count('input_tokens'),
+    cacheRead: count('cached_input_tokens'),
+    cacheWrite: count('cache_write_input_tokens'),
+    output: count('output_tokens'),
+    reasoning: count('reasoning_output_tokens'),
+  };
+}
+
+const difference = (a: Totals, b: Totals): Totals => ({
+  input: a.input - b.input,
+  cacheRead: a.cacheRead - b.cacheRead,
+  cacheWrite: a.cacheWrite - b.cacheWrite,
+  output: a.output - b.output,
+  reasoning: a.reasoning - b.reasoning,
+});
+
+const isNothing = (totals: Totals): boolean => Object.values(totals).every((count) => count === 0);
+
+const usageOfTotals = (totals: Totals): Usage => usageIn(totals, 'within') ?? unknownUsage;
+
+/** The tokens of one response, as newer versions record them. */
+function usageOf(counted: unknown): Usage | undefined {
+  if (!isObject(counted)) return undefined;
+  return usageIn(
+    {
+      input: counted.input_tokens,
+      output: counted.output_tokens,
+      cacheRead: counted.cached_input_tokens,
+      cacheWrite: counted.cache_write_input_tokens,
+      reasoning: counted.reasoning_output_tokens,
+    },
+    'within',
+  );
+}
