@@ -24,7 +24,7 @@ export default defineConfig({
         // A folder's door does not load what stands behind it: each entry is made of what it uses. The hook is small by this alone.
         treeshake: { moduleSideEffects: [{ test: /\/src\/(core|main)\/.*\.ts$/, sideEffects: false }] },
         input: {
-          'main/shell': 'src/main/electron/shell.ts',
+          'main/app': 'src/main/electron/app.ts',
           'engine/engine': 'src/main/engine/engine.ts',
           'engine/work': 'src/main/engine/work.ts',
           'cli/stemma': 'src/main/cli/stemma.ts',

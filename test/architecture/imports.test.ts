@@ -204,7 +204,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/electron',
     folders: [core('files'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
-    packages: ['electron', 'node:child_process', 'node:fs', 'node:path'],
+    packages: ['electron', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
   },
   {
     folder: 'src/main/mcp',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceAgent } from '../../src/core/contract/index.js';
-import { agentRootsOf, dataDirOf, engineNode, engineOptions } from '../../src/main/launch/index.js';
+import { agentRootsOf, commandIn, dataDirOf, engineNode, engineOptions, ownCommand, shellCommand } from '../../src/main/launch/index.js';
 
 describe('places', () => {
   test("Stemma's folder is STEMMA_HOME, or the platform's folder for application data", () => {
@@ -107,5 +107,32 @@ describe('places', () => {
     expect(engineNode(true, env)).toBeUndefined();
     expect(engineNode(false, env)).toBe('/usr/bin/node');
     expect(engineNode(false, { STEMMA_ENGINE_NODE: '' })).toBeUndefined();
+  });
+
+  test('[D3] a command is run by Node and the script, or by the packaged app, never by opening a window', () => {
+    const node = ownCommand({ execPath: '/bin/node', versions: { node: '24.0.0' }, env: {} });
+    expect(node[0]).toBe('/bin/node');
+    expect(node[1]).toMatch(/out[/\\]cli[/\\]stemma\.js$/);
+    const versions = { node: '24.0.0', electron: '45.0.0' };
+    const [program, ...switches] = ownCommand({ execPath: '/opt/Stemma/stemma-app', versions, env: {} });
+    expect(program).toBe('/opt/Stemma/stemma-app');
+    expect(commandIn([program, ...switches, 'mcp', '--project', 'a.stemma'])).toEqual(['mcp', '--project', 'a.stemma']);
+    expect(shellCommand(false, '/electron')[1]).toMatch(/stemma\.js$/);
+  });
+
+  test('[D3] an AppImage is named by its file, and only if the program lies in it', () => {
+    const versions = { electron: '45.0.0' };
+    const env = { APPIMAGE: '/home/me/Stemma.AppImage', APPDIR: '/tmp/.mount_x' };
+    expect(ownCommand({ execPath: '/tmp/.mount_x/stemma-app', versions, env })[0]).toBe('/home/me/Stemma.AppImage');
+    expect(ownCommand({ execPath: '/opt/Stemma/stemma-app', versions, env })[0]).toBe('/opt/Stemma/stemma-app');
+  });
+
+  test('[D3] words of the command line are a command; paths, links and switches open the window', () => {
+    const words = (...argv: string[]) => commandIn(['/app', ...argv], (path) => path === 'history');
+    expect(words('--no-sandbox', 'mcp', '--project', 'x')).toEqual(['mcp', '--project', 'x']);
+    expect(words('--stemma-command', '--', '--help')).toEqual(['--help']);
+    expect(words('--stemma-command', '--')).toEqual([]);
+    for (const path of ['/abs/a.jsonl', 'a.stemma', './log', 'history', 'stemma://commit/ctx-1', '--version']) expect(words(path)).toBeUndefined();
+    expect(words()).toBeUndefined();
   });
 });

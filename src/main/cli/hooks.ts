@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
-import { agentRootsOf, built } from '../launch/index.js';
+import { agentRootsOf, built, ownCommand } from '../launch/index.js';
 import { dim, green, join as joinTexts, line, printText, prompt, red, type Text } from '../terminal/index.js';
 import { machineOption, principalOption, type SignedOptions, ticketOption } from './command.js';
 import { UsageError } from './errors.js';
@@ -97,7 +97,7 @@ function commandFor(project: string | undefined, { principal, ticket, machine }:
     .split(delimiter)
     .map((folder) => join(folder, 'stemma'))
     .find(existsSync);
-  const words = found !== undefined && realpathSync(found) === realpathSync(program) ? ['stemma'] : [process.execPath, program];
+  const words = found !== undefined && realpathSync(found) === realpathSync(program) ? ['stemma'] : ownCommand();
   return [...words, 'hook', ...named({ project: project && resolve(project), principal, ticket, machine })].map(quoted).join(' ');
 }
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import * as modules from 'node:module';
 import { isatty } from 'node:tty';
-import { storeCompiledCode } from '../launch/index.js';
+import { outsideArchive, projectNode, storeCompiledCode } from '../launch/index.js';
 import { exitWhenOutputCloses, say, sayUncaughtErrors } from '../terminal/index.js';
 
 /** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node starts the Node that the project depends on. */
@@ -26,31 +25,24 @@ if (isNewEnough && isEvent) {
   const { run } = await import('./program.js');
   await run(process.argv);
 } else {
-  const newerNode = bundledNode();
+  const newerNode = projectNode();
   if (newerNode) {
     const { spawn } = await import('node:child_process');
-    const child = spawn(newerNode, process.argv.slice(1), { stdio: 'inherit' });
+    const { once } = await import('node:events');
+    const [, script = '', ...rest] = process.argv;
+    const child = spawn(newerNode, [outsideArchive(script), ...rest], { stdio: 'inherit' });
     const signals = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
     for (const signal of signals)
       process.on(signal, () => {
         // A terminal sends Ctrl+C to both processes.
         if (signal === 'SIGTERM' || signal === 'SIGHUP' || !process.stdin.isTTY) child.kill(signal);
       });
-    child.on('exit', (code, signal) => {
-      if (signal === null) process.exit(code ?? 1);
-      for (const each of signals) process.removeAllListeners(each);
-      process.kill(process.pid, signal);
-    });
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    if (signal === null) process.exit(code ?? 1);
+    for (const each of signals) process.removeAllListeners(each);
+    process.kill(process.pid, signal);
   } else {
     say(`stemma needs Node 22 or newer. This is Node ${process.version}, and node_modules contains no newer one.`);
     process.exitCode = isEvent ? 0 : 2;
-  }
-}
-
-function bundledNode(): string | undefined {
-  try {
-    return modules.createRequire(import.meta.url).resolve('node/bin/node');
-  } catch {
-    return undefined;
   }
 }

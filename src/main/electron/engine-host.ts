@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { MessageChannelMain, type MessagePortMain, utilityProcess } from 'electron';
-import { built, type EngineOptions, type FromEngine, type ToEngine } from '../launch/index.js';
+import { app, MessageChannelMain, type MessagePortMain, utilityProcess } from 'electron';
+import { built, type EngineOptions, type FromEngine, forNode, outsideArchive, shellCommand, type ToEngine } from '../launch/index.js';
 import { vaultAnswer } from './vault.js';
 
 /** A running engine process. It hands out ports until it ends. */
@@ -14,6 +14,14 @@ export interface EngineHost {
 
 const entry = built('engine', 'engine.js');
 
+/** The first message to an engine. */
+const startMessage = (options: EngineOptions): ToEngine => ({
+  kind: 'start',
+  options,
+  keepsKeys: true,
+  command: shellCommand(app.isPackaged, app.getPath('exe')),
+});
+
 /** Starts the engine as Electron's utility process, which can receive ports. */
 export function startUtility(options: EngineOptions): EngineHost {
   const child = utilityProcess.fork(entry, [], { serviceName: 'Stemma engine' });
@@ -25,7 +33,7 @@ export function startUtility(options: EngineOptions): EngineHost {
     });
     child.on('exit', (code) => report(`the engine process ended with code ${code}`));
   });
-  say({ kind: 'start', options, keepsKeys: true });
+  say(startMessage(options));
   let connections = 0;
   return {
     connect() {
@@ -44,7 +52,11 @@ export function startUtility(options: EngineOptions): EngineHost {
  * process cannot receive ports, so each frame travels with the number of its connection.
  */
 export function startNode(node: string, options: EngineOptions): EngineHost {
-  const child = spawn(node, [entry], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced', env: nodeEnvironment() });
+  const child = spawn(node, [outsideArchive(entry)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
+    env: nodeEnvironment(),
+  });
   const ports = new Map<number, MessagePortMain>();
   const say = (message: ToEngine): void => {
     if (child.connected) child.send(message);
@@ -70,7 +82,7 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
       }
     });
   });
-  say({ kind: 'start', options, keepsKeys: true });
+  say(startMessage(forNode(options)));
   let connections = 0;
   return {
     connect() {

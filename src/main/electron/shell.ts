@@ -17,19 +17,21 @@ const paths = pathsFrom(process.argv);
 const options = { ...engineOptions(paths), performs: true };
 let { startup } = options;
 
-// With its own STEMMA_HOME, as in tests, the app also has its own browser profile and single-instance lock.
-if (process.env.STEMMA_HOME) app.setPath('userData', join(options.dataDir, 'electron'));
+let engine: EngineHost | undefined;
 
-if (!app.requestSingleInstanceLock(startup)) {
-  app.quit();
-} else {
+/** Opens the desktop app, or hands this start to the app that already runs. */
+export function openDesktop(): void {
+  // With its own STEMMA_HOME, as in tests, the app also has its own browser profile and single-instance lock.
+  if (process.env.STEMMA_HOME) app.setPath('userData', join(options.dataDir, 'electron'));
+  if (!app.requestSingleInstanceLock(startup)) {
+    app.quit();
+    return;
+  }
   secureContents(answerDialog);
   app.on('window-all-closed', () => app.quit());
   app.on('second-instance', (_event, _argv, _cwd, named) => showAgain(named as typeof startup));
   void app.whenReady().then(start);
 }
-
-let engine: EngineHost | undefined;
 
 function start(): void {
   secureSession();

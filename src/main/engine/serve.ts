@@ -30,7 +30,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
     switch (message.kind) {
       case 'start': {
         try {
-          engine = startEngine(message.options, message.keepsKeys && keys.vault);
+          engine = startEngine(message.options, message.keepsKeys && keys.vault, message.command);
           options = engine.options;
           say({ kind: 'ready' });
         } catch (error) {

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { createEngine, type Engine, type EngineOptions, type Vault } from '../../core/project/index.js';
-import { built } from '../launch/index.js';
+import { ownCommand } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
 import { openAgents, openWorkshop } from '../runner/index.js';
 import { hubAt, openLogins } from '../team/index.js';
@@ -10,10 +10,10 @@ import { openTerminal } from './terminal.js';
 
 /**
  * Starts the engine in this process, with the providers of its environment and of the settings. Providers are created here so that keys stay in the
- * process that sends them.
+ * process that sends them. `command` runs `stemma` from this installation; agents start Stemma's tools with it.
  */
-export function startEngine(options: EngineOptions, vault?: Vault): Engine {
-  const machine = { env: process.env, stemma: [process.execPath, built('cli', 'stemma.js')] } as const;
+export function startEngine(options: EngineOptions, vault?: Vault, command = ownCommand()): Engine {
+  const machine = { env: process.env, stemma: command } as const;
   const accounts = openAccounts({ dataDir: options.dataDir, env: process.env, vault });
   const logins = openLogins(options.dataDir, vault);
   return createEngine({

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { makeFolders } from '../../core/files/index.js';
 import { checkpointAt, claimBackup, type HookEvent, hasArrived, historiesIn, openForHook, readHookEvent } from '../../core/project/index.js';
 import { openTrustedProjects } from '../../core/trust/index.js';
-import { agentRootsOf, dataDirOf, findProject, readStandardInput } from '../launch/index.js';
+import { agentRootsOf, dataDirOf, findProject, ownCommand, readStandardInput } from '../launch/index.js';
 import { escapeLine, line, say } from '../terminal/index.js';
 
 /** The longest wait for the agent's answer, in milliseconds: an agent writes it to the file shortly after the event. */
@@ -49,8 +49,8 @@ async function checkpoint(event: HookEvent, named: string | undefined, signed: S
 
 /** Makes the daily backup in a separate process, so that the agent does not wait for it. */
 function backUpDetached(dir: string): void {
-  const [node, script = ''] = process.argv as [string, string?];
-  spawn(node, [script, 'backup', '--now', '--project', dir], { cwd: dir, detached: true, stdio: 'ignore', windowsHide: true })
+  const [program, ...first] = ownCommand();
+  spawn(program, [...first, 'backup', '--now', '--project', dir], { cwd: dir, detached: true, stdio: 'ignore', windowsHide: true })
     .on('error', (error) => keep(`backup of ${dir}: ${error.message}`))
     .unref();
 }

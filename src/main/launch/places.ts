@@ -11,6 +11,9 @@ const root = resolve(import.meta.dirname, '..', '..');
 /** A file of the build, by its path below `out/`. */
 export const built = (...parts: string[]): string => join(root, 'out', ...parts);
 
+/** The copy of a packaged file beside Electron's archive, for programs that cannot read the archive. Other paths stay as they are. */
+export const outsideArchive = (path: string): string => path.replace(/([\\/]app\.asar)(?=[\\/])/, '$1.unpacked');
+
 /** Stemma's own folder, for everything outside of projects: `$STEMMA_HOME`, or the platform's folder for application data. */
 export function dataDirOf(env: Environment = process.env, platform: string = process.platform, home: string = homedir()): string {
   if (env.STEMMA_HOME) return resolve(env.STEMMA_HOME);
@@ -85,13 +88,6 @@ export function agentRootsOf(env: Environment = process.env, home: string = home
   const { CLINE_SESSION_DATA_DIR: sessions } = env;
   return sessions ? [...usual, { agent: 'cline', root: resolve(sessions), holdsSessions: true }] : usual;
 }
-
-/**
- * The Node that runs the engine in place of Electron's utility process, from `STEMMA_ENGINE_NODE`. A package ignores the variable; otherwise, a
- * program that can set environment variables could run any program with the permissions of the app.
- */
-export const engineNode = (isPackaged: boolean, env: Environment = process.env): string | undefined =>
-  isPackaged ? undefined : env.STEMMA_ENGINE_NODE || undefined;
 
 const isProject = (path: string): boolean => path.endsWith('.stemma');
 

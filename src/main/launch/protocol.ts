@@ -10,8 +10,8 @@ export type ContractClient = ContractRouterClient<Contract>;
  * each connection has a number and its frames are sent as `frame`. Only oRPC reads the frames.
  */
 export type ToEngine =
-  /** `keepsKeys`: true if the host answers `vault` messages. */
-  | { kind: 'start'; options: EngineOptions; keepsKeys?: true }
+  /** `keepsKeys`: true if the host answers `vault` messages. `command`: the program and arguments that run `stemma`, if the host knows better. */
+  | { kind: 'start'; options: EngineOptions; keepsKeys?: true; command?: readonly [program: string, ...args: string[]] }
   | { kind: 'vault'; number: number; text?: string; problem?: string }
   /** Sets the start parameters of future connections. */
   | { kind: 'startup'; startup: EngineOptions['startup'] }

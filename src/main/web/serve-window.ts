@@ -32,10 +32,14 @@ export async function serveWindow({ paths, version, port, address, open, bearerF
       throw error;
     },
   );
+  const ended = Promise.withResolvers<void>();
   // Before the link is printed, because a program that waits for the link may end this process at once.
   const end = (): void => {
     file?.remove();
-    void host.close().then(() => process.exit(0));
+    void host.close().then(() => {
+      ended.resolve();
+      process.exit(0);
+    });
   };
   onEndSignal(end);
   printText(`Stemma is at ${host.url}`);
@@ -44,4 +48,5 @@ export async function serveWindow({ paths, version, port, address, open, bearerF
   const hasScreen = process.platform !== 'linux' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
   // Opening the browser may fail: the link is printed above.
   if (open && hasScreen) await import('open').then(({ default: openInBrowser }) => openInBrowser(host.url)).catch(() => undefined);
+  await ended.promise;
 }
