@@ -36,6 +36,7 @@ const exemptions: readonly { readonly file: string; readonly uses: readonly stri
   { file: 'src/main/electron/window-state.ts', uses: ['readFileSync'], because: ownFolder },
   { file: 'src/main/engine/agents.ts', uses: ['readFileSync', 'readdirSync'], because: 'it reads the list of processes in /proc' },
   { file: 'src/main/hub/embedded.ts', uses: ['readFileSync'], because: 'it reads the password that the hub itself wrote' },
+  { file: 'src/main/launch/command.ts', uses: ['readFileSync'], because: 'it reads the manifest of the program itself' },
   { file: 'src/main/launch/projects.ts', uses: ['readdirSync'], because: 'it lists names of folders' },
   { file: 'src/main/providers/accounts.ts', uses: ['readFileSync'], because: ownFolder },
   { file: 'src/main/runner/workshop.ts', uses: ['cp'], because: 'it copies the folder that the person chose, with its links as links' },

@@ -247,7 +247,6 @@ const law: readonly Row[] = [
       'node:crypto',
       'node:events',
       'node:fs',
-      'node:module',
       'node:os',
       'node:path',
       'node:readline/promises',

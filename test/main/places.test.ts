@@ -109,7 +109,7 @@ describe('places', () => {
     expect(engineNode(false, { STEMMA_ENGINE_NODE: '' })).toBeUndefined();
   });
 
-  test('[D3] a command is run by Node and the script, or by the packaged app, never by opening a window', () => {
+  test('[D3] a command is run by Node and the script, or by the packaged app without a window', () => {
     const node = ownCommand({ execPath: '/bin/node', versions: { node: '24.0.0' }, env: {} });
     expect(node[0]).toBe('/bin/node');
     expect(node[1]).toMatch(/out[/\\]cli[/\\]stemma\.js$/);

@@ -28,7 +28,6 @@ if (isNewEnough && isEvent) {
   const newerNode = projectNode();
   if (newerNode) {
     const { spawn } = await import('node:child_process');
-    const { once } = await import('node:events');
     const [, script = '', ...rest] = process.argv;
     const child = spawn(newerNode, [outsideArchive(script), ...rest], { stdio: 'inherit' });
     const signals = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
@@ -37,7 +36,7 @@ if (isNewEnough && isEvent) {
         // A terminal sends Ctrl+C to both processes.
         if (signal === 'SIGTERM' || signal === 'SIGHUP' || !process.stdin.isTTY) child.kill(signal);
       });
-    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => child.once('exit', (...ended) => resolve(ended)));
     if (signal === null) process.exit(code ?? 1);
     for (const each of signals) process.removeAllListeners(each);
     process.kill(process.pid, signal);

@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { app } from 'electron';
 import { built, commandIn } from '../launch/index.js';
+import { outputTaken, restoreOutput } from '../terminal/index.js';
 
 /**
  * The entry of the desktop app. A packaged app that was started with a command of `stemma` runs it instead of opening a window, because the packages
@@ -17,7 +18,7 @@ async function runCommand(command: readonly string[]): Promise<void> {
   // If a command ended without a result, Electron would go on and wait for a window.
   void app.whenReady().then(() => app.exit(13));
   await import(pathToFileURL(script).href);
-  for (const stream of [process.stdout, process.stderr]) await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  await outputTaken();
   process.exit();
 }
 
@@ -26,5 +27,5 @@ async function openStandardStreams(): Promise<void> {
   const { createReadStream } = await import('node:fs');
   const input = createReadStream('', { fd: 0, autoClose: false });
   Object.defineProperty(process, 'stdin', { configurable: true, enumerable: true, get: () => input });
-  for (const stream of [process.stdout, process.stderr]) Reflect.deleteProperty(stream, 'write');
+  restoreOutput();
 }

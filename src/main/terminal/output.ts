@@ -64,6 +64,16 @@ export function passThrough(from: Readable): void {
   process.stdout.on('error', () => from.destroy());
 }
 
+/** Resolves when the system has taken everything that was printed, so that the process may end. */
+export async function outputTaken(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) await new Promise<void>((resolve) => stream.write('', () => resolve()));
+}
+
+/** Undoes Electron's replacement of the standard output on Windows, which sends it to a log. */
+export function restoreOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) Reflect.deleteProperty(stream, 'write');
+}
+
 /** Ends the process without an error if the reader closes standard output early (`stemma log | head`). */
 export const exitWhenOutputCloses = (): void =>
   void process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
