@@ -86,7 +86,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'node:fs/promises',
     'node:path',
   ],
-  sync: ['node:crypto', 'node:fs', 'node:path', 'node:zlib'],
+  sync: ['node:crypto', 'node:fs', 'node:path', 'node:zlib', 'zod'],
   export: [
     '@secretlint/core',
     '@secretlint/secretlint-rule-preset-recommend',

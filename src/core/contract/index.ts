@@ -50,6 +50,7 @@ export type {
   TimelineMessage,
   Trigger,
 } from './event.js';
+export { entityTypes, messageOrigin, resume, trigger } from './event.js';
 export * from './experiment.js';
 export * from './export.js';
 export * from './handover.js';

@@ -30,7 +30,10 @@ export interface WritableDb extends ReadableDb {
    * than `run` for large rows.
    */
   insert(table: string, row: Readonly<Record<string, Value>>): { readonly rowId: number };
-  /** Runs all of `work` or nothing, with one sync. Inside another transaction it becomes part of that. */
+  /**
+   * Runs all of `work` or nothing, with one sync. Inside another transaction it becomes part of that; if `work` throws there, only its own
+   * changes are undone, so that the caller can catch the error and continue.
+   */
   transaction<T>(work: () => T): T;
   /**
    * Whether a transaction would begin at once: no other connection, of this process or another, is writing. Ask before a write that can
@@ -206,7 +209,7 @@ function transactions(current: () => Connection, listeners: Listeners): <T>(work
   let commits = 0;
   return (work) => {
     const { raw, place, prepared } = current();
-    if (raw.inTransaction) return work();
+    if (raw.inTransaction) return nested(current(), listeners, work);
     return guard(() => {
       prepared('BEGIN IMMEDIATE').run();
       try {
@@ -223,6 +226,24 @@ function transactions(current: () => Connection, listeners: Listeners): <T>(work
       }
     });
   };
+}
+
+/** Runs work inside an open transaction. If it throws, its changes are undone, and those before it stay. */
+function nested<T>({ raw, prepared }: Connection, listeners: Listeners, work: () => T): T {
+  prepared('SAVEPOINT nested').run();
+  try {
+    const result = work();
+    prepared('RELEASE nested').run();
+    return result;
+  } catch (error) {
+    // SQLite itself undoes the whole transaction if the disk is full or fails.
+    if (raw.inTransaction) {
+      prepared('ROLLBACK TO nested').run();
+      prepared('RELEASE nested').run();
+      for (const listener of listeners.rollback) listener();
+    }
+    throw error;
+  }
 }
 
 /** Makes the function `leaveLog` of a database. */

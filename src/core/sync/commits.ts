@@ -1,52 +1,117 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, badRequest, type CommitSeq, corrupt, type Json, StemmaError, timestampOf } from '../base/index.js';
-import { addCommit, type Chain, type ContextRow, commitAt, outlineOf, rememberAll } from '../chain/index.js';
-import { type Checkpoint, type CommitType, checkpoints, commitTypes } from '../contract/index.js';
+import { type ArtifactNo, type CommitSeq, corrupt, type Json, StemmaError, timestampOf } from '../base/index.js';
+import { addCommit, type Chain, type ContextRow, commitAt, digestOf, outlineOf, rememberAll } from '../chain/index.js';
+import type { Checkpoint, CommitType } from '../contract/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { Item, Places } from './rows.js';
 
 /**
- * Stores a received commit, or updates the summary and tags of a commit that the project has. The digest is computed from parent, content,
- * time and template, so a commit cannot pose as another one. `isHere`: the project has its content. Returns its row number.
- * @throws BAD_REQUEST for invalid values; NOT_FOUND if its parent or object is missing; CORRUPT if its digest does not match.
+ * Stores a received commit, or updates the summary and tags of a commit that the project has. The digest is computed from parent, content, time
+ * and template before anything is stored, so a commit cannot pose as another one. What else attributes a commit is fixed by its first version.
+ * `isHere`: the project has its content. Returns its row number.
+ * @throws NOT_FOUND if its parent or object is missing; CORRUPT if its digest does not match; CONFLICT if a fixed field differs.
  */
 export function storeCommit(chain: Chain, places: Places, { key, body }: Item, isHere = true): number {
+  const commit = body as unknown as CommitBody;
   const here = places.numberOf('context', key);
-  const summary = text(body, 'summary');
-  const tags = tagsIn(body.tags);
+  const tags = commit.tags === null ? [] : (JSON.parse(commit.tags) as string[]);
   if (here !== undefined) {
-    chain.db.run('UPDATE context SET summary = ?, tags = ? WHERE seq = ?', summary ?? null, tags.length > 0 ? JSON.stringify(tags) : null, here);
+    requireFixed(chain, here, commit);
+    chain.db.run('UPDATE context SET summary = ?, tags = ? WHERE seq = ?', commit.summary, tags.length > 0 ? JSON.stringify(tags) : null, here);
     return here;
   }
-  const parent = required(places, 'context', body.parent ?? null);
-  const artifact = required(places, 'artifact', body.artifact ?? null);
-  if (artifact === null) throw badRequest('artifact', 'The commit names no object.');
+  const parentNo = required(places, 'context', commit.parent);
+  const parent = parentNo === null ? null : commitAt(chain, parentNo as CommitSeq);
+  const artifact = required(places, 'artifact', commit.artifact);
+  const ref = refOfHash(Buffer.from(commit.artifact, 'hex'));
+  const digest = digestOf({ parent: parent?.id ?? null, ref, createdAt: commit.createdAt, template: commit.template }).toString('hex');
+  if (digest !== key) throw corrupt(key, `The received commit ${key} does not match its digest: its content, parent, time or template has changed.`);
   const row = addCommit(chain, {
-    parent: parent === null ? null : commitAt(chain, parent as CommitSeq),
-    type: oneOf<CommitType>(commitTypes, body.type, 'type'),
+    parent,
+    type: commit.type,
     artifact: artifact as ArtifactNo,
-    ref: refOfHash(Buffer.from(String(body.artifact), 'hex')),
-    format: text(body, 'format') ?? '',
-    template: text(body, 'template') ?? '',
-    principal: text(body, 'principal'),
-    machine: text(body, 'machine'),
-    sessionId: text(body, 'sessionId'),
-    checkpoint: oneOf<Checkpoint>(checkpoints, body.checkpoint, 'checkpoint'),
-    ticketId: text(body, 'ticketId'),
-    threadId: text(body, 'threadId'),
-    summary,
+    ref,
+    format: commit.format,
+    template: commit.template,
+    principal: commit.principal ?? undefined,
+    machine: commit.machine ?? undefined,
+    sessionId: commit.sessionId ?? undefined,
+    checkpoint: commit.checkpoint,
+    ticketId: commit.ticketId ?? undefined,
+    threadId: commit.threadId ?? undefined,
+    summary: commit.summary ?? undefined,
     tags,
-    messageCount: count(body, 'messageCount'),
-    tokenCount: count(body, 'tokenCount'),
-    errors: count(body, 'errors'),
-    entries: count(body, 'entries'),
-    forked: body.forked === 1,
-    createdAt: timestampOf(time(body)),
+    messageCount: commit.messageCount,
+    tokenCount: commit.tokenCount,
+    errors: commit.errors,
+    entries: commit.entries,
+    forked: commit.forked === 1,
+    createdAt: timestampOf(commit.createdAt),
   });
-  if (row.digest.toString('hex') !== key)
-    throw corrupt(row.id, `The received commit ${row.id} does not match its digest ${key}: its content or parent has changed.`);
   if (isHere) rememberRecords(chain, [row]);
   return row.seq;
+}
+
+/** The body of a commit that its schema has accepted. */
+interface CommitBody {
+  readonly parent: string | null;
+  readonly type: CommitType;
+  readonly artifact: string;
+  readonly format: string;
+  readonly template: string;
+  readonly principal: string | null;
+  readonly machine: string | null;
+  readonly sessionId: string | null;
+  readonly checkpoint: Checkpoint;
+  readonly ticketId: string | null;
+  readonly threadId: string | null;
+  readonly summary: string | null;
+  readonly tags: string | null;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  readonly errors: number;
+  readonly entries: number;
+  readonly forked: number;
+  readonly createdAt: number;
+}
+
+/**
+ * What identifies or attributes a commit, which never changes after the commit was accepted. Its summary and tags may change. The hub and every
+ * client refuse a version that changes one of these.
+ */
+export const fixedFields = [
+  'digest',
+  'parent',
+  'type',
+  'artifact',
+  'format',
+  'template',
+  'principal',
+  'machine',
+  'sessionId',
+  'checkpoint',
+  'ticketId',
+  'threadId',
+  'messageCount',
+  'tokenCount',
+  'errors',
+  'entries',
+  'forked',
+  'createdAt',
+] as const;
+
+/** Fields whose columns hold row numbers or bytes here; the digest covers them. */
+const covered: ReadonlySet<string> = new Set(['digest', 'parent', 'artifact', 'createdAt', 'template']);
+
+function requireFixed(chain: Chain, seq: number, commit: CommitBody): void {
+  const columns = fixedFields.filter((field) => !covered.has(field));
+  const row = chain.db.one<Record<string, Json>>(`SELECT id, ${columns.join(', ')} FROM context WHERE seq = ?`, seq);
+  const changed = columns.find((field) => (row?.[field] ?? null) !== (commit[field as keyof CommitBody] ?? null));
+  if (changed !== undefined)
+    throw new StemmaError('CONFLICT', `This version changes ${changed} of the commit ${String(row?.id)}, which is fixed. The first version stays.`, {
+      id: String(row?.id),
+      field: changed,
+    });
 }
 
 /** Stores which of the agent's records the commits contain. Call it as soon as their contents are stored. */
@@ -73,37 +138,4 @@ function required(places: Places, table: string, name: Json): number | null {
       },
     );
   return no;
-}
-
-function text(body: Item['body'], field: string): string | undefined {
-  const value = body[field] ?? null;
-  if (value === null) return undefined;
-  if (typeof value !== 'string') throw badRequest(field, `${field} of the commit is not a text.`);
-  return value;
-}
-
-function count(body: Item['body'], field: string): number {
-  const value = body[field];
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw badRequest(field, `${field} of the commit is not a count.`);
-  return value;
-}
-
-/** The last time that a date can hold, in milliseconds since 1970. */
-const latestTime = 8.64e15;
-
-function time({ createdAt }: Item['body']): number {
-  if (typeof createdAt !== 'number' || !Number.isSafeInteger(createdAt) || Math.abs(createdAt) > latestTime)
-    throw badRequest('createdAt', 'createdAt of the commit is not a time.');
-  return createdAt;
-}
-
-function oneOf<T extends string>(list: readonly T[], value: Json | undefined, field: string): T {
-  const found = list.find((each) => each === value);
-  if (found === undefined) throw badRequest(field, `${field} of the commit must be one of ${list.join(', ')}.`);
-  return found;
-}
-
-function tagsIn(stored: Json | undefined): string[] {
-  const tags: unknown = typeof stored === 'string' ? JSON.parse(stored) : [];
-  return Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : [];
 }

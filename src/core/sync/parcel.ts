@@ -1,7 +1,9 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { blake3Of } from '../artifacts/index.js';
-import { badRequest, isObject, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
-import { digestOf, type Item } from './rows.js';
+import { badRequest, isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
+import { isBounded } from './nesting.js';
+import { digestOf, type Item, type Sender } from './rows.js';
+import { checkMediaType } from './schemas.js';
 
 /** The content of an object in a parcel. */
 export interface SentObject {
@@ -20,6 +22,10 @@ export interface Parcel {
 /** Maximum size of an unpacked parcel in bytes, and maximum ratio of its size to the packed size. */
 export const maxParcelBytes = 512 * 1024 * 1024;
 const lengthBytes = 4;
+/** Maximum number of bytes of a parcel for each byte of its packed form. Text of agents packs to about a tenth. */
+const maxRatio = 1_000;
+/** A parcel of this size may have any ratio: it is one part of an object, which may be empty space. */
+const freeBytes = 40 * 1024 * 1024;
 /** Compression levels. `soon` is for data that a person waits for: packing is faster, and the result slightly larger. */
 const levels = { small: 6, soon: 1 } as const;
 
@@ -30,7 +36,7 @@ const levels = { small: 6, soon: 1 } as const;
 export function packParcel({ items, objects }: Parcel, how: keyof typeof levels = 'small'): Uint8Array {
   const header = Buffer.from(
     JSON.stringify({
-      items: items.map(({ kind, body }) => [kind, body]),
+      items: items.map(({ kind, body, sender }) => (sender === undefined ? [kind, body] : [kind, body, [sender.name, sender.isLink ? 1 : 0]])),
       objects: objects.map(({ hash, bytes, contentType }) => [hash, bytes.length, contentType]),
     }),
   );
@@ -44,19 +50,19 @@ const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
 
 /**
  * Unpacks a parcel of `packParcel` and verifies the hash of every object. Digests of items are computed here and never taken from the sender.
- * `keyOf` returns the key of an item.
+ * `keyOf` returns the key of an item, and `most` is the largest unpacked size.
  * @throws BAD_REQUEST for other bytes.
  */
-export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string): Parcel {
-  const bytes = decompressed(packed);
+export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string, most: number = maxParcelBytes): Parcel {
+  const bytes = decompressed(packed, most);
   const end = lengthBytes + (bytes.length < lengthBytes ? Number.POSITIVE_INFINITY : bytes.readUInt32BE(0));
-  const header = end <= bytes.length ? parseJson(bytes.toString('utf8', lengthBytes, end)) : undefined;
+  const header = end <= bytes.length && isBounded(bytes.subarray(lengthBytes, end)) ? parseJson(bytes.toString('utf8', lengthBytes, end)) : undefined;
   if (!isObject(header) || !Array.isArray(header.items) || !Array.isArray(header.objects))
     throw badRequest('parcel', 'The parcel has no valid header.');
   const items = header.items.map((item): Item => {
-    const [kind, body] = Array.isArray(item) ? item : [];
+    const [kind, body, sender] = Array.isArray(item) ? item : [];
     if (typeof kind !== 'string' || !isObject(body)) throw badRequest('parcel', 'An item of the parcel has no kind or no content.');
-    return { kind, key: keyOf(kind, body), digest: digestOf(kind, body), body };
+    return { kind, key: keyOf(kind, body), digest: digestOf(kind, body), body, sender: senderIn(sender) };
   });
   let at = end;
   const objects = header.objects.map((object): SentObject => {
@@ -66,9 +72,16 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
     const content = bytes.subarray(at, at + size);
     at += size;
     if (blake3Of(content).toString('hex') !== hash) throw badRequest('parcel', `The content of the object ${hash} does not match its hash.`);
+    checkMediaType(contentType, hash);
     return { hash, contentType, bytes: content };
   });
   return { items, objects };
+}
+
+/** Who sent an item, as the hub names them. */
+function senderIn(given: Json | undefined): Sender | undefined {
+  const [name, isLink] = Array.isArray(given) ? given : [];
+  return typeof name === 'string' ? { name: name.slice(0, 400), isLink: isLink !== 0 } : undefined;
 }
 
 /** Packs texts as one zstd frame around a JSON list. */
@@ -81,13 +94,12 @@ export function unpackTexts(packed: Uint8Array): (string | null)[] {
   return texts.map((text) => (typeof text === 'string' ? text : null));
 }
 
-function decompressed(packed: Uint8Array): Buffer {
+function decompressed(packed: Uint8Array, most: number = maxParcelBytes): Buffer {
+  const limit = Math.min(most, Math.max(freeBytes, packed.length * maxRatio));
   try {
-    return zstdDecompressSync(packed, { maxOutputLength: maxParcelBytes });
+    return zstdDecompressSync(packed, { maxOutputLength: limit });
   } catch (error) {
     const reason = stringAt(error, 'code') ?? (error as Error).message;
-    throw new StemmaError('BAD_REQUEST', `The parcel cannot be unpacked (${reason}). It is at most ${maxParcelBytes} bytes long.`, {
-      field: 'parcel',
-    });
+    throw new StemmaError('BAD_REQUEST', `The parcel cannot be unpacked (${reason}). This one may have at most ${limit} bytes.`, { field: 'parcel' });
   }
 }

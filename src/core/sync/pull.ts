@@ -9,12 +9,11 @@ import { type Hub, objectsAtOnce } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
+import { openRefused, type RefusedItems } from './refused.js';
 import { type Item, isEmpty, nameIn, objectsOf, openPlaces, openRows, type Places, type Row, type Rows, renamed } from './rows.js';
-import { type Rule, ruleOf, tableOf } from './rules.js';
+import { type Rule, ruleOf, tableOf, ticketKinds } from './rules.js';
+import { problemOf } from './schemas.js';
 import { readRecordedCalls } from './sources.js';
-
-/** An item that was not stored, with the reason. */
-export type Refused = OutputOf<'team.pull'>['refused'][number];
 
 /** The result of a pull. */
 export type Pulled = OutputOf<'team.pull'>;
@@ -30,17 +29,19 @@ interface Pull {
   readonly rows: Rows;
   readonly known: Known;
   readonly places: Places;
+  readonly refused: RefusedItems;
   readonly isOnDemand: boolean;
-  readonly total: { items: Record<string, number>; objects: number; kept: number; refused: Refused[] };
+  readonly total: { items: Record<string, number>; objects: number; kept: number };
 }
 
 /** The key of an item in a parcel. For a kind that this version does not know, it is the digest of the content. */
 export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(kind) ?? { kind }, body);
 
 /**
- * Stores the items of the hub's project that this project lacks. Objects are verified by their hashes and commits by their digests. A row that
+ * Stores the items of the hub's project that this project lacks. Each is checked by its schema first; objects are verified by their hashes and
+ * commits by their digests. A refused item leaves no row and stops no other item: it is remembered, and the next pull tries it again. A row that
  * was changed here since the last push stays as it is. After an interruption, the next pull continues where this one stopped.
- * @throws the errors of the hub.
+ * @throws the errors of the hub; UNAVAILABLE if its list of items makes no progress.
  */
 export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, onDemand = false }: PullOptions = {}): Promise<Pulled> {
   const { id, seq } = await hub.hello();
@@ -52,35 +53,77 @@ export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, on
     rows,
     known,
     places: openPlaces(chain, rows, known.row),
+    refused: openRefused(chain, id),
     isOnDemand: onDemand,
-    total: { items: {}, objects: 0, kept: 0, refused: [] },
+    total: { items: {}, objects: 0, kept: 0 },
   };
+  await storePage(work, hub, work.refused.items(), () => {});
   while (!isStopped()) {
-    const page = await hub.items(known.pulled());
-    const items = newest(unpackParcel(page.parcel, keyOf).items).filter((item) => known.digest(item.kind, item.key) !== item.digest);
-    await fetchObjects(work, hub, onDemand ? items.filter(isForLists) : items);
-    await expectObjects(work, hub, items);
-    chain.db.transaction(() => {
-      storeItems(work, items);
-      known.setPulled(page.seq);
-    });
+    const from = known.pulled();
+    const page = await hub.items(from);
+    if (!Number.isSafeInteger(page.seq) || page.seq < from || (page.seq === from && !page.isLast)) throw stuck(from, page.seq);
+    await storePage(work, hub, unpackParcel(page.parcel, keyOf, maxPageBytes).items, () => known.setPulled(page.seq));
     if (page.isLast) break;
   }
-  return work.total;
+  return { ...work.total, refused: work.refused.list() };
 }
 
-/** The last version of each item, at the position of its first version, because later items may refer to it. Earlier versions are skipped. */
-const newest = (items: readonly Item[]): Item[] => [...new Map(items.map((item) => [`${item.kind} ${item.key}`, item])).values()];
+/** The most bytes of an unpacked page of items. A hub ends a page after 16 MB of content; one item may be larger. */
+const maxPageBytes = 96 * 1024 * 1024;
+/** The most bytes of unpacked objects in one answer. A hub ends an answer after 16 MB; one object of an older hub may be larger. */
+const maxObjectBytes = 128 * 1024 * 1024;
+
+const stuck = (from: number, seq: number): StemmaError =>
+  new StemmaError(
+    'UNAVAILABLE',
+    `The hub does not list its items in order: asked for those after ${from}, it answered with the number ${seq} and more to come. What has arrived stays.`,
+    { reason: 'no progress' },
+  );
+
+/** Checks items, fetches their objects and stores them in one transaction, with `then` at its end. */
+async function storePage(work: Pull, hub: Hub, items: readonly Item[], then: () => void): Promise<void> {
+  const { known, chain } = work;
+  const problems = new Map(items.map((item) => [item, problemWith(item)]));
+  const valid = items.filter((item) => problems.get(item) === undefined);
+  const some = newest(valid).filter((item) => known.digest(item.kind, item.key) !== item.digest);
+  await fetchObjects(work, hub, work.isOnDemand ? some.filter(isForLists) : some);
+  await expectObjects(work, hub, some);
+  chain.db.transaction(() => {
+    storeItems(work, some);
+    for (const [item, problem] of problems) if (problem !== undefined) work.refused.add(item, problem);
+    then();
+  });
+}
+
+/** Why an item is refused before anything is fetched for it. */
+function problemWith({ kind, body, sender }: Item): string | undefined {
+  if (!ruleOf(kind)) return unknownKind;
+  if (sender?.isLink && !ticketKinds.has(kind)) return `It came through the share link ${sender.name}, which sends tickets only.`;
+  return problemOf(kind, body)?.message;
+}
+
+const unknownKind = 'This version of Stemma does not know the kind. Update Stemma.';
+
+/**
+ * The last version of each item, at the position of its first version, because later items may refer to it. Earlier versions are skipped, except
+ * for commits: what identifies or attributes a commit is fixed by its first valid version.
+ */
+const newest = (items: readonly Item[]): Item[] => [
+  ...new Map(items.map((item) => [`${item.kind} ${item.key} ${item.kind === 'context' ? item.digest : ''}`, item])).values(),
+];
 
 /** Stores items. Retries an item after the others if it refers to a later one, as a changed row may do. */
 function storeItems(work: Pull, items: readonly Item[]): void {
   for (let left = items; left.length > 0; ) {
     const refused = left.flatMap((item) => {
       const reason = storeItem(work, item);
+      if (reason === undefined) work.refused.remove(item);
       return reason === undefined ? [] : [{ item, reason }];
     });
-    if (refused.length === left.length)
-      return void work.total.refused.push(...refused.map(({ item: { kind, key }, reason }) => ({ kind, key, reason })));
+    if (refused.length === left.length) {
+      for (const { item, reason } of refused) work.refused.add(item, reason);
+      return;
+    }
     left = refused.map(({ item }) => item);
   }
 }
@@ -114,7 +157,8 @@ async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hu
 async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
   let missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   while (missing.length > 0) {
-    const { objects } = unpackParcel(await hub.objects(missing.slice(0, objectsAtOnce)), keyOf);
+    const asked = new Set(missing.slice(0, objectsAtOnce));
+    const objects = unpackParcel(await hub.objects([...asked]), keyOf, maxObjectBytes).objects.filter(({ hash }) => asked.has(hash));
     if (objects.length === 0) return;
     const got = new Set(objects.map(({ hash }) => hash));
     chain.artifacts.transaction(() => {
@@ -127,22 +171,24 @@ async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: rea
   }
 }
 
-/** Stores one item. Returns the reason if that is impossible. */
+/** Stores one item. Returns the reason if that is impossible; then it changes nothing. */
 function storeItem(work: Pull, item: Item): string | undefined {
-  const { known, places, total } = work;
-  const rule = ruleOf(item.kind);
-  if (!rule) return 'This version of Stemma does not know the kind. Update Stemma.';
-  try {
+  const { chain, known, places, total } = work;
+  const rule = ruleOf(item.kind) as Rule;
+  const store = (): void => {
     const here = places.numberOf(rule.kind, item.key);
     if (here !== undefined && isChangedHere(work, rule, item, here)) {
       total.kept++;
-      return undefined;
+      return;
     }
-    const no = rule.kind === 'context' ? storeCommit(work.chain, places, item, isContentHere(work, item)) : storeRow(work, rule, item, here);
-    if (rule.kind === 'source' && !work.isOnDemand && here === undefined && no !== undefined) readRecordedCalls(work.chain, no);
-    if (no !== undefined) places.note(rule.kind, item.key, no);
+    const no = rule.kind === 'context' ? storeCommit(chain, places, item, isContentHere(work, item)) : storeRow(work, rule, item, here);
+    if (rule.kind === 'source' && !work.isOnDemand && here === undefined && no !== undefined) readRecordedCalls(chain, no);
     known.note(item, no);
+    if (no !== undefined) places.note(rule.kind, item.key, no);
     total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
+  };
+  try {
+    chain.db.transaction(store);
     return undefined;
   } catch (error) {
     const isRefusal = error instanceof StemmaError || stringAt(error, 'code')?.startsWith('SQLITE_CONSTRAINT');

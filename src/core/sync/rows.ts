@@ -12,6 +12,15 @@ export interface Item {
   /** SHA-256 of kind and body, in hexadecimal. */
   readonly digest: string;
   readonly body: JsonObject;
+  /** Who sent this version to the hub, in items that a hub returns. */
+  readonly sender?: Sender | undefined;
+}
+
+/** Who sent an item, as the hub names them. Only the hub knows it, and an older hub does not say. */
+export interface Sender {
+  readonly name: string;
+  /** True for the holder of a share link. */
+  readonly isLink: boolean;
 }
 
 /** A row of a table as SQLite gives it. */

@@ -177,7 +177,25 @@ describe('the database', () => {
     ).toThrow();
     expect(db.all('SELECT 1 FROM project')).toEqual([]);
     db.transaction(insert);
-    expect(heard).toEqual(['rollback', 'commit']);
+    expect(heard).toEqual(['rollback', 'rollback', 'commit']);
+    db.close();
+  });
+
+  test('[S23] a nested transaction that fails is undone alone', () => {
+    const db = openDatabase(join(scratch(), 'a.db'));
+    const insert = (id: string): unknown => db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, 1)', id, id);
+    db.transaction(() => {
+      insert('a');
+      expect(() =>
+        db.transaction(() => {
+          insert('b');
+          db.transaction(() => insert('c'));
+          throw new Error('refused');
+        }),
+      ).toThrow('refused');
+      db.transaction(() => insert('d'));
+    });
+    expect(db.all<{ projectId: string }>('SELECT projectId FROM project').map(({ projectId }) => projectId)).toEqual(['a', 'd']);
     db.close();
   });
 

@@ -40,6 +40,7 @@ import { usageQuarters } from './036-usage-quarters.js';
 import { usageFirst } from './037-usage-first.js';
 import { usageRecorded } from './038-usage-recorded.js';
 import { usageTerms } from './039-usage-terms.js';
+import { received } from './040-received.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -84,6 +85,7 @@ export const migrations: readonly string[] = [
   usageFirst,
   usageRecorded,
   usageTerms,
+  received,
 ];
 
 /** The format version that this Stemma reads and writes. */

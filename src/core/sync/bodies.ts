@@ -1,0 +1,369 @@
+import { z } from 'zod';
+import { type Json, parseJson } from '../base/index.js';
+import {
+  agent,
+  agentTurn,
+  card,
+  cardContent,
+  cardId,
+  cardVersion,
+  checkpoints,
+  commitTypes,
+  endStatuses,
+  entityTypes,
+  eventStates,
+  experimentCase,
+  messageOrigin,
+  packing,
+  replyCheck,
+  requestTokens,
+  resume,
+  runStatuses,
+  ticketStatuses,
+  ticketTasks,
+  ticketVersion,
+  trigger,
+  verdicts,
+} from '../contract/index.js';
+import { isBounded } from './nesting.js';
+
+/** The most characters of a name, of a line, and of a text. */
+const lengths = { name: 400, line: 10_000, text: 64 * 1024 * 1024 } as const;
+
+/** SQLite reads a text only if it is valid Unicode, so another text would change when it is stored. */
+const text = (most: number = lengths.text) =>
+  z
+    .string()
+    .max(most)
+    .refine((value) => value.isWellFormed(), 'must be valid Unicode');
+const named = (most: number) =>
+  text(most)
+    .min(1)
+    .refine((value) => !value.includes('\0'), 'must contain no NUL');
+const name = named(lengths.name);
+const line = text(lengths.line);
+/** An id that Stemma or an agent made. */
+const id = named(lengths.name);
+const cardOrBox = named(200);
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+/** A time in milliseconds since 1970, with a year of four digits. */
+const time = z.number().int().min(Date.parse('0000-01-01T00:00:00.000Z')).max(Date.parse('9999-12-31T23:59:59.999Z'));
+const flag = z.literal([0, 1]);
+const amount = z.number().min(0).nullable();
+const ms = z.number().min(0);
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits');
+const bytes = z.string().regex(/^([0-9a-f]{2})*$/, 'must be bytes in hexadecimal');
+const ticketId = z.string().regex(/^tkt-[0-9a-f]{1,64}$/, 'must be tkt- and hex digits');
+const format = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be a lower-case name such as claude-code-v1');
+export const mediaType = z.string().regex(/^[\x20-\x7e]{1,400}$/, 'must be a media type');
+/** The name of a row of another kind: the values of its key as a JSON list, or the digest of its content. */
+const row = named(8_192);
+
+/** JSON as text, whose value matches a schema. The text itself is stored. */
+const json = (schema: z.ZodType) =>
+  text().superRefine((value, context) => {
+    const parsed = isBounded(Buffer.from(value)) ? parseJson(value) : undefined;
+    const found = parsed === undefined ? undefined : schema.safeParse(parsed);
+    if (found === undefined) context.addIssue({ code: 'custom', message: 'must be JSON, with at most 200 levels' });
+    else if (!found.success)
+      for (const { path, message } of found.error.issues.slice(0, 1)) context.addIssue({ code: 'custom', path: [...path], message });
+  });
+const object = z.record(z.string(), z.unknown());
+const tags = json(z.array(z.string().min(1).max(lengths.name)).max(1_000));
+const pin = z.tuple([cardId, z.string().max(lengths.name)]);
+const toolCalls = z.array(object).max(10_000);
+
+/** A list whose members begin with the name of a row. */
+const listOf = (of: z.ZodType<Json>, ...rest: z.ZodType<Json>[]) => z.array(rest.length === 0 ? of : z.tuple([of, ...rest])).max(1_000_000);
+
+const ownCall = z.object({
+  digest: hash,
+  replies: count,
+  messages: z.array(z.string().max(lengths.name)).max(1_000_000),
+  at: time,
+  ms,
+  tokens: requestTokens,
+  cost: amount,
+  stop: z.string().nullable(),
+});
+const definition = z.object({
+  title: z.string().min(1).max(400),
+  note: z.string().max(100_000),
+  checks: z.array(replyCheck).max(100),
+  cases: z.array(experimentCase).max(1_000),
+  removed: z.literal(true).optional(),
+});
+const checked = z.array(z.object({ words: z.string(), passed: z.boolean(), why: z.string().optional() })).max(1_000);
+/** The earlier columns of a card, each as it was stored. */
+const cardBefore = z.object({
+  content: json(cardContent),
+  toolCalls: json(toolCalls).nullable(),
+  toolCallId: z.string().nullable(),
+  ttlSeconds: card.shape.ttlSeconds.unwrap().nullable(),
+  expiresAt: time.nullable(),
+  metadata: json(object),
+  authorId: z.string(),
+});
+const reply = z.object({ tokens: requestTokens, ms: ms.nullable(), cost: amount, stop: z.string().nullable() });
+const status = z.enum(ticketStatuses);
+const optional = {
+  name: name.nullable(),
+  line: line.nullable(),
+  text: text().nullable(),
+  time: time.nullable(),
+  count: count.nullable(),
+  row: row.nullable(),
+  commit: hash.nullable(),
+};
+
+/** The columns of each kind of item. Every kind of `rules` has a schema, which a test checks. */
+export const bodies = {
+  context: {
+    digest: hash,
+    parent: optional.commit,
+    type: z.enum(commitTypes),
+    artifact: hash,
+    format,
+    template: name,
+    principal: optional.name,
+    machine: optional.name,
+    sessionId: optional.name,
+    checkpoint: z.enum(checkpoints),
+    ticketId: optional.name,
+    threadId: optional.name,
+    summary: text(100_000).nullable(),
+    tags: tags.nullable(),
+    messageCount: count,
+    tokenCount: count,
+    errors: count,
+    entries: count,
+    forked: flag,
+    createdAt: time,
+  },
+  contextVersion: { context: hash, at: time, author: optional.name, summary: text(100_000).nullable(), tags: tags.nullable() },
+  started: { context: hash, toolCallId: id },
+  template: { name, version: count.min(1), artifact: hash, author: optional.name, createdAt: time },
+  instantiation: { template: name, context: optional.commit, principal: optional.name, machine: optional.name, at: time },
+  blackboard: { context: hash, at: time, state: json(object), contexts: json(object).nullable() },
+  modelRun: {
+    context: hash,
+    base: hash,
+    turn: optional.commit,
+    provider: name,
+    wire: name,
+    model: name,
+    likeCall: optional.name,
+    shape: hash,
+    calls: json(z.array(ownCall).max(100_000)),
+  },
+  request: {
+    requestId: id,
+    format,
+    sessionId: text(lengths.name),
+    at: time,
+    provider: z.enum(['anthropic', 'openai', 'gemini']),
+    model: optional.name,
+    input: optional.count,
+    output: optional.count,
+    cacheRead: optional.count,
+    cacheWrite: optional.count,
+    record: json(object),
+    shapeHash: bytes.nullable(),
+    system: optional.commit,
+    tools: optional.commit,
+    rest: json(object).nullable(),
+    messages: listOf(hash),
+    context: optional.commit,
+    replyKey: named(400).nullable(),
+    replyRecord: optional.line,
+    marks: json(z.array(z.string().max(lengths.line)).max(10_000)),
+  },
+  sessionMark: {
+    sessionId: id,
+    title: optional.line,
+    tags: tags.nullable(),
+    pinnedAt: optional.time,
+    archivedAt: optional.time,
+    deletedAt: optional.time,
+  },
+  branchMark: { context: hash, title: optional.line, archivedAt: optional.time, deletedAt: optional.time },
+  source: {
+    sourceId: id,
+    path: named(32_768),
+    format,
+    size: count,
+    hash: bytes,
+    resumeAt: count,
+    resumeHash: bytes,
+    sessionId: optional.name,
+    title: optional.line,
+    cwd: text(32_768).nullable(),
+    tips: listOf(hash),
+    pieces: listOf(hash, count, count),
+    importedAt: time,
+  },
+  card: {
+    cardId: cardOrBox,
+    content: json(cardContent),
+    toolCalls: json(toolCalls).nullable(),
+    toolCallId: optional.name,
+    ttlSeconds: z.number().int().min(0).max(1e10).nullable(),
+    expiresAt: optional.time,
+    deletedAt: optional.time,
+    metadata: json(card.shape.metadata),
+    authorId: name,
+    createdAt: time,
+    repairedAt: optional.time,
+    entryKey: named(400).nullable(),
+  },
+  cardVersion: { card: row, at: time, author: optional.name, what: cardVersion.shape.what, before: json(cardBefore) },
+  box: { boxId: cardOrBox, createdAt: time, updatedAt: time, replaces: optional.row, packed: json(packing).nullable() },
+  boxPart: { box: row, place: count, cardIds: json(z.array(cardId).max(1_000_000)) },
+  profile: { key: name, name, box: row, updatedAt: time, deletedAt: optional.time },
+  agent: {
+    agentId: id,
+    displayName: name,
+    profile: optional.row,
+    owner: optional.name,
+    spawnedBy: optional.name,
+    derivedFrom: optional.name,
+    createdAt: time,
+    status: agent.shape.status,
+    epoch: count,
+    lastOutput: optional.row,
+    tip: optional.commit,
+  },
+  batch: {
+    batchId: id,
+    source: name,
+    status: z.enum(['running', ...endStatuses]),
+    failFast: flag,
+    deadline: optional.time,
+    createdAt: time,
+    endedAt: optional.time,
+  },
+  agentTurn: {
+    agentTurnId: id,
+    agent: row,
+    status: agentTurn.shape.status,
+    depth: count,
+    context: row,
+    output: row,
+    profile: optional.row,
+    source: optional.name,
+    tool: name,
+    strategy: agentTurn.shape.strategy,
+    parentTurn: optional.row,
+    batch: optional.row,
+    taskIndex: optional.count,
+    waiting: json(z.object({ calls: z.array(z.string()), came: z.array(z.tuple([z.string(), z.string()])) })).nullable(),
+    fromCommit: optional.commit,
+    startCommit: optional.commit,
+    endCommit: optional.commit,
+    committed: count,
+    error: optional.text,
+    createdAt: time,
+    startedAt: optional.time,
+    endedAt: optional.time,
+  },
+  agentWork: { agentId: id, turn: optional.row },
+  turnInput: { turn: row, at: time, cards: json(z.array(pin).max(1_000_000)), profile: json(pin).nullable(), digest: name },
+  cardCall: {
+    turn: row,
+    box: row,
+    outputs: count,
+    note: optional.text,
+    source: z.enum(['input', 'stemma']),
+    digest: name,
+    at: time,
+    reply: json(reply).nullable(),
+  },
+  ticket: {
+    ticketId,
+    title: named(1_000),
+    body: text(1_000_000),
+    type: named(100),
+    status,
+    assignee: optional.name,
+    reviewers: json(z.array(z.object({ name: z.string().max(lengths.name), verdict: z.enum(verdicts) })).max(1_000)),
+    labels: json(z.array(z.string().max(lengths.name)).max(1_000)),
+    parent: optional.row,
+    contextId: optional.name,
+    contextFound: z.enum(['given', 'resolved']).nullable(),
+    resolution: text(1_000_000).nullable(),
+    threadId: optional.name,
+    createdAt: time,
+    updatedAt: time,
+  },
+  ticketDependency: { ticket: row, dependsOn: row },
+  ticketVersion: {
+    ticket: row,
+    at: time,
+    by: optional.name,
+    changes: json(ticketVersion.shape.changes),
+    reason: optional.text,
+    contextId: optional.name,
+    contextFound: z.enum(['given', 'resolved']).nullable(),
+  },
+  ticketEvent: {
+    ticket: row,
+    at: time,
+    who: optional.name,
+    task: z.enum(ticketTasks),
+    contextId: optional.name,
+    moveFrom: status.nullable(),
+    moveTo: status.nullable(),
+    by: optional.name,
+  },
+  ticketAnswer: { event: row, at: time, by: name, answer: z.enum(eventStates).extract(['taken', 'done', 'dismissed']) },
+  experiment: { experimentId: id, createdAt: time },
+  experimentVersion: { experiment: row, at: time, definition: json(definition) },
+  experimentResult: {
+    resultId: id,
+    experiment: row,
+    caseId: id,
+    round: count,
+    sample: count,
+    at: time,
+    ran: json(experimentCase),
+    context: optional.commit,
+    checks: json(checked),
+    problem: optional.text,
+  },
+  experimentVerdict: { result: row, at: time, by: optional.name, verdict: z.enum(['pass', 'fail']).nullable(), note: text(100_000).nullable() },
+  entity: { entityId: id, name: text(1_000_000), type: z.enum(entityTypes), createdAt: time },
+  space: { spaceId: id, name: text(1_000_000).nullable(), createdAt: time },
+  membership: { space: row, entity: row, joinedAt: time },
+  run: {
+    runId: id,
+    entity: row,
+    // Only ended runs are sent: the others belong to their machine.
+    status: z.enum(runStatuses).extract(['completed', 'failed', 'canceled']),
+    trigger: json(trigger),
+    chainDepth: count,
+    activeSpace: optional.row,
+    createdAt: time,
+    invokedAt: time,
+    endedAt: time,
+    waitMessage: optional.name,
+    waitSpace: optional.row,
+    waitFor: optional.name,
+    waitUntil: optional.time,
+    waitMs: optional.count,
+    waits: count,
+    resumed: json(resume).nullable(),
+    context: optional.commit,
+  },
+  spaceMessage: {
+    space: row,
+    messageId: id,
+    sender: row,
+    at: time,
+    text: text(1_000_000),
+    replyTo: optional.name,
+    expectsReply: flag,
+    chainDepth: count,
+    origin: json(messageOrigin).nullable(),
+  },
+  messageRun: { messageId: id, run: optional.row },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;

@@ -1,0 +1,89 @@
+import { type JsonObject, parseJson } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { OutputOf } from '../contract/index.js';
+import type { Item, Sender } from './rows.js';
+
+/** An item that was not stored, with the reason. */
+export type Refused = OutputOf<'team.pull'>['refused'][number];
+
+/** The most refused items of one hub that are remembered, and the most bytes of them. More can only come from a hostile hub. */
+const most = { items: 10_000, bytes: 64 * 1024 * 1024 };
+
+/** The items of a hub that this project refused. The next pull tries them again, because an update or another item may make them valid. */
+export interface RefusedItems {
+  /** Remembers an item. Call it inside a transaction. */
+  add(item: Item, reason: string): void;
+  /** Forgets an item and its earlier versions, once this version is stored. Call it inside a transaction. */
+  remove(item: Item): void;
+  /** The remembered items, in the order in which they arrived. */
+  items(): Item[];
+  /** Every item that is refused now, with the reason. */
+  list(): Refused[];
+}
+
+/** Opens the items that this project refused from a hub's project. */
+export function openRefused({ db, project }: Chain, hub: string): RefusedItems {
+  const forgotten = new Map<string, Refused>();
+  const size = (): { items: number; bytes: number } =>
+    db.one<{ items: number; bytes: number }>(
+      'SELECT COUNT(*) AS items, COALESCE(SUM(LENGTH(body)), 0) AS bytes FROM teamRefused WHERE project = ? AND hub = ?',
+      project,
+      hub,
+    ) ?? { items: 0, bytes: 0 };
+  let used: ReturnType<typeof size> | undefined;
+  return {
+    add: ({ kind, key, digest, body, sender }, reason) => {
+      const text = JSON.stringify(body);
+      const known = db.run(
+        'UPDATE teamRefused SET reason = ? WHERE project = ? AND hub = ? AND kind = ? AND key = ? AND digest = ?',
+        reason,
+        project,
+        hub,
+        kind,
+        key,
+        digest,
+      );
+      if (known.changes > 0) return;
+      used ??= size();
+      if (used.items >= most.items || used.bytes + text.length > most.bytes) {
+        // Said once, by its name. A later pull does not meet it again.
+        if (forgotten.size < most.items) forgotten.set(`${kind} ${key}`, { kind, key, reason });
+        return;
+      }
+      used = { items: used.items + 1, bytes: used.bytes + text.length };
+      db.run(
+        'INSERT INTO teamRefused (project, hub, kind, key, digest, body, sender, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        project,
+        hub,
+        kind,
+        key,
+        digest,
+        text,
+        sender === undefined ? null : JSON.stringify(sender),
+        reason,
+      );
+    },
+    remove: ({ kind, key }) => {
+      used ??= size();
+      if (used.items === 0) return;
+      db.run('DELETE FROM teamRefused WHERE project = ? AND hub = ? AND kind = ? AND key = ?', project, hub, kind, key);
+      used = undefined;
+    },
+    items: () =>
+      db
+        .all<{ kind: string; key: string; digest: string; body: string; sender: string | null }>(
+          'SELECT kind, key, digest, body, sender FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no',
+          project,
+          hub,
+        )
+        .map(({ body, sender, ...item }) => ({
+          ...item,
+          body: parseJson(body) as JsonObject,
+          sender: sender === null ? undefined : (parseJson(sender) as unknown as Sender),
+        })),
+    list: () => [
+      ...db.all<Refused>('SELECT kind, key, reason FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no', project, hub),
+      ...forgotten.values(),
+    ],
+  };
+}

@@ -1,0 +1,135 @@
+import { zstdCompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/index.js';
+import { type Chain, commitOf } from '../../../src/core/chain/index.js';
+import { keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
+import { createTicket } from '../../../src/core/tickets/index.js';
+import { type FakeHub, fakeHub } from '../../support/fake-hub.js';
+import { commitText } from '../../support/hub.js';
+import { emptyChain } from '../../support/project.js';
+
+const count = ({ db }: Chain, table: string): number => db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`)?.n ?? -1;
+const bodyOf = ({ list }: FakeHub, kind: string): JsonObject => list.find((item) => item.kind === kind)?.body as JsonObject;
+
+/** A hub with one commit and one ticket of an honest project. */
+async function honest(): Promise<{ hub: FakeHub; id: string }> {
+  const mine = emptyChain();
+  const { id } = commitText(mine, 'hello');
+  createTicket(mine, { title: 'Honest', type: 'task', body: '' });
+  const hub = fakeHub();
+  await push(mine, hub);
+  return { hub, id };
+}
+
+describe('a hostile hub', () => {
+  test('[E51] a bad item is refused by name, leaves no row and stops nothing else', async () => {
+    const { hub } = await honest();
+    const ticket = bodyOf(hub, 'ticket');
+    hub.list.length = 0;
+    hub.add('ticket', { ...ticket, ticketId: 'tkt-a1', status: 'gone' });
+    hub.add('ticket', { ...ticket, ticketId: 'tkt-a2', extra: 1 });
+    hub.add('ticket', { ...ticket, ticketId: 'tkt-a3', parent: '["tkt-none"]' });
+    hub.add('ticket', { ...ticket, ticketId: 'tkt-a4' });
+    const theirs = emptyChain();
+    const { refused, items } = await pull(theirs, hub);
+    expect(items).toEqual({ ticket: 1 });
+    expect(refused.map(({ key, reason }) => [key, reason]).sort()).toEqual([
+      ['["tkt-a1"]', expect.stringContaining('status')],
+      ['["tkt-a2"]', expect.stringContaining('extra')],
+      ['["tkt-a3"]', expect.stringContaining('tkt-none')],
+    ]);
+    expect(count(theirs, 'ticket')).toBe(1);
+  });
+
+  test('[E51] a refused item is tried again by the next pull, and said until it is stored', async () => {
+    const { hub, id } = await honest();
+    const [hash, object] = [...hub.stored][0] ?? [];
+    hub.stored.clear();
+    const theirs = emptyChain();
+    expect((await pull(theirs, hub)).refused).toEqual([expect.objectContaining({ kind: 'context' })]);
+    expect((await pull(theirs, hub)).refused).toHaveLength(1);
+    hub.stored.set(hash as string, object as never);
+    const { refused, items } = await pull(theirs, hub);
+    expect([refused, items]).toEqual([[], { context: 1 }]);
+    expect(commitOf(theirs, id as never).id).toBe(id);
+    expect(await pull(theirs, hub)).toMatchObject({ refused: [], items: {} });
+  });
+
+  test('[E51, E52] a commit whose digest does not match leaves no row', async () => {
+    const { hub } = await honest();
+    const commit = bodyOf(hub, 'context');
+    hub.list.length = 0;
+    hub.add('context', { ...commit, createdAt: Number(commit.createdAt) + 1 });
+    const theirs = emptyChain();
+    expect((await pull(theirs, hub)).refused[0]?.reason).toContain('digest');
+    expect([count(theirs, 'context'), count(theirs, 'firstParentRun')]).toEqual([0, 0]);
+  });
+
+  test.each(['principal', 'machine', 'sessionId', 'format', 'checkpoint', 'messageCount', 'tokenCount', 'type'])(
+    '[E52] a later version cannot change %s of a commit',
+    async (field) => {
+      const { hub, id } = await honest();
+      const commit = bodyOf(hub, 'context');
+      const other = { format: 'markdown', checkpoint: 'explicit', messageCount: 7, tokenCount: 7, type: 'snapshot' }[field] ?? 'somebody';
+      hub.add('context', { ...commit, [field]: other, summary: 'posed' });
+      hub.add('context', { ...commit, summary: 'said later' });
+      for (const theirs of [emptyChain(), emptyChain()]) {
+        const { refused } = await pull(theirs, hub);
+        expect(refused.map(({ reason }) => reason)).toEqual([expect.stringContaining(field)]);
+        const row = theirs.db.one<Record<string, unknown>>('SELECT * FROM context WHERE id = ?', id);
+        expect([row?.[field], row?.summary]).toEqual([commit[field], 'said later']);
+      }
+    },
+  );
+
+  test('[E52] a client falls back to an earlier valid version of a commit', async () => {
+    const { hub, id } = await honest();
+    hub.add('context', { ...bodyOf(hub, 'context'), messageCount: -1 });
+    const theirs = emptyChain();
+    expect((await pull(theirs, hub)).refused).toHaveLength(1);
+    expect(commitOf(theirs, id as never).messageCount).toBe(1);
+  });
+
+  test('[E51] a share link sends tickets only', async () => {
+    const { hub } = await honest();
+    const link = { name: 'link of ann', isLink: true };
+    hub.add('card', { cardId: 'c' }, link);
+    hub.list[0] = { ...(hub.list[0] as FakeHub['list'][number]), sender: link };
+    const { refused } = await pull(emptyChain(), hub);
+    expect(refused.map(({ kind, reason }) => [kind, reason.includes('link of ann')])).toEqual([
+      ['context', true],
+      ['card', true],
+    ]);
+  });
+
+  test('[E53] a list of items without progress ends the pull', async () => {
+    const { hub } = await honest();
+    for (const seq of [0, -1, Number.NaN, 0.5]) {
+      const stuck = { ...hub, items: async (after: number) => ({ ...(await hub.items(after)), seq, isLast: false }) };
+      await expect(pull(emptyChain(), stuck)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    }
+  });
+
+  test('[E53] an object that was not asked for is not stored', async () => {
+    const { hub } = await honest();
+    hub.object('unwanted');
+    const all = { ...hub, objects: async () => hub.objects([...hub.stored.keys()]) };
+    const theirs = emptyChain();
+    await pull(theirs, all);
+    expect(theirs.db.all<{ contentType: string }>('SELECT contentType FROM artifact WHERE size = 8')).toEqual([]);
+  });
+
+  test('[E53] deep, crowded or inflated answers are refused before they are parsed', () => {
+    const parcel = (header: string): Uint8Array => {
+      const bytes = Buffer.from(header);
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      return zstdCompressSync(Buffer.concat([length, bytes]));
+    };
+    const deep = `{"items":[["ticket",{"x":${'['.repeat(300)}${']'.repeat(300)}}]],"objects":[]}`;
+    expect(() => unpackParcel(parcel(deep), keyOf)).toThrow('header');
+    expect(() => unpackParcel(parcel(`{"items":[${'[],'.repeat(7_000_000)}[]],"objects":[]}`), keyOf)).toThrow('header');
+    expect(() => unpackParcel(zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), keyOf)).toThrow('unpacked');
+    expect(() => unpackParcel(parcel('{"items":[],"objects":[]}'), keyOf, 10)).toThrow('unpacked');
+  });
+});
