@@ -22,6 +22,7 @@ interface Row {
 const flow = [
   'base',
   'contract',
+  'system',
   'files',
   'trust',
   'store',
@@ -55,6 +56,7 @@ const flow = [
 /** The packages and modules of Node that each folder of core may use. */
 const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = {
   contract: ['@orpc/contract', 'zod'],
+  system: ['node:path'],
   files: ['node:crypto', 'node:fs', 'node:os', 'node:path'],
   trust: ['node:crypto', 'node:fs', 'node:path'],
   store: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:zlib'],
@@ -139,6 +141,12 @@ const law: readonly Row[] = [
 
   // The processes around the engine. Only the engine's own process and the command line load it.
   { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
+  // Processes, signals, terminals and access lists of each system.
+  {
+    folder: 'src/main/system',
+    folders: [core('files'), core('system')],
+    packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:stream'],
+  },
   // The printer for every process with a terminal.
   { folder: 'src/main/terminal', folders: [], packages: ['node:stream'] },
   {
@@ -148,8 +156,8 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/runner',
-    folders: [core('base'), core('files'), core('project')],
-    packages: ['node:child_process', 'node:fs', 'node:fs/promises', 'node:path', 'node:readline', 'node:util'],
+    folders: [core('base'), core('files'), core('project'), core('system'), 'src/main/system'],
+    packages: ['node:fs', 'node:fs/promises', 'node:path', 'node:readline'],
   },
   {
     folder: 'src/main/engine',
@@ -160,25 +168,26 @@ const law: readonly Row[] = [
       'src/main/launch',
       'src/main/providers',
       'src/main/runner',
+      'src/main/system',
       'src/main/team',
       'src/main/terminal',
     ],
-    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:child_process', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
+    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads'],
   },
   // Starting an engine never loads it: the shell's Node may be too old.
   {
     folder: 'src/main/launch',
-    folders: [core('base'), contract, core('project'), core('trust')],
+    folders: [core('base'), contract, core('files'), core('project'), core('system'), core('trust'), 'src/main/system'],
     packages: ['@orpc/contract', 'node:fs', 'node:module', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
   },
   {
     folder: 'src/main/otlp',
-    folders: [],
+    folders: [core('files')],
     packages: ['node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path', 'node:zlib', 'protobufjs'],
   },
   {
     folder: 'src/main/web',
-    folders: [contract, 'src/main/launch', 'src/main/otlp', 'src/main/terminal', 'src/main/window'],
+    folders: [contract, core('files'), core('system'), 'src/main/launch', 'src/main/otlp', 'src/main/system', 'src/main/terminal', 'src/main/window'],
     packages: [
       '@orpc/client',
       '@orpc/contract',
@@ -203,7 +212,7 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/electron',
-    folders: [core('files'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
+    folders: [core('files'), core('system'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
     packages: ['electron', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
   },
   {
@@ -213,8 +222,8 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/hook',
-    folders: [core('files'), core('project'), core('trust'), 'src/main/launch', 'src/main/terminal'],
-    packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:timers/promises'],
+    folders: [core('files'), core('project'), core('trust'), 'src/main/launch', 'src/main/system', 'src/main/terminal'],
+    packages: ['node:fs', 'node:os', 'node:path', 'node:timers/promises'],
   },
   {
     folder: 'src/main/cli',
@@ -224,6 +233,7 @@ const law: readonly Row[] = [
       core('files'),
       core('project'),
       core('router'),
+      core('system'),
       core('trust'),
       'src/main/engine',
       'src/main/hook',
@@ -232,6 +242,7 @@ const law: readonly Row[] = [
       'src/main/mcp',
       'src/main/otlp',
       'src/main/proxy',
+      'src/main/system',
       'src/main/team',
       'src/main/terminal',
       'src/main/web',
@@ -243,7 +254,6 @@ const law: readonly Row[] = [
       'commander',
       'diff',
       'jsonc-parser',
-      'node:child_process',
       'node:crypto',
       'node:events',
       'node:fs',
@@ -274,9 +284,11 @@ const law: readonly Row[] = [
       core('replicas'),
       core('router'),
       core('sync'),
+      core('system'),
       core('usage'),
       'src/main/launch',
       'src/main/otlp',
+      'src/main/system',
       'src/main/team',
     ],
     packages: [

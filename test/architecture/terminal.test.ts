@@ -8,8 +8,7 @@ const printer = 'src/main/terminal/output.ts';
 const exemptions: readonly { readonly file: string; readonly what: string; readonly because: string }[] = [
   { file: 'src/main/start/index.ts', what: 'console', because: 'it runs before the first build and prints only its own sentences' },
   { file: 'src/main/start/index.ts', what: 'inherit', because: 'the build and the app print for themselves, through the printer' },
-  { file: 'src/main/cli/stemma.ts', what: 'inherit', because: 'it runs the same program on a newer Node' },
-  { file: 'src/main/cli/run.ts', what: 'inherit', because: 'the streams of the agent that the person started are its own' },
+  { file: 'src/main/system/start.ts', what: 'inherit', because: 'the streams of the command that the person started are its own' },
   { file: 'src/main/electron/engine-host.ts', what: 'inherit', because: 'the engine prints through the printer' },
   { file: 'src/main/mcp/server.ts', what: 'StdioServerTransport', because: 'standard output carries the protocol to a program' },
 ];

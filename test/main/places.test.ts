@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceAgent } from '../../src/core/contract/index.js';
+import type { System } from '../../src/core/system/index.js';
 import { agentRootsOf, commandIn, dataDirOf, engineNode, engineOptions, ownCommand, shellCommand } from '../../src/main/launch/index.js';
 
 describe('places', () => {
@@ -7,7 +8,9 @@ describe('places', () => {
     expect(dataDirOf({ STEMMA_HOME: '/data', XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/data');
     expect(dataDirOf({ XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/xdg/stemma');
     expect(dataDirOf({}, 'linux', '/home/me')).toBe('/home/me/.local/share/stemma');
-    expect(dataDirOf({}, 'darwin', '/Users/me')).toBe('/Users/me/Library/Application Support/Stemma');
+    expect(dataDirOf({}, 'macos', '/Users/me')).toBe('/Users/me/Library/Application Support/Stemma');
+    expect(dataDirOf({ LocalAppData: 'D:\\Local' }, 'windows', 'C:\\Users\\me')).toBe('D:\\Local\\Stemma');
+    expect(dataDirOf({}, 'windows', 'C:\\Users\\me')).toBe('C:\\Users\\me\\AppData\\Local\\Stemma');
   });
 
   test("looks for Claude Code's histories in CLAUDE_CONFIG_DIR and at home, once each", () => {
@@ -28,13 +31,13 @@ describe('places', () => {
       `~/.config/VSCodium/User${path}`,
       `~/.vscode-server/data/User${path}`,
     ],
-    darwin: ['Code', 'Code - Insiders', 'VSCodium'].map((name) => `~/Library/Application Support/${name}/User${path}`),
-    win32: ['Code', 'Code - Insiders', 'VSCodium'].map((name) => `~/AppData/Roaming/${name}/User${path}`),
+    macos: ['Code', 'Code - Insiders', 'VSCodium'].map((name) => `~/Library/Application Support/${name}/User${path}`),
+    windows: ['Code', 'Code - Insiders', 'VSCodium'].map((name) => `~/AppData/Roaming/${name}/User${path}`),
   });
   const forksOn = (path: string): Record<string, string[]> => ({
     linux: [`~/.config/Cursor/User${path}`, `~/.config/Windsurf/User${path}`],
-    darwin: [`~/Library/Application Support/Cursor/User${path}`, `~/Library/Application Support/Windsurf/User${path}`],
-    win32: [`~/AppData/Roaming/Cursor/User${path}`, `~/AppData/Roaming/Windsurf/User${path}`],
+    macos: [`~/Library/Application Support/Cursor/User${path}`, `~/Library/Application Support/Windsurf/User${path}`],
+    windows: [`~/AppData/Roaming/Cursor/User${path}`, `~/AppData/Roaming/Windsurf/User${path}`],
   });
   const on = (systems: Record<string, string[]>, platform: string): string[] => systems[platform] ?? [];
   const everywhere =
@@ -76,7 +79,7 @@ describe('places', () => {
     vscode: { folders: (platform) => on(editorsOn(''), platform) },
     droid: { folders: everywhere('~/.factory') },
     goose: {
-      folders: (platform) => [platform === 'win32' ? '~/AppData/Roaming/Block/goose/data' : '~/.local/share/goose'],
+      folders: (platform) => [platform === 'windows' ? '~/AppData/Roaming/Block/goose/data' : '~/.local/share/goose'],
       named: { GOOSE_PATH_ROOT: '/x/data' },
     },
     openhands: { folders: everywhere('~/.openhands') },
@@ -85,12 +88,18 @@ describe('places', () => {
   };
 
   test.each(Object.entries(agents))(
-    '[F44] knows the folders of %s on each system, and those that its variables name',
+    '[F44, O8] knows the folders of %s on each system, and those that its variables name',
     (agent, { folders, named }) => {
-      const roots = (platform: string, env: Record<string, string> = {}): string[] =>
-        agentRootsOf(env, '/home/me', platform).flatMap((place) => (place.agent === agent ? [place.root] : []));
-      for (const platform of ['linux', 'darwin', 'win32'])
-        expect(roots(platform)).toEqual(expect.arrayContaining(folders(platform).map((folder) => folder.replace('~', '/home/me'))));
+      const homes = { linux: '/home/me', macos: '/Users/me', windows: 'C:\\Users\\me' } as const;
+      const roots = (system: System, env: Record<string, string> = {}, linux: string[] = []): string[] =>
+        agentRootsOf(env, homes[system], system, linux).flatMap((place) => (place.agent === agent ? [place.root] : []));
+      const asWindows = (path: string, home: string): string => path.replace('~', home).replaceAll('/', '\\');
+      for (const system of ['linux', 'macos'] as const)
+        expect(roots(system)).toEqual(expect.arrayContaining(folders(system).map((folder) => folder.replace('~', homes[system]))));
+      expect(roots('windows')).toEqual(expect.arrayContaining(folders('windows').map((folder) => asWindows(folder, homes.windows))));
+      // Those of a Linux inside Windows, by paths of Windows.
+      const inside = '\\\\wsl.localhost\\Ubuntu\\home\\me';
+      expect(roots('windows', {}, [inside])).toEqual(expect.arrayContaining(folders('linux').map((folder) => asWindows(folder, inside))));
       for (const [variable, folder] of Object.entries(named ?? {})) expect(roots('linux', { [variable]: '/x' })).toContain(folder);
     },
   );

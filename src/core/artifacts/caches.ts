@@ -1,6 +1,16 @@
 import { closeSync, openSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FileRefused, listIfExists, makeFolderInside, openInside, readInside, removeInside, statInside, unlessRefused } from '../files/index.js';
+import {
+  FileRefused,
+  listIfExists,
+  makeFolderInside,
+  openInside,
+  privateFile,
+  readInside,
+  removeInside,
+  statInside,
+  unlessRefused,
+} from '../files/index.js';
 import type { Place } from '../store/index.js';
 import { blake3Of, blake3Parts } from './hash.js';
 import { onDisk } from './io.js';
@@ -55,7 +65,7 @@ export function openCaches(objects: string, newName: () => string, place: Place,
       const part = unlessRefused(() => beside(`${hash.toString('hex')}.${newName()}`));
       if (part === undefined) return;
       const isWritten = unlessRefused(() => {
-        writeFileSync(part, bytes, { mode: 0o600, flag: 'wx' });
+        writeFileSync(part, bytes, { mode: privateFile, flag: 'wx' });
         renameSync(part, file);
         return true;
       });
@@ -80,7 +90,7 @@ export function openCaches(objects: string, newName: () => string, place: Place,
     *writeParts(parts) {
       const hasher = blake3Parts();
       const part = unlessRefused(() => beside(`${newName()}.part`));
-      const file = part === undefined ? undefined : unlessRefused(() => openSync(part, 'wx', 0o600));
+      const file = part === undefined ? undefined : unlessRefused(() => openSync(part, 'wx', privateFile));
       let size = 0;
       let isWritten = file !== undefined;
       try {

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { corrupt, inWords } from '../base/index.js';
-import { fileErrorCode, folderInside, listInside, openInside, removeInside, statInside } from '../files/index.js';
+import { fileErrorCode, folderInside, listInside, openInside, privateFile, removeInside, statInside } from '../files/index.js';
 import type { WritableDb } from '../store/index.js';
 import { onDisk } from './io.js';
 
@@ -74,7 +74,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     const file = `${newName()}${ending}`;
     const path = join(folderInside(root, folder), file);
     // Opened for writing, not appending, so that the next write overwrites one that failed halfway.
-    const fd = openSync(path, 'wx+', 0o600);
+    const fd = openSync(path, 'wx+', privateFile);
     // The name of the new file must be as durable as the rows that refer to it.
     const folderFd = openSync(folder, 'r');
     fsyncSync(folderFd);

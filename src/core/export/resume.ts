@@ -6,9 +6,15 @@ import { type InputOf, type OutputOf, type Runtime, runtimes } from '../contract
 import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
 import type { AgentRoot } from '../import/index.js';
+import { commandLine, isOnNetwork, shellOf, thisSystem } from '../system/index.js';
 import { sessionOf } from './context.js';
 
 export type Resumable = OutputOf<'export.resume'>;
+
+/** A written session with the commands of `command` as words: programs and their arguments. */
+interface Resumed extends Resumable {
+  readonly commands: readonly (readonly string[])[];
+}
 
 export interface ResumeInput extends InputOf<'export.resume'> {
   /** Whether the command, and not the file, passes a prompt at the end to the agent. The default is true for a fork. */
@@ -27,8 +33,8 @@ interface Driver {
   readonly name: string;
   readonly format: string;
   path(place: Place): string;
-  /** `words` are quoted and follow the rest: the prompt to run at once, or nothing. */
-  command(place: Place, path: string, words: string): string;
+  /** The commands, one after the other. `prompt` is the prompt to run at once, or nothing. */
+  commands(place: Place, path: string, prompt: readonly string[]): readonly (readonly string[])[];
   /** Creates the files that the agent needs in its folder to find the session. */
   prepare?(place: Place, path: string): void;
 }
@@ -38,7 +44,7 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     name: 'Claude Code',
     format: 'claude-code-v1',
     path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), `${sessionId}.jsonl`),
-    command: ({ sessionId }, _, words) => `claude --resume ${sessionId}${words && ` ${words}`}`,
+    commands: ({ sessionId }, _, prompt) => [['claude', '--resume', sessionId, ...prompt]],
   },
   codex: {
     name: 'Codex',
@@ -47,7 +53,7 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
       const [day = '', time = ''] = now.slice(0, 19).split('T');
       return join(root, 'sessions', ...day.split('-'), `rollout-${day}T${time.replaceAll(':', '-')}-${sessionId}.jsonl`);
     },
-    command: ({ sessionId }, _, words) => `codex resume ${sessionId}${words && ` ${words}`}`,
+    commands: ({ sessionId }, _, prompt) => [['codex', 'resume', sessionId, ...prompt]],
   },
   gemini: {
     name: 'Gemini CLI',
@@ -55,7 +61,7 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     // The agent (0.61.0) looks in the folder of its project. A file in that folder names the project's path.
     path: (place) =>
       join(projectFolder(place), 'chats', `session-${place.now.slice(0, 16).replaceAll(':', '-')}-${place.sessionId.slice(0, 8)}.jsonl`),
-    command: ({ sessionId }, _, words) => `gemini --resume ${sessionId}${words && ` --prompt-interactive ${words}`}`,
+    commands: ({ sessionId }, _, prompt) => [['gemini', '--resume', sessionId, ...after('--prompt-interactive', prompt)]],
     prepare: ({ cwd }, path) => {
       const owner = join(dirname(dirname(path)), ownerFile);
       if (!existsSync(owner)) writeNew(owner, resolve(cwd));
@@ -66,21 +72,23 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     format: 'opencode-v1',
     // The agent imports the document into its database itself, under the id in the document.
     path: ({ root, sessionId }) => join(root, 'stemma', `${sessionId}.json`),
-    command: ({ sessionId }, path, words) =>
-      `opencode import ${quoted(path)} && opencode --session ${opencodeId(sessionId)}${words && ` --prompt ${words}`}`,
+    commands: ({ sessionId }, path, prompt) => [
+      ['opencode', 'import', path],
+      ['opencode', '--session', opencodeId(sessionId), ...after('--prompt', prompt)],
+    ],
   },
   copilot: {
     name: 'GitHub Copilot CLI',
     format: 'copilot-cli-v1',
     // The agent (1.0.102) reads the events of the folder that has the session's id.
     path: ({ root, sessionId }) => join(root, 'session-state', sessionId, 'events.jsonl'),
-    command: ({ sessionId }, _, words) => `copilot --resume=${sessionId}${words && ` --interactive ${words}`}`,
+    commands: ({ sessionId }, _, prompt) => [['copilot', `--resume=${sessionId}`, ...after('--interactive', prompt)]],
   },
   qwen: {
     name: 'Qwen Code',
     format: 'qwen-code-v1',
     path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), 'chats', `${sessionId}.jsonl`),
-    command: ({ sessionId }, _, words) => `qwen --resume ${sessionId}${words && ` --prompt-interactive ${words}`}`,
+    commands: ({ sessionId }, _, prompt) => [['qwen', '--resume', sessionId, ...after('--prompt-interactive', prompt)]],
   },
   pi: {
     name: 'pi',
@@ -88,9 +96,12 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     // The agent (1.5.2) looks in a folder named after the working directory, and reads the header of each file.
     path: ({ root, cwd, sessionId, now }) =>
       join(root, 'sessions', `--${cwd.replace(/^[/\\]/, '').replace(/[/\\:]/g, '-')}--`, `${now.replace(/[:.]/g, '-')}_${sessionId}.jsonl`),
-    command: ({ sessionId }, _, words) => `pi --session ${sessionId}${words && ` ${words}`}`,
+    commands: ({ sessionId }, _, prompt) => [['pi', '--session', sessionId, ...prompt]],
   },
 };
+
+/** An option before a prompt, if there is one. */
+const after = (option: string, prompt: readonly string[]): readonly string[] => (prompt.length === 0 ? [] : [option, ...prompt]);
 
 /** The formats whose files an agent resumes. */
 export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers).map(({ format }) => format));
@@ -105,7 +116,7 @@ export function resumeIn(
   roots: readonly AgentRoot[],
   input: ResumeInput,
   checkOutput: (path: string, sessionId: string) => void = () => {},
-): Resumable {
+): Resumed {
   const tip = commitOf(chain, input.id);
   const agent = input.agent ?? runtimes.find((one) => drivers[one].format === tip.format) ?? 'claude-code';
   const driver = drivers[agent];
@@ -131,15 +142,16 @@ export function resumeIn(
   }
   const { prompt } = session;
   // A word that starts with a hyphen would be read as an option.
-  const words = prompt === undefined ? '' : quoted(prompt.startsWith('-') ? ` ${prompt}` : prompt);
-  const command = `cd ${quoted(cwd)} && ${driver.command(place, path, words)}`;
-  return { agent, path, cwd, cwdExists: isFolder(cwd), sessionId: place.sessionId, ...(prompt !== undefined && { prompt }), command };
+  const commands = driver.commands(place, path, prompt === undefined ? [] : [prompt.startsWith('-') ? ` ${prompt}` : prompt]);
+  const command = commandLine(shellOf(thisSystem), cwd, commands);
+  return { agent, path, cwd, cwdExists: isFolder(cwd), sessionId: place.sessionId, ...(prompt !== undefined && { prompt }), command, commands };
 }
 
 /** The file in which an agent keeps a session of a folder. */
 export const sessionFile = (agent: Runtime, place: Omit<Place, 'now'>): string => drivers[agent].path({ ...place, now: timestampOf(0) });
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** The path may come from a history: one that leads to another machine is not looked at. */
+const isFolder = (path: string): boolean => !isOnNetwork(path) && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 
 /** @throws BAD_REQUEST if the folder does not exist, because no terminal can be opened in it. */
 export function checkFolder(cwd: string, field = 'cwd'): void {
@@ -190,5 +202,3 @@ function workingDirectoryOf(chain: Chain, row: ContextRow): string | undefined {
   // Principals of imported commits are `<agent>@<working directory>`.
   return source?.cwd ?? row.principal?.match(/^[a-z/-]+@(.+?)(?:#[^#/\\]*)?$/s)?.[1];
 }
-
-const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

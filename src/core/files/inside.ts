@@ -12,7 +12,10 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
+import { outsideProblem, thisSystem } from '../system/index.js';
+import { isSameStat } from './identity.js';
+import { privateFolder } from './private.js';
 import { fileErrorCode } from './reasons.js';
 
 /** The reason why a path below a root was refused. The codes look like those of the file system, so that one handler serves both. */
@@ -39,6 +42,9 @@ export interface OpenedFile {
 /** Windows has neither flag; it also has no FIFOs, and its links are found by `lstat` alone. */
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const nonBlocking = constants.O_NONBLOCK ?? 0;
+
+/** Flags that read a file without following a link and without waiting for a pipe, for functions that do not block. */
+export const readSafely = constants.O_RDONLY | noFollow | nonBlocking;
 
 /** The flags with which each mode opens a file. None of them creates a file. */
 const modes = { read: constants.O_RDONLY, readWrite: constants.O_RDWR } as const;
@@ -73,7 +79,7 @@ function openRegular(file: string, before: Stats, flags: number, limit: number |
   try {
     const stat = fstatSync(fd);
     requireRegular(file, stat);
-    if (stat.ino !== before.ino || stat.dev !== before.dev) throw new FileRefused('ELOOP', file, 'was replaced while it was opened');
+    if (!isSameStat(stat, before)) throw new FileRefused('ELOOP', file, 'was replaced while it was opened');
     requireSize(file, stat, limit);
     return { fd, stat };
   } catch (error) {
@@ -156,7 +162,7 @@ export function folderInside(root: string, folder = root): string {
 }
 
 /** Creates a folder below `root`, and the missing folders between the two. Follows no link. */
-export function makeFolderInside(root: string, folder: string, mode = 0o700): string {
+export function makeFolderInside(root: string, folder: string, mode = privateFolder): string {
   const path = pathInside(root, folder);
   let at = resolve(root);
   for (const name of relative(at, path).split(sep)) {
@@ -191,9 +197,8 @@ export function removeInside(root: string, path: string): boolean {
 /** The absolute form of a path, which must name something below `root`. @throws FileRefused with EOUTSIDE. */
 function pathInside(root: string, path: string): string {
   const file = resolve(root, path);
-  const below = relative(resolve(root), file);
-  if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) || path.includes('\0'))
-    throw new FileRefused('EOUTSIDE', file, `is not inside ${resolve(root)}`);
+  const problem = outsideProblem(root, path, thisSystem);
+  if (problem !== undefined) throw new FileRefused('EOUTSIDE', file, problem);
   return file;
 }
 

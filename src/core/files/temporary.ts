@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { memoryFolders, thisSystem } from '../system/index.js';
 import { fileErrorCode } from './reasons.js';
 
 /** The purpose of a temporary folder. It is part of the folder's name. */
@@ -40,8 +41,8 @@ export function makeTemporary(kind: TemporaryKind, place = tmpdir()): string {
   return mkdtempSync(join(place, `stemma-${kind}-${processName}-`));
 }
 
-/** Where temporary copies may go. The temporary folder is often on the same disk as a project; /dev/shm is memory, on Linux. */
-export const temporaryPlaces = (): string[] => [tmpdir(), '/dev/shm'];
+/** Where temporary copies may go. The temporary folder is often on the same disk as a project; on Linux, there is also a folder in memory. */
+export const temporaryPlaces = (): string[] => [tmpdir(), ...memoryFolders(thisSystem)];
 
 /** Removes temporary folders whose process was killed. */
 export function removeLeftovers(places: readonly string[]): void {

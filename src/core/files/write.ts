@@ -1,27 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  promises,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync, promises, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { badRequest, StemmaError } from '../base/index.js';
 import { absolutePath } from './absolute.js';
+import { privateFile, privateFolder, restrictNew, setPermissions } from './private.js';
 import { fileErrorCode } from './reasons.js';
-
-/** Modes of everything that Stemma writes: for its owner alone. */
-export const privateFile = 0o600;
-export const privateFolder = 0o700;
 
 /**
  * Makes a folder and the missing folders above it, for their owner alone, and syncs the folders that received an entry.
@@ -34,9 +17,11 @@ export function makeFolders(dir: string): void {
     missing.push(at);
     if (dirname(at) === at) break;
   }
-  for (const each of missing.reverse()) {
+  for (const [index, each] of missing.reverse().entries()) {
     try {
       mkdirSync(each, privateFolder);
+      // The folders in it get its access list.
+      if (index === 0) restrictNew(each);
     } catch (error) {
       // Another process may have made it meanwhile.
       if (!isFolder(each)) throw error;
@@ -81,7 +66,7 @@ export function replaceFile(path: string, bytes: Uint8Array | string, mode = pri
   try {
     const file = openSync(beside, 'wx', privateFile);
     try {
-      if (mode !== privateFile) fchmodSync(file, mode);
+      if (mode !== privateFile) setPermissions(file, mode);
       writeFileSync(file, bytes);
       fsyncSync(file);
     } finally {
@@ -139,38 +124,6 @@ export function syncFolder(dir: string): void {
     if (folder !== undefined) closeSync(folder);
   }
 }
-
-/**
- * Removes the access of other users to a file or folder that belongs to this user. Ignores links and missing paths. Windows has no such
- * modes: nothing happens there.
- */
-export function makePrivate(path: string): void {
-  try {
-    // Changes the mode by path: opening and closing a database file would release SQLite's locks on it in this process.
-    const stat = lstatSync(path);
-    if (!(stat.isFile() || stat.isDirectory()) || (stat.mode & 0o077) === 0 || stat.uid !== userId()) return;
-    chmodSync(path, stat.mode & 0o700);
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-  }
-}
-
-/**
- * Removes the access of other users to a folder and to what lies directly in it. If only the owner can enter the folder already, what lies
- * in it is left as it is, unless `always` is set.
- */
-export function makePrivateFolder(dir: string, { always = false } = {}): void {
-  try {
-    const isOpen = (lstatSync(dir).mode & 0o077) !== 0;
-    makePrivate(dir);
-    if (isOpen || always) for (const name of readdirSync(dir)) makePrivate(join(dir, name));
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-  }
-}
-
-/** The user that this process acts as; undefined on Windows. */
-const userId = (): number | undefined => process.geteuid?.();
 
 function openNew(path: string): number {
   try {

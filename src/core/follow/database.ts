@@ -1,4 +1,4 @@
-import { basename, sep } from 'node:path';
+import { basename } from 'node:path';
 import { type ContextId, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
@@ -6,6 +6,7 @@ import { type Located, statLocated } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
 import { documentOf, type FoundFile, importMember, logOf, mainFileOf, sizeOf } from '../import/index.js';
 import { type Mirror, mirrorOf } from '../store/index.js';
+import { isWithin } from '../system/index.js';
 import type { Growth, GrowthOptions } from './growth.js';
 import { portionOf } from './portion.js';
 
@@ -127,6 +128,3 @@ function reading<T>({ file, mirror }: FollowedDatabase, work: (format: Importabl
     throw error;
   }
 }
-
-/** Whether a path is the folder or lies below it. */
-export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);

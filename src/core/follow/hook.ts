@@ -1,8 +1,9 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { isObject, parseJson, stringAt } from '../base/index.js';
-import { FileRefused, type Located, statLocated } from '../files/index.js';
+import { FileRefused, type Located, realPath, statLocated } from '../files/index.js';
 import { type AgentRoot, historyFolders, readEnds, recognized } from '../import/index.js';
+import { outsideProblem, thisSystem } from '../system/index.js';
 import type { GrowthOptions } from './growth.js';
 
 /** An event of an agent about one of its transcripts. `root` is the history folder that contains the transcript. */
@@ -57,9 +58,8 @@ export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEv
 
 /** Locates a path in a folder, by the folder's name or its real path; undefined if the path is outside of it. */
 function locatedIn(folder: string, path: string): Located | undefined {
-  for (const root of [resolve(folder), realpathSync(folder)]) {
-    const inside = relative(root, path);
-    if (inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return { root, path: join(root, inside) };
+  for (const root of [resolve(folder), realPath(folder)]) {
+    if (outsideProblem(root, path, thisSystem) === undefined) return { root, path: join(root, relative(root, path)) };
   }
   return undefined;
 }

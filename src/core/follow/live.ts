@@ -6,6 +6,7 @@ import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
 import type { PlanContext } from '../formats/index.js';
 import { filesUnder, ioReason, isWatched, latestSource, maxWatchedBytes, mayBeTranscript, memberPath } from '../import/index.js';
+import { isWithin } from '../system/index.js';
 import {
   databaseOf,
   type FollowedDatabase,
@@ -13,7 +14,6 @@ import {
   historyOf,
   importDatabaseGrowth,
   isFollowableDatabase,
-  isWithin,
   markPresentAsKnown,
 } from './database.js';
 import type { Growth, GrowthOptions, Seam } from './growth.js';

@@ -4,7 +4,7 @@ import { type Chain, commitOf, newestOf } from '../chain/index.js';
 import { absolutePath, FileRefused, fileErrorCode, type Located, statLocated } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, latestSource, readEnds, type Signed } from '../import/index.js';
-import { isWithin } from './database.js';
+import { isWithin } from '../system/index.js';
 import { importGrowth } from './import-growth.js';
 
 /** A recording of running agents, as every process of the project can read it. */

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import { privateFile, privateFolder } from '../files/index.js';
 import { importPaths, listSources, sourceContent } from '../import/index.js';
 import type { Rebuilt } from '../store/index.js';
 import { orUndefined } from './check.js';
@@ -31,8 +32,8 @@ export function* importAgain(chain: Chain, scratch: Scratch): Generator<undefine
 }
 
 function writeCopy(path: string, content: Uint8Array): string {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, content, { mode: 0o600 });
+  mkdirSync(dirname(path), { recursive: true, mode: privateFolder });
+  writeFileSync(path, content, { mode: privateFile });
   return path;
 }
 

@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   folderInside,
   hasEnded,
   listInside,
   makeFolderInside,
+  makeOwn,
   processName,
   removeInside,
   renameDurably,
@@ -110,7 +111,7 @@ export async function backUp({ dir, db, at, newName, inSteps }: BackUpInput): Pr
     await db.copyTo(part);
     const problem = await inSteps(verifyCopy(part));
     if (problem !== undefined) return problem;
-    chmodSync(part, 0o600);
+    makeOwn(part);
     renameDurably(part, join(folder, nameAt(at)));
   } finally {
     removeParts(dir, (_, name) => name.includes(id));

@@ -49,8 +49,11 @@ export interface EngineOptions {
   readonly vault?: Vault | undefined;
   /** Whether an agent of this format runs in the folder; undefined if that cannot be known. */
   readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
-  /** Opens a terminal that runs a command in a folder. Returns the terminal's name, or undefined if the machine has no terminal. */
-  readonly openTerminal?: (cwd: string, command: string) => Promise<string | undefined>;
+  /**
+   * Opens a terminal that runs commands in a folder, one after the other; each is a program and its arguments. Returns the terminal's name, or
+   * undefined if the machine has no terminal.
+   */
+  readonly openTerminal?: (work: { readonly folder: string; readonly commands: readonly (readonly string[])[] }) => Promise<string | undefined>;
   /** Sends a document of spans to a collector. @throws UNAVAILABLE if it does not answer or refuses. */
   readonly sendSpans?: (address: string, spans: string) => Promise<void>;
   /** Connects to a hub of a team. Without it, the engine knows no hubs. */

@@ -5,7 +5,7 @@ import { openArtifacts } from '../artifacts/index.js';
 import { badRequest, type Clock, corrupt, inWords, recent, StemmaError } from '../base/index.js';
 import { type Chain, openVerified, remakeSnapshot } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
-import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably } from '../files/index.js';
+import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably, stampOf as stampOfFile } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
 import { copyForReading, type OpenDatabase, openDatabase, type Rebuilt, rebuildDatabase } from '../store/index.js';
@@ -173,8 +173,8 @@ function readOnlyNow(dir: string, projectId: string, restrict: OpenFolderOptions
 
 /** A value that changes with the database, its log, or the reason for reading only. */
 function stampOf(dir: string, denied: ReadOnly | undefined): string {
-  const stats = ['', '-wal'].map((ending) => statSync(join(dir, `${database}${ending}`), { throwIfNoEntry: false }));
-  return JSON.stringify([denied?.message, ...stats.map((stat) => stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs])]);
+  const stats = ['', '-wal'].map((ending) => statSync(join(dir, `${database}${ending}`), { bigint: true, throwIfNoEntry: false }));
+  return JSON.stringify([denied?.message, ...stats.map((stat) => stat && stampOfFile(stat))]);
 }
 
 function openPlace(dir: string, projectId: string, { busyMs, repair, restrict, copies }: OpenPlaceOptions): OpenPlace {

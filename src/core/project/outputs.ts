@@ -1,8 +1,7 @@
-import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StemmaError } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
-import { absolutePath } from '../files/index.js';
+import { absolutePath, realPathOf } from '../files/index.js';
 
 /**
  * The files that a person allowed windows to write while this engine runs. A window shows transcripts that may be hostile, so a
@@ -40,14 +39,4 @@ function outputAt(given: string): OutputOf<'library.allowWrite'> {
   const path = absolutePath(given);
   const folder = realPathOf(dirname(path));
   return { path: join(folder, basename(path)), folder };
-}
-
-/** Resolves links in a path. If its end does not exist, the existing part is resolved. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPathOf(parent), basename(path));
-  }
 }

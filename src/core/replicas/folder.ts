@@ -1,7 +1,7 @@
-import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StemmaError } from '../base/index.js';
-import { absolutePath, FileRefused, fileErrorCode, privateFolder, statInside, syncFolderLater } from '../files/index.js';
+import { absolutePath, FileRefused, fileErrorCode, privateFile, privateFolder, readSafely, statInside, syncFolderLater } from '../files/index.js';
 import { type BackingStore, type FolderPlace, keyOf } from './store.js';
 
 /** Opens a folder as a backing store, for example on another disk or one that another program synchronizes. */
@@ -33,7 +33,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
       await (await open(dir, 'r')).close();
       await mkdir(dirname(file), { recursive: true, mode: privateFolder });
       try {
-        const handle = await open(beside, 'wx', 0o600);
+        const handle = await open(beside, 'wx', privateFile);
         try {
           await handle.writeFile(bytes);
           if (isDurable) await handle.sync();
@@ -70,7 +70,6 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
 
 /** Stemma stores no larger object. */
 const maxObjectBytes = 2 * 1024 ** 3 - 1;
-const readSafely = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Reads only regular files and follows no link, because the folder may be shared. @throws FileRefused, and the error of the file system. */
 async function readObject(dir: string, key: string): Promise<Uint8Array> {

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Takes } from '../artifacts/index.js';
 import { defined, isObject, parseJson, stringAt } from '../base/index.js';
-import { makeFolders, replaceFile } from '../files/index.js';
+import { makeFolders, replaceFile, stampOf } from '../files/index.js';
 import { readCredentials, type StoredCredentials } from './credentials.js';
 import type { ReplicaPlace } from './store.js';
 
@@ -42,9 +42,9 @@ export function openMachineReplicas(dataDir: string): MachineReplicas {
   const fileOf = (projectId: string): string => join(folder, `${createHash('sha256').update(projectId).digest('hex')}.json`);
   const of = (projectId: string): ReplicasByName => {
     const file = fileOf(projectId);
-    const stat = statSync(file, { throwIfNoEntry: false });
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
     if (!stat) return nothing;
-    const stamp = `${stat.ino} ${stat.mtimeMs} ${stat.size}`;
+    const stamp = stampOf(stat);
     const known = remembered.get(projectId);
     if (known?.stamp === stamp) return known.replicas;
     const replicas = readReplicas(file, projectId);

@@ -54,7 +54,7 @@ export const exportRouter = {
     return { ...made, ...(redactions && { redactions: [...redactions] }) };
   }),
   resume: os.export.resume.handler(({ input, context: { session } }) => {
-    const made = resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput);
+    const { commands: _, ...made } = resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput);
     if (!input.dryRun) remember(session, input.id, made);
     return made;
   }),
@@ -63,8 +63,8 @@ export const exportRouter = {
     const { chain } = session.project();
     // Checks the folder before anything is written.
     checkFolder(resumeIn(chain, agentRoots, { ...input, dryRun: true }).cwd);
-    const made = resumeIn(chain, agentRoots, input, session.checkOutput);
+    const { commands, ...made } = resumeIn(chain, agentRoots, input, session.checkOutput);
     remember(session, input.id, made);
-    return { ...made, terminal: (await openTerminal?.(made.cwd, made.command)) ?? null };
+    return { ...made, terminal: (await openTerminal?.({ folder: made.cwd, commands })) ?? null };
   }),
 };

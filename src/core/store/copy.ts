@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, statfsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statfsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -8,10 +8,14 @@ import {
   fileErrorCode,
   hasEnded,
   makeFolders,
+  makeOwn,
   makeTemporary,
   namesIn,
+  privateFile,
   processName,
+  realPath,
   removeQuietly,
+  stampOf,
   syncFile,
   temporaryPlaces,
 } from '../files/index.js';
@@ -88,7 +92,7 @@ function requireRoom(file: string, folder: string): void {
 /** Copies a database and makes the copy writable, even if the original is read-only. */
 function copyPrivately(file: string, copy: string): void {
   copyWhole(file, copy);
-  for (const each of [copy, `${copy}-wal`]) if (existsSync(each)) chmodSync(each, 0o600);
+  for (const each of [copy, `${copy}-wal`]) if (existsSync(each)) makeOwn(each);
 }
 
 /**
@@ -99,11 +103,11 @@ function keptCopy(file: string, kept: string): DatabaseCopy {
   makeFolders(kept);
   removeUnused(kept);
   const state = stateOf(file);
-  const folder = join(kept, `${hash(realpathSync(file))}-${state}`);
+  const folder = join(kept, `${hash(realPath(file))}-${state}`);
   const isNew = !existsSync(join(folder, nameInCopy));
   if (isNew) makeKeptCopy(file, state, folder);
   const user = join(folder, `${processName}.${randomUUID()}.user`);
-  writeFileSync(user, '', { mode: 0o600 });
+  writeFileSync(user, '', { mode: privateFile });
   const now = systemClock() / 1000;
   utimesSync(folder, now, now);
   return {
@@ -123,7 +127,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
     const database = join(part, nameInCopy);
     requireRoom(file, part);
     copyPrivately(file, database);
-    writeFileSync(join(part, nameOfOriginal), realpathSync(file), { mode: 0o600 });
+    writeFileSync(join(part, nameOfOriginal), realPath(file), { mode: privateFile });
     if (stateOf(file) !== state)
       throw new StemmaError('UNAVAILABLE', `${file} changes while it is read; try again when its program is idle`, { path: file });
     // After a power cut, a part of the copy could be missing.
@@ -139,7 +143,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
 /** A value that changes whenever the database or its log changes. It includes `ctime`, which no program can set back. */
 function stateOf(file: string): string {
   const stats = ['', '-wal'].map((ending) => statSync(`${file}${ending}`, { bigint: true, throwIfNoEntry: false }));
-  return hash([formatVersion, ...stats.map((stat) => stat && `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`)].join(' '));
+  return hash([formatVersion, ...stats.map((stat) => stat && stampOf(stat))].join(' '));
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Json, parseJson, stringAt } from '../base/index.js';
-import { makeFolders, readInside, replaceFile } from '../files/index.js';
+import { makeFolders, readInside, realPath, realPathIfExists, replaceFile } from '../files/index.js';
 
 /** The projects that a person trusts on this machine. A project that was moved has another path and is not trusted there. */
 export interface TrustedProjects {
@@ -34,7 +34,7 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
     const mark = join(folder, adoptedMark);
     if (existsSync(mark)) return;
     const projects = olderProjects(dataDir).flatMap((dir) => {
-      const [projectId, place] = [projectIdIn(dir), placeOf(dir)];
+      const [projectId, place] = [projectIdIn(dir), realPathIfExists(dir)];
       return projectId !== undefined && place !== undefined ? [{ projectId, place }] : [];
     });
     try {
@@ -48,14 +48,14 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
   adopt();
   return {
     has: (projectId, dir) => {
-      const place = placeOf(dir);
+      const place = realPathIfExists(dir);
       if (place === undefined) return false;
       const file = fileOf(projectId, place);
       return existsSync(file) || unwritten.has(file);
     },
-    add: (projectId, dir) => write(projectId, realpathSync(dir)),
+    add: (projectId, dir) => write(projectId, realPath(dir)),
     created: (projectId, dir) => {
-      const place = placeOf(dir) ?? join(realpathSync(dirname(dir)), basename(dir));
+      const place = realPathIfExists(dir) ?? join(realPath(dirname(dir)), basename(dir));
       try {
         write(projectId, place);
       } catch {
@@ -79,15 +79,6 @@ function readSmall(dir: string, name: string): Json | undefined {
 
 /** The id in the `project.json` of a project folder. Undefined if it cannot be read. */
 export const projectIdIn = (dir: string): string | undefined => stringAt(readSmall(dir, 'project.json'), 'projectId');
-
-/** The real path of a folder. Undefined if it does not exist. */
-function placeOf(dir: string): string | undefined {
-  try {
-    return realpathSync(dir);
-  } catch {
-    return undefined;
-  }
-}
 
 function olderProjects(dataDir: string): string[] {
   const recent = readSmall(dataDir, 'recent.json');

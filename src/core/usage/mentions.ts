@@ -1,5 +1,7 @@
 // Finds the paths, identifiers and words that a text mentions. Pure.
 
+import { lastName } from '../system/index.js';
+
 /** Runs of characters that a path or an identifier can consist of. */
 const runs = /[\p{L}\p{N}_$.@~+/\\#:-]+/gu;
 const edges = /^[.:#/\\-]+(?=$)|[.:,#\\-]+$/gu;
@@ -49,7 +51,6 @@ export function stemsIn(text: string): Set<string> {
   return stems;
 }
 
-const baseOf = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 const normal = (path: string): string => path.replaceAll('\\', '/').replace(/^(?:\.?\/)+/, '');
 
 /** An index of a text that answers whether the text mentions something. */
@@ -68,7 +69,7 @@ export function mentionsIn(text: string): Mentions {
   for (const [run] of text.matchAll(runs)) {
     const path = normal(run.replace(edges, '').replace(place, ''));
     if (path === '') continue;
-    const base = baseOf(path);
+    const base = lastName(path);
     const ends = byBase.get(base) ?? new Set();
     byBase.set(base, ends.add(path));
   }
@@ -78,7 +79,7 @@ export function mentionsIn(text: string): Mentions {
     file: (path, files) => {
       const full = normal(path);
       if (text.includes(path)) return true;
-      return [...(byBase.get(baseOf(full)) ?? [])].some((end) => {
+      return [...(byBase.get(lastName(full)) ?? [])].some((end) => {
         if (full !== end && !full.endsWith(`/${end}`) && !end.endsWith(`/${full}`)) return false;
         return ![...files].some((other) => other !== path && normal(other).endsWith(`/${end}`));
       });

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { ProjectInfo } from '../../core/contract/index.js';
 import { untrusted } from '../../core/trust/index.js';
-import { type ChosenProject, type ContractClient, endBySignal, findProject, onEndSignal } from '../launch/index.js';
+import { type ChosenProject, type ContractClient, findProject } from '../launch/index.js';
+import { endBySignal, onEndSignal } from '../system/index.js';
 import { type Connection, connect, connectThread } from './client.js';
 import { UsageError } from './errors.js';
 

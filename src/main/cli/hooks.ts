@@ -1,10 +1,12 @@
-import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import { createTwoFilesPatch } from 'diff';
-import { makeFolders, replaceFile } from '../../core/files/index.js';
+import { makeFolders, permissionsOf, realPath, replaceFile } from '../../core/files/index.js';
+import { quoted } from '../../core/system/index.js';
 import { agentRootsOf, built, ownCommand } from '../launch/index.js';
+import { findProgram } from '../system/index.js';
 import { dim, green, join as joinTexts, line, printText, prompt, red, type Text } from '../terminal/index.js';
 import { machineOption, principalOption, type SignedOptions, ticketOption } from './command.js';
 import { UsageError } from './errors.js';
@@ -46,7 +48,7 @@ async function changeSettings({ install, uninstall, project, settings, yes, ...s
   if (!install && !uninstall)
     throw new UsageError('`stemma hook` answers an event of an agent, in JSON on standard input. `stemma hook --install` makes Claude Code run it.');
   const named = settings === undefined ? join(claudeFolder(), 'settings.json') : resolve(settings);
-  const path = existsSync(named) ? realpathSync(named) : named;
+  const path = existsSync(named) ? realPath(named) : named;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   const backup = `${path}.before-stemma`;
   const after = orUsageError(path, () => (install ? withHooks(before ?? '', commandFor(project, signed)) : restored(before, backup)));
@@ -93,22 +95,16 @@ const claudeFolder = (): string => agentRootsOf().find(({ agent }) => agent === 
 /** The command line of a hook: `stemma` if the search path leads to this program, else the absolute path of this program. */
 function commandFor(project: string | undefined, { principal, ticket, machine }: SignedOptions): string {
   const program = built('cli', 'stemma.js');
-  const found = (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'stemma'))
-    .find(existsSync);
-  const words = found !== undefined && realpathSync(found) === realpathSync(program) ? ['stemma'] : ownCommand();
-  return [...words, 'hook', ...named({ project: project && resolve(project), principal, ticket, machine })].map(quoted).join(' ');
+  const found = findProgram('stemma', { env: process.env });
+  const words = found !== undefined && realPath(found) === realPath(program) ? ['stemma'] : ownCommand();
+  // Claude Code runs hooks with a POSIX shell on every system: on Windows with that of Git.
+  const all = [...words, 'hook', ...named({ project: project && resolve(project), principal, ticket, machine })];
+  return all.map((word) => quoted(word, 'sh')).join(' ');
 }
 
 /** The options of the command line of a hook. */
 const named = (options: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
-
-function quoted(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  return process.platform === 'win32' ? `"${word.replaceAll('"', '\\"')}"` : `'${word.replaceAll("'", "'\\''")}'`;
-}
 
 function describeChange(path: string, before: string, after: string): Text {
   const patch = createTwoFilesPatch(path, path, before, after, 'now', 'after the change', { context: 3 });
@@ -135,5 +131,5 @@ async function confirmed(question: string): Promise<boolean> {
 /** Writes the file atomically, with the permissions of the file `like`; if that file does not exist, only the owner can read the new file. */
 function writeWhole(path: string, text: string, like: string): void {
   makeFolders(dirname(path));
-  replaceFile(path, text, existsSync(like) ? statSync(like).mode & 0o777 : undefined);
+  replaceFile(path, text, existsSync(like) ? permissionsOf(statSync(like)) : undefined);
 }

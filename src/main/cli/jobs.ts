@@ -15,6 +15,7 @@ import {
   type Try,
   type Work,
 } from '../../core/contract/index.js';
+import { quoted, shellOf, thisSystem } from '../../core/system/index.js';
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { drain } from './call.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject, withStoppableProject } from './command.js';
@@ -152,8 +153,8 @@ function describeJob({ jobId, what, performer, status, used, error, title }: Job
   return line`${yellow(jobId)}  ${colored(status)}  ${target} by ${by}  ${counts}${error === null ? '' : line`  ${error}`}`;
 }
 
-/** Quotes a text as one shell word, because a person may copy the line and a model chose the id of the request. */
-const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** A person may copy the line, and a model chose the id of the request. */
+const inShell = (text: string): string => quoted(text, shellOf(thisSystem));
 
 /** Prints an event: the words of the model on standard output, everything else on standard error. */
 function printEvent({ kind, text, toolName, jobId, requestId }: JobEvent): void {

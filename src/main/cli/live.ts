@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CaptureStatus, type Commit, runtimes } from '../../core/contract/index.js';
 import { defaultUpstreams, parseUpstream, type Upstreams } from '../proxy/index.js';
+import { endLike } from '../system/index.js';
 import { dim, line, magenta, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import {
   addProjectChoice,
@@ -22,7 +23,7 @@ import {
 } from './command.js';
 import { counted, firstLine, portNumber, timeOf } from './numbers.js';
 import { addressesOf, startRecorder } from './record.js';
-import { endLike, type RunOptions, runRecorded } from './run.js';
+import { type RunOptions, runRecorded } from './run.js';
 
 /** Adds `stemma capture`, `run` and `proxy`, which record transcripts and model calls while agents work. */
 export function addLiveCommands(program: Command): void {

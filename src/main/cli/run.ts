@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { CaptureStatus, Runtime } from '../../core/contract/index.js';
+import type { Environment } from '../../core/system/index.js';
+import { type Ended, runForPerson } from '../system/index.js';
 import { dim, isWatched, line, passThrough, say } from '../terminal/index.js';
 import { backUpDaily } from './backups.js';
 import { type Connection, connectThread } from './client.js';
@@ -17,15 +17,6 @@ export interface RunOptions extends ProjectChoice, SignedOptions {
   /** Record its model calls through a proxy. */
   readonly record?: boolean;
 }
-
-/** How a command ended: its exit code, or the signal that ended it. */
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
-/** Signals that are passed on to the command. A terminal also sends its interrupt directly to the command. */
-const forwarded = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /**
  * Runs an agent's command unchanged, and records the sessions that it writes in this directory. When the command ends, its sessions end too. A failed
@@ -98,43 +89,16 @@ function sayRecorded({ checkpoints, problems, last }: CaptureStatus, dir: string
   if (isWatched()) say(dim(`stemma: ${counted(checkpoints, 'checkpoint')} in ${dir}${last?.commit ? `, the last is ${last.commit}` : ''}`));
 }
 
-/** Runs a command and resolves when it has ended. As in a shell, the code is 127 for an unknown command and 126 for one that cannot run. */
-export function runThrough(
-  [command = '', ...args]: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
-  onOutput?: (part: Buffer) => void,
-): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['inherit', onOutput ? 'pipe' : 'inherit', 'inherit'], env });
-    if (onOutput && child.stdout) {
-      child.stdout.on('data', onOutput);
-      passThrough(child.stdout);
-    }
-    const forward = (signal: NodeJS.Signals): void => {
-      if (signal !== 'SIGINT' && signal !== 'SIGQUIT') child.kill(signal);
-      else if (!process.stdin.isTTY) child.kill(signal);
-    };
-    for (const signal of forwarded) process.on(signal, forward);
-    const settle = (ended: Ended): void => {
-      for (const signal of forwarded) process.off(signal, forward);
-      resolve(ended);
-    };
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      if (child.pid !== undefined) return;
-      say(line`stemma: cannot run ${command}: ${error.code === 'ENOENT' ? 'the command does not exist' : error.message}`);
-      settle({ code: error.code === 'ENOENT' ? 127 : 126, signal: null });
-    });
-    // If the output is read here, the command counts as ended only when all of its output has arrived.
-    child.on(onOutput ? 'close' : 'exit', (code, signal) => settle({ code, signal }));
+/** Runs a command in this terminal. If `onOutput` is given, it also reads the command's standard output. */
+function runThrough([command = '', ...args]: readonly string[], env: Environment, onOutput?: (part: Buffer) => void): Promise<Ended> {
+  return runForPerson(command, args, {
+    env,
+    onOutput:
+      onOutput &&
+      ((output) => {
+        output.on('data', onOutput);
+        passThrough(output);
+      }),
+    failed: (error) => say(line`stemma: cannot run ${command}: ${error.code === 'ENOENT' ? 'the command does not exist' : error.message}`),
   });
-}
-
-/** Ends this process in the same way as the command: with the same code, or by the same signal. */
-export function endLike({ code, signal }: Ended): void {
-  if (signal === null) {
-    process.exitCode = code ?? 1;
-    return;
-  }
-  process.exitCode = 128 + (constants.signals[signal] ?? 0);
-  process.kill(process.pid, signal);
 }

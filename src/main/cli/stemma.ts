@@ -27,19 +27,10 @@ if (isNewEnough && isEvent) {
 } else {
   const newerNode = projectNode();
   if (newerNode) {
-    const { spawn } = await import('node:child_process');
+    const { endLike, runForPerson } = await import('../system/index.js');
     const [, script = '', ...rest] = process.argv;
-    const child = spawn(newerNode, [outsideArchive(script), ...rest], { stdio: 'inherit' });
-    const signals = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
-    for (const signal of signals)
-      process.on(signal, () => {
-        // A terminal sends Ctrl+C to both processes.
-        if (signal === 'SIGTERM' || signal === 'SIGHUP' || !process.stdin.isTTY) child.kill(signal);
-      });
-    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => child.once('exit', (...ended) => resolve(ended)));
-    if (signal === null) process.exit(code ?? 1);
-    for (const each of signals) process.removeAllListeners(each);
-    process.kill(process.pid, signal);
+    const failed = (error: Error): void => say(`stemma: ${error.message}`);
+    endLike(await runForPerson(newerNode, [outsideArchive(script), ...rest], { env: process.env, failed }));
   } else {
     say(`stemma needs Node 22 or newer. This is Node ${process.version}, and node_modules contains no newer one.`);
     process.exitCode = isEvent ? 0 : 2;

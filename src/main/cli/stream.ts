@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolders } from '../../core/files/index.js';
+import { makeFolders, privateFile } from '../../core/files/index.js';
 import { dataDirOf } from '../launch/index.js';
 
 /** Turns a line of an agent's output into lines of a transcript; undefined for a line without content of the session. */
@@ -32,7 +32,8 @@ export function streamTranscript(read: StreamReader): StreamTranscript {
       pending = [part.subarray(end)];
       for (const line of lines.split('\n')) {
         const found = read(line);
-        if (found && /^[\w-]{1,100}$/.test(found.sessionId)) appendFileSync(join(folder, `${found.sessionId}.jsonl`), found.lines, { mode: 0o600 });
+        if (found && /^[\w-]{1,100}$/.test(found.sessionId))
+          appendFileSync(join(folder, `${found.sessionId}.jsonl`), found.lines, { mode: privateFile });
       }
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),

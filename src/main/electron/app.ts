@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { app } from 'electron';
+import { thisSystem } from '../../core/system/index.js';
 import { built, commandIn } from '../launch/index.js';
 import { outputTaken, restoreOutput } from '../terminal/index.js';
 
@@ -14,7 +15,7 @@ else await import('./shell.js').then(({ openDesktop }) => openDesktop());
 async function runCommand(command: readonly string[]): Promise<void> {
   const script = built('cli', 'stemma.js');
   process.argv = [process.execPath, script, ...command];
-  if (process.platform === 'win32') await openStandardStreams();
+  if (thisSystem === 'windows') await openStandardStreams();
   // If a command ended without a result, Electron would go on and wait for a window.
   void app.whenReady().then(() => app.exit(13));
   await import(pathToFileURL(script).href);

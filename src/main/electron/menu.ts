@@ -1,4 +1,5 @@
 import { app, BrowserWindow, dialog, Menu, type MenuItemConstructorOptions, shell } from 'electron';
+import { thisSystem } from '../../core/system/index.js';
 import { choose } from './dialogs.js';
 import { tellPage } from './page.js';
 
@@ -60,7 +61,7 @@ function reveal(): void {
 
 /** The menus of the desktop app: the main commands of the window, with their keys. */
 export function applicationMenu(openWindow: () => void): Menu {
-  const mac: MenuItemConstructorOptions[] = process.platform === 'darwin' ? [{ role: 'appMenu' }] : [];
+  const mac: MenuItemConstructorOptions[] = thisSystem === 'macos' ? [{ role: 'appMenu' }] : [];
   return Menu.buildFromTemplate([
     ...mac,
     {
@@ -75,7 +76,7 @@ export function applicationMenu(openWindow: () => void): Menu {
         { type: 'separator' },
         { label: 'Reveal Project in File Manager', click: reveal },
         { type: 'separator' },
-        process.platform === 'darwin' ? { role: 'close' } : { role: 'quit' },
+        thisSystem === 'macos' ? { role: 'close' } : { role: 'quit' },
       ],
     },
     { role: 'editMenu' },

@@ -1,9 +1,10 @@
 import { safeStorage } from 'electron';
+import { thisSystem } from '../../core/system/index.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 
 /** Without a keyring, Chromium would encrypt with a publicly known password, which protects nothing. */
 function problem(): string | undefined {
-  const isOpen = process.platform === 'linux' && ['basic_text', 'unknown'].includes(safeStorage.getSelectedStorageBackend());
+  const isOpen = thisSystem === 'linux' && ['basic_text', 'unknown'].includes(safeStorage.getSelectedStorageBackend());
   return safeStorage.isEncryptionAvailable() && !isOpen
     ? undefined
     : 'The operating system cannot store secrets here because no keyring is open. Set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), in the environment instead';

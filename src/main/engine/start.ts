@@ -3,16 +3,17 @@ import { createEngine, type Engine, type EngineOptions, type Vault } from '../..
 import { ownCommand } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
 import { openAgents, openWorkshop } from '../runner/index.js';
+import { openTerminal, protectFiles } from '../system/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
 import { sendSpans } from './collector.js';
-import { openTerminal } from './terminal.js';
 
 /**
  * Starts the engine in this process, with the providers of its environment and of the settings. Providers are created here so that keys stay in the
  * process that sends them. `command` runs `stemma` from this installation; agents start Stemma's tools with it.
  */
 export function startEngine(options: EngineOptions, vault?: Vault, command = ownCommand()): Engine {
+  protectFiles();
   const machine = { env: process.env, stemma: command } as const;
   const accounts = openAccounts({ dataDir: options.dataDir, env: process.env, vault });
   const logins = openLogins(options.dataDir, vault);
@@ -30,7 +31,7 @@ export function startEngine(options: EngineOptions, vault?: Vault, command = own
     isRunning: agentIsRunning,
     reachHub: (address) => hubAt(address, logins),
     signIn: logins.signIn,
-    openTerminal: (cwd, command) => openTerminal(cwd, command),
+    openTerminal: (work) => openTerminal(work),
     sendSpans: (address, spans) => sendSpans(address, spans),
   });
 }

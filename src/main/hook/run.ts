@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process';
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { makeFolders } from '../../core/files/index.js';
+import { makeFolders, privateFile } from '../../core/files/index.js';
 import { checkpointAt, claimBackup, type HookEvent, hasArrived, historiesIn, openForHook, readHookEvent } from '../../core/project/index.js';
 import { openTrustedProjects } from '../../core/trust/index.js';
 import { agentRootsOf, dataDirOf, findProject, ownCommand, readStandardInput } from '../launch/index.js';
+import { protectFiles, runBeside } from '../system/index.js';
 import { escapeLine, line, say } from '../terminal/index.js';
 
 /** The longest wait for the agent's answer, in milliseconds: an agent writes it to the file shortly after the event. */
@@ -23,6 +23,7 @@ export async function runHook(words: readonly string[]): Promise<void> {
     keep(text);
   };
   try {
+    protectFiles();
     const { project, signed, unknown } = optionsIn(words);
     if (unknown.length > 0) problem(`unknown arguments: ${unknown.join(' ')}`);
     const event = readHookEvent(await readStandardInput(), agentRootsOf());
@@ -50,9 +51,7 @@ async function checkpoint(event: HookEvent, named: string | undefined, signed: S
 /** Makes the daily backup in a separate process, so that the agent does not wait for it. */
 function backUpDetached(dir: string): void {
   const [program, ...first] = ownCommand();
-  spawn(program, [...first, 'backup', '--now', '--project', dir], { cwd: dir, detached: true, stdio: 'ignore', windowsHide: true })
-    .on('error', (error) => keep(`backup of ${dir}: ${error.message}`))
-    .unref();
+  runBeside(program, [...first, 'backup', '--now', '--project', dir], dir, (error) => keep(`backup of ${dir}: ${error.message}`));
 }
 
 /** Waits until the answer is in the file. If it does not arrive in time, the hook of the next event stores it. */
@@ -92,7 +91,7 @@ function keep(text: string): void {
     const log = join(dataDirOf(), 'hook.log');
     makeFolders(dataDirOf());
     if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(log, `${log}.old`);
-    appendFileSync(log, `${new Date().toISOString()} ${escapeLine(text)}\n`, { mode: 0o600 });
+    appendFileSync(log, `${new Date().toISOString()} ${escapeLine(text)}\n`, { mode: privateFile });
   } catch {
     // The problem was printed on standard error, so a log that cannot be written loses nothing.
   }

@@ -1,12 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { parseJson, StemmaError, stringAt } from '../../core/base/index.js';
-import { makeFolders, replaceFile } from '../../core/files/index.js';
+import { letOthersPass, makeFolders, othersMayEnter, replaceFile } from '../../core/files/index.js';
+import { comparable, machineFolder, thisSystem } from '../../core/system/index.js';
+import { endProcess, isRoot } from '../system/index.js';
 
 /** A PostgreSQL server that belongs to this process. */
 export interface Embedded {
@@ -47,7 +49,7 @@ export async function startEmbedded(dir: string, onEnd: (problem: string) => voi
     persistent: true,
     authMethod: 'scram-sha-256',
     // PostgreSQL refuses to run as root.
-    createPostgresUser: process.getuid?.() === 0,
+    createPostgresUser: isRoot(),
     postgresFlags: ['-c', 'listen_addresses=127.0.0.1'],
     onLog: log.add,
     onError: (error) => log.add(String(error)),
@@ -172,9 +174,15 @@ function openLog(): { add(text: string): void; last(): string } {
  */
 async function endLeftOver(databaseDir: string, urlOf: (user: keyof typeof users, port: string) => string): Promise<void> {
   const file = join(databaseDir, 'postmaster.pid');
-  const [pid = '', folder, , port = ''] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  if (folder !== databaseDir || !/^\d+$/.test(port) || !(await isServing(urlOf('superuser', port), databaseDir))) return;
-  process.kill(Number(pid), 'SIGINT');
+  const [pid = '', folder, , port = ''] = existsSync(file) ? readFileSync(file, 'utf8').split(/\r?\n/) : [];
+  if (
+    folder === undefined ||
+    comparable(folder) !== comparable(databaseDir) ||
+    !/^\d+$/.test(port) ||
+    !(await isServing(urlOf('superuser', port), databaseDir))
+  )
+    return;
+  endProcess(Number(pid), 'soon');
   for (let i = 0; i < 100 && existsSync(file); i++) await sleep(100);
 }
 
@@ -185,7 +193,7 @@ async function isServing(url: string, databaseDir: string): Promise<boolean> {
   try {
     await client.connect();
     const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
-    return rows[0]?.data_directory === databaseDir;
+    return rows[0] !== undefined && comparable(rows[0].data_directory) === comparable(databaseDir);
   } catch (error) {
     // A server that is starting tells nobody which folder it uses.
     return stringAt(error, 'code') === isStarting;
@@ -199,15 +207,16 @@ async function isServing(url: string, databaseDir: string): Promise<boolean> {
  * above is private, the database is below `/var/lib`.
  */
 function databaseIn(dir: string): string {
-  if (process.getuid?.() !== 0) return join(dir, 'postgres');
+  if (!isRoot()) return join(dir, 'postgres');
   const above: string[] = [];
   for (let at = dirname(dir); at !== dirname(at); at = dirname(at)) above.push(at);
-  if (above.some((folder) => (statSync(folder).mode & 0o001) === 0)) {
-    const own = join('/var/lib/stemma-hub', createHash('sha256').update(dir).digest('hex').slice(0, 16));
-    mkdirSync(own, { recursive: true, mode: 0o711 });
+  if (above.some((folder) => !othersMayEnter(statSync(folder)))) {
+    const own = join(machineFolder(thisSystem), 'stemma-hub', createHash('sha256').update(dir).digest('hex').slice(0, 16));
+    mkdirSync(own, { recursive: true });
+    letOthersPass(own);
     return join(own, 'postgres');
   }
-  chmodSync(dir, 0o711);
+  letOthersPass(dir);
   return join(dir, 'postgres');
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { badRequest, StemmaError } from '../../core/base/index.js';
 import { makeFolders } from '../../core/files/index.js';
 import { openStore, type ReplicaPlace } from '../../core/replicas/index.js';
-import { onEndSignal } from '../launch/index.js';
+import { onEndSignal } from '../system/index.js';
 import { openHubDatabase } from './database.js';
 import { startEmbedded } from './embedded.js';
 import { openHubObjects } from './objects.js';
@@ -62,7 +62,7 @@ export async function startHub({ data, database: given, objects, oidc: issuer, .
         });
     };
     // With certificate files, SIGHUP reads them again.
-    const signals = onEndSignal(() => end(), tls ? ['SIGINT', 'SIGTERM'] : undefined);
+    const signals = onEndSignal(() => end(), { reloads: tls !== undefined });
   });
   // Whoever started the hub waits for it later.
   ended.catch(() => {});

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { badRequest } from '../../core/base/index.js';
 import { openNamed, readOpened } from '../../core/files/index.js';
+import { onReload } from '../system/index.js';
 
 /** The files with a certificate chain and its private key, as PEM. */
 export interface TlsFiles {
@@ -38,10 +39,10 @@ export function createTlsServer(files: TlsFiles, listener: RequestListener, tell
     }
   };
   for (const file of [files.cert, files.key]) watchFile(file, { interval: lookMs, persistent: false }, reload);
-  process.on('SIGHUP', reload);
+  const endWatch = onReload(reload);
   server.once('close', () => {
     for (const file of [files.cert, files.key]) unwatchFile(file, reload);
-    process.off('SIGHUP', reload);
+    endWatch();
   });
   return server;
 }

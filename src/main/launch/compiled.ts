@@ -1,6 +1,7 @@
 import * as modules from 'node:module';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
+import { privately } from '../../core/files/index.js';
 import { dataDirOf } from './places.js';
 
 /**
@@ -9,7 +10,7 @@ import { dataDirOf } from './places.js';
  */
 export function storeCompiledCode(): void {
   // Only the main thread can change the mask. It made the folder before it started others.
-  const mask = isMainThread ? process.umask(0o077) : undefined;
-  modules.enableCompileCache?.(join(dataDirOf(), 'compiled'));
-  if (mask !== undefined) process.umask(mask);
+  const store = (): void => void modules.enableCompileCache?.(join(dataDirOf(), 'compiled'));
+  if (isMainThread) privately(store);
+  else store();
 }

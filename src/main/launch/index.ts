@@ -8,5 +8,4 @@ export { readStandardInput } from './input.js';
 export * from './places.js';
 export { type ChosenProject, findProject, searchedFolders } from './projects.js';
 export { type ContractClient, type FromEngine, maxFrameBytes, type ToEngine } from './protocol.js';
-export { endBySignal, onEndSignal } from './signals.js';
 export { startWorker, type WorkerEngine } from './worker.js';

@@ -1,7 +1,9 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { badRequest } from '../../core/base/index.js';
+import { realPathOf } from '../../core/files/index.js';
+import { sharedFolders, thisSystem } from '../../core/system/index.js';
 import { openTrustedProjects, projectIdIn, untrusted } from '../../core/trust/index.js';
 import { dataDirOf } from './places.js';
 
@@ -45,7 +47,7 @@ export function findProject(named: string | undefined, search: ProjectSearch = {
 }
 
 /** The projects in the nearest folder that contains a project. */
-function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [tmpdir(), '/tmp', '/var/tmp', '/dev/shm'] }: ProjectSearch): string[] {
+function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [tmpdir(), ...sharedFolders(thisSystem)] }: ProjectSearch): string[] {
   for (const folder of searchedFolders(resolve(cwd), home, temporary)) {
     if (isProject(folder)) return [folder];
     const found = projectsIn(folder);
@@ -66,14 +68,6 @@ export function searchedFolders(cwd: string, home: string, temporary: readonly s
     const place = realPathOf(folder);
     if (folders.length === 0 || !left.has(place)) folders.push(folder);
     if (place === end || dirname(folder) === folder) return folders;
-  }
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { privateFile, privateFolder } from '../../core/files/index.js';
 import { type Received, type Signal, signals } from './decode.js';
 
 export interface ReceiverOptions {
@@ -68,8 +69,8 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
     const path = join(folder, `${fileName(name)}.jsonl`);
     work = work
       .then(() => {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        appendFileSync(path, `${JSON.stringify(documentOf(trace))}\n`, { mode: 0o600 });
+        mkdirSync(folder, { recursive: true, mode: privateFolder });
+        appendFileSync(path, `${JSON.stringify(documentOf(trace))}\n`, { mode: privateFile });
         return importFile(path);
       })
       .catch(problem);

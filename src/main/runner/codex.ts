@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt 
 import { readInside, removeInside, replaceFile } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { type LineProgram, numberIn, objectAt, startLines } from './lines.js';
-import { environmentFor, findProgram, type Machine, mcpServer, missing } from './machine.js';
+import { environmentFor, findAgent, type Machine, mcpServer, missing } from './machine.js';
 
 const title = 'Codex';
 const [name, variable] = ['codex', 'STEMMA_CODEX'] as const;
@@ -40,7 +40,7 @@ const ids = { initialize: 1, thread: 2, turn: 3, config: 4 } as const;
 async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
   const env = environmentFor(machine, 'openai');
   const putBack = order.resume && holdSession(order.resume.path);
-  const program = startLines({ title, command: findProgram(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
+  const program = startLines({ title, command: findAgent(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
   const send = (id: number, method: string, params: object): void => program.send({ id, method, params });
   send(ids.initialize, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
   const settings = settingsOf(machine, order);

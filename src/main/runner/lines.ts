@@ -1,6 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { isObject, type Json, type JsonObject, parseJson, StemmaError } from '../../core/base/index.js';
+import { startPiped } from '../system/index.js';
 
 /** A program that exchanges JSON messages, one per line. */
 export interface LineProgram {
@@ -38,33 +38,13 @@ interface Start {
 const keptError = 2_000;
 
 /**
- * A shell script that replaces itself with the program, and leaves a watcher in the same process group. The watcher waits for the end of a pipe that
- * only this process holds, and then kills the group. So if this process is killed, its agent cannot keep working in a folder where the next job
- * works.
+ * Starts a program. If the signal aborts or this process ends, the program is killed with every process that it started.
+ * @throws UNAVAILABLE if the program cannot start
  */
-const watched = '(read _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-';
-
-function start({ command, args, cwd, env }: Start): ChildProcessWithoutNullStreams {
-  if (process.platform === 'win32') return spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
-  const child = spawn('/bin/sh', ['-c', watched, command, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe', 'pipe'], detached: true });
-  // When the program ends, this ends the watcher and every process that the program left running.
-  child.once('exit', () => child.stdio[3]?.destroy());
-  return child as ChildProcessWithoutNullStreams;
-}
-
-/** Starts a program. If the signal aborts or this process ends, the program is killed with every process that it started. */
-export function startLines(order: Start, signal: AbortSignal): LineProgram {
-  const { title } = order;
-  const child = start(order);
+export function startLines({ title, command, args, cwd, env }: Start, signal: AbortSignal): LineProgram {
+  const { child, kill } = startOrRefuse(title, () => startPiped(command, args, { cwd, env }));
   let problem = '';
   let isEnded = false;
-  const kill = (): void => {
-    try {
-      if (child.pid !== undefined) process.kill(process.platform === 'win32' ? child.pid : -child.pid, 'SIGKILL');
-    } catch {
-      // It has ended already.
-    }
-  };
   const queue: JsonObject[] = [];
   let wake: () => void = () => {};
   signal.addEventListener('abort', kill, { once: true });
@@ -107,4 +87,12 @@ export function startLines(order: Start, signal: AbortSignal): LineProgram {
       }
     },
   };
+}
+
+function startOrRefuse<T>(title: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new StemmaError('UNAVAILABLE', `${title} cannot start: ${(error as Error).message}`);
+  }
 }

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { AgentProgram } from '../../core/project/index.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../../core/system/index.js';
+import { findProgram } from '../system/index.js';
 
 /** The facts about this machine that an agent's program needs. */
 export interface Machine {
@@ -12,19 +10,11 @@ export interface Machine {
 }
 
 /** Finds a program: at the path in its environment variable, else on the search path. */
-export function findProgram({ env }: Machine, name: string, variable: string): string | undefined {
-  const named = env[variable];
-  if (named) return existsSync(named) ? named : undefined;
-  const ends = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];
-  return (env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((folder) => (folder === '' ? [] : ends.map((end) => join(folder, `${name}${end}`))))
-    .find((path) => existsSync(path));
-}
+export const findAgent = ({ env }: Machine, name: string, variable: string): string | undefined => findProgram(env[variable] || name, { env });
 
 /** Why an agent cannot run here; null if it can. */
 export const missing = (machine: Machine, title: string, name: string, variable: string): string | null =>
-  findProgram(machine, name, variable) === undefined
+  findAgent(machine, name, variable) === undefined
     ? `${title} is not installed: install the command ${name}, or name its path in ${variable}.`
     : null;
 

@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { isObject, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { readInside } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
+import { programOutput } from '../system/index.js';
 import { runAcp } from './acp.js';
 import { objectAt, startLines } from './lines.js';
-import { environmentFor, findProgram, type Machine, mcpServer, missing } from './machine.js';
+import { environmentFor, findAgent, type Machine, mcpServer, missing } from './machine.js';
 
-const run = promisify(execFile);
 const title = 'OpenCode';
 const [name, variable] = ['opencode', 'STEMMA_OPENCODE'] as const;
 /** The time limit of importing or deleting the session, in milliseconds. */
@@ -55,20 +53,20 @@ async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSi
     OPENCODE_PERMISSION: JSON.stringify(permissions[order.permissions]),
     OPENCODE_CONFIG_CONTENT: JSON.stringify(settingsBeside(machine.env.OPENCODE_CONFIG_CONTENT)),
   };
-  const command = findProgram(machine, name, variable) ?? name;
+  const command = findAgent(machine, name, variable) ?? name;
   const options = { cwd: order.folder, env, timeout: commandMs };
   let opened: string | undefined;
   try {
     if (order.resume) {
       opened = sessionIn(order.resume.path);
-      await run(command, ['import', order.resume.path], { ...options, signal });
+      await programOutput(command, ['import', order.resume.path], { ...options, signal });
     }
     const program = startLines({ title, command, args: ['acp'], cwd: order.folder, env }, signal);
     const mcp = order.mcp && mcpServer(machine, order.mcp);
     yield* runAcp({ title, program, order, mcp, load: opened, opened: (id) => (opened = id) });
   } finally {
     // The chain contains the session, which the person did not start, so OpenCode's copy is deleted. Stopping a job does not wait for this.
-    const gone = opened === undefined ? undefined : run(command, ['session', 'delete', opened], options).catch(() => {});
+    const gone = opened === undefined ? undefined : programOutput(command, ['session', 'delete', opened], options).catch(() => {});
     if (!signal.aborted) await gone;
   }
 }

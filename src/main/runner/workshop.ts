@@ -1,13 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { listInside } from '../../core/files/index.js';
+import { listInside, privateFolder } from '../../core/files/index.js';
 import type { Workshop } from '../../core/project/index.js';
+import { comparable } from '../../core/system/index.js';
+import { isRunning, programOutput, runShell } from '../system/index.js';
 import { environmentFor, type Machine } from './machine.js';
 
-const run = promisify(execFile);
 /** The number of characters to keep of the end of a check's output. */
 const keptOutput = 4_000;
 const checkMs = 10 * 60_000;
@@ -19,9 +18,9 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
     async make(folder, name) {
       // While the process whose id is in the name lives, a folder without a job still belongs to it.
       const made = join(root, `${name}.${process.pid}`);
-      await mkdir(root, { recursive: true, mode: 0o700 });
+      await mkdir(root, { recursive: true, mode: privateFolder });
       try {
-        await run('git', ['-C', folder, 'worktree', 'add', '--detach', made]);
+        await programOutput('git', ['-C', folder, 'worktree', 'add', '--detach', made]);
       } catch {
         // The folder is not a Git repository, or has no commit yet.
         await cp(folder, made, { recursive: true, verbatimSymlinks: true });
@@ -32,16 +31,17 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
       if (!existsSync(root)) return [];
       return listInside(root, root).flatMap(({ name }) => {
         const [, maker] = name.startsWith(beginning) ? (/\.(\d+)$/.exec(name) ?? []) : [];
-        return maker === undefined ? [] : [{ folder: join(root, name), isHeld: lives(Number(maker)) }];
+        return maker === undefined ? [] : [{ folder: join(root, name), isHeld: isRunning(Number(maker)) }];
       });
     },
     check: (command, folder, input) => runCheck(command, folder ?? dataDir, input, environmentFor(machine, 'none')),
     async remove(folder) {
       if (dirname(folder) !== root) return;
       try {
-        const { stdout } = await run('git', ['-C', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-toplevel']);
-        const [common = '', top] = stdout.trim().split('\n');
-        if (top === folder) await run('git', ['--git-dir', common, 'worktree', 'remove', '--force', folder]);
+        const answer = await programOutput('git', ['-C', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-toplevel']);
+        const [common = '', top] = answer.trim().split(/\r?\n/);
+        if (top !== undefined && comparable(top) === comparable(folder))
+          await programOutput('git', ['--git-dir', common, 'worktree', 'remove', '--force', folder]);
       } catch {
         // The folder is a copy, not a worktree.
       }
@@ -50,29 +50,19 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
   };
 }
 
-/** Whether a process of this machine is running. */
-function lives(id: number): boolean {
-  try {
-    process.kill(id, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /**
  * Runs a command of a person with the shell. Exit code 0 means passed. After ten minutes, the command and every process that it started are killed.
  */
 function runCheck(command: string, cwd: string, input: string, env: Record<string, string>): Promise<{ passed: boolean; output: string }> {
   return new Promise((resolve) => {
-    const child = spawn(command, { cwd, env, shell: true, stdio: ['pipe', 'pipe', 'pipe'], detached: process.platform !== 'win32' });
+    const { child, kill } = runShell(command, { cwd, env });
     let output = '';
     const keep = (text: string): void => {
       output = (output + text).slice(-keptOutput);
     };
     const timer = setTimeout(() => {
       keep('\nThe check took longer than 10 minutes.');
-      if (child.pid !== undefined) process.kill(process.platform === 'win32' ? child.pid : -child.pid, 'SIGKILL');
+      kill();
     }, checkMs);
     child.stdout.setEncoding('utf8').on('data', keep);
     child.stderr.setEncoding('utf8').on('data', keep);

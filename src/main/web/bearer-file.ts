@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, unlinkSync, writeSync } from 'node:fs';
+import { createPrivate } from '../../core/files/index.js';
 
 /** A file with the bearer token of this run of the host. */
 export interface BearerFile {
@@ -7,7 +8,7 @@ export interface BearerFile {
 }
 
 /**
- * Writes the bearer token into a new file that only its owner can read (0600), without a newline. @throws Error when the file exists or its folder
+ * Writes the bearer token into a new file that only its owner can read, without a newline. @throws Error when the file exists or its folder
  * cannot be written to.
  */
 export function writeBearerFile(path: string, bearer: string): BearerFile {
@@ -28,7 +29,7 @@ export function writeBearerFile(path: string, bearer: string): BearerFile {
 
 function openNew(path: string): number {
   try {
-    return openSync(path, 'wx', 0o600);
+    return createPrivate(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === 'EEXIST' ? 'the file exists. Remove it, or name another path' : message;

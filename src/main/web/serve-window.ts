@@ -1,4 +1,6 @@
-import { engineOptions, onEndSignal } from '../launch/index.js';
+import { thisSystem } from '../../core/system/index.js';
+import { engineOptions } from '../launch/index.js';
+import { onEndSignal } from '../system/index.js';
 import { printText } from '../terminal/index.js';
 import { writeBearerFile } from './bearer-file.js';
 import { startHost } from './host.js';
@@ -45,7 +47,7 @@ export async function serveWindow({ paths, version, port, address, open, bearerF
   printText(`Stemma is at ${host.url}`);
   printText('The link works once, for 15 minutes, and signs in the browser that opens it. Press Ctrl+C to stop.');
   if (bearerFile !== undefined) printText(`Scripts send the bearer in ${bearerFile}; see /api/openapi.json.`);
-  const hasScreen = process.platform !== 'linux' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
+  const hasScreen = thisSystem !== 'linux' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
   // Opening the browser may fail: the link is printed above.
   if (open && hasScreen) await import('open').then(({ default: openInBrowser }) => openInBrowser(host.url)).catch(() => undefined);
   await ended.promise;

@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import S3rver from 's3rver';
@@ -119,12 +120,33 @@ describe('running a hub', () => {
     await hold.connect();
     hold.on('error', () => {});
     await hold.query('CREATE TABLE kept AS SELECT 7 AS n');
+    // A fresh machine has no `ps`.
+    const [bin, path] = [join(dir, 'bin'), process.env.PATH];
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'ps'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
+    process.env.PATH = `${bin}:${path}`;
+    onTestFinished(() => {
+      process.env.PATH = path;
+    });
     const again = await startEmbedded(dir);
     onTestFinished(() => again.stop());
     const client = new pg.Client({ connectionString: again.url });
     await client.connect();
     expect((await client.query('SELECT n FROM kept')).rows).toEqual([{ n: 7 }]);
     await client.end();
+  });
+});
+
+test('[E25] a built-in database that does not start says why', async () => {
+  const dir = scratch();
+  const first = await startEmbedded(dir);
+  await first.stop();
+  const places = [join(dir, 'postgres'), join('/var/lib/stemma-hub', createHash('sha256').update(dir).digest('hex').slice(0, 16), 'postgres')];
+  const database = places.find((place) => existsSync(join(place, 'PG_VERSION'))) ?? '';
+  writeFileSync(join(database, 'PG_VERSION'), '9.1\n');
+  await expect(startEmbedded(dir)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringMatching(/^The built-in PostgreSQL does not start in .*: .*(?:version|incompatible)/),
   });
 });
 

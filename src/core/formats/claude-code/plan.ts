@@ -1,4 +1,5 @@
 import { defined, stringAt } from '../../base/index.js';
+import { lastName } from '../../system/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
 import { recordAt } from './parse-lines.js';
 import { type CommitFacts, commitSegments, mainTemplate, maxNameLength, subagentTemplate } from './plan-commits.js';
@@ -106,7 +107,7 @@ function tipsOf(segments: readonly Segment[], tree: Tree, numbers: ReadonlyMap<S
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 /** The file's name contains the session id; lines can come from other sessions. A subagent's lines name the session that started it. */
 function sessionIdOf(path: string, recorded: string | undefined, subagent: boolean): string | undefined {
-  const named = uuidPattern.exec(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1))?.[0];
+  const named = uuidPattern.exec(lastName(path))?.[0];
   const id = subagent ? (recorded ?? named) : (named ?? recorded);
   return id === undefined || id === '' ? undefined : id.slice(0, maxNameLength);
 }

@@ -1,5 +1,6 @@
 import { type ByteRange, defined, type Timestamp } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
+import { lastName } from '../../system/index.js';
 import type { FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
@@ -48,7 +49,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
 
 /** The name of a rollout. A thread with rollbacks has several rollouts. */
 function rolloutOf(path: string): string | undefined {
-  const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  const name = lastName(path);
   return /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi.exec(name)?.[0];
 }
 

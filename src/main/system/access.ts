@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { restrictWith } from '../../core/files/index.js';
+import { type Environment, isWithin, type System, thisSystem, variableOf } from '../../core/system/index.js';
+import { systemProgram } from './programs.js';
+
+/** The system itself and its administrators, who can read every file anyway; without them, backups and virus scanners fail. */
+const always = ['*S-1-5-18', '*S-1-5-32-544'];
+
+/** The time limit of a change of an access list, in milliseconds. */
+const changeMs = 10_000;
+
+/**
+ * The program that gives a file or a folder to one person of Windows: inherited rights end, and the new list holds the person, the system and its
+ * administrators. What is made in the folder later gets the same list.
+ */
+export function accessList(path: string, isFolder: boolean, env: Environment): readonly [program: string, ...args: string[]] {
+  const name = variableOf(env, 'USERNAME', 'windows') ?? '';
+  const domain = variableOf(env, 'USERDOMAIN', 'windows');
+  const rights = isFolder ? ':(OI)(CI)F' : ':F';
+  const people = [domain ? `${domain}\\${name}` : name, ...always];
+  return [systemProgram(env, 'icacls.exe'), path, '/inheritance:r', '/grant:r', ...people.map((one) => `${one}${rights}`), '/q'];
+}
+
+/** Whether a place is private without a list of its own: Windows keeps a person's home folder from other users. */
+export const isPrivatePlace = (path: string, home: string, system: System): boolean => isWithin(path, home, system);
+
+/**
+ * Makes the new files of this thread private where a mode does not: on Windows, outside of the home folder, by an access list. Each thread of a
+ * program calls it once, before it writes. If the disk keeps no lists (FAT), nothing can be done.
+ */
+export function protectFiles(env: Environment = process.env, system: System = thisSystem, home: string = homedir()): void {
+  if (system !== 'windows') return;
+  restrictWith((path) => {
+    if (isPrivatePlace(path, home, system)) return;
+    const [program, ...args] = accessList(path, statSync(path).isDirectory(), env);
+    spawnSync(program, args, { stdio: 'ignore', timeout: changeMs, windowsHide: true });
+  });
+}

@@ -1,0 +1,118 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { type Environment, type System, thisSystem } from '../../core/system/index.js';
+import { systemProgram } from './programs.js';
+
+/** The time limit of a question to the system about a process, in milliseconds. */
+const askMs = 10_000;
+
+/** Whether this process may do everything on this machine. Some servers refuse to run so. */
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** Whether a process of this machine is running, whoever owns it. */
+export function isRunning(id: number): boolean {
+  try {
+    process.kill(id, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The command line of a running process, its words joined by spaces; undefined if it has ended or the system does not say. */
+export function commandOf(id: number, system: System = thisSystem, env: Environment = process.env): string | undefined {
+  if (!Number.isSafeInteger(id) || id <= 0) return undefined;
+  if (system === 'linux') return textOf(`/proc/${id}/cmdline`)?.replaceAll('\0', ' ').trim() || undefined;
+  const [program, ...args] = questionAbout(id, system, env);
+  try {
+    return (
+      execFileSync(program, args, { encoding: 'utf8', timeout: askMs, stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true }).trim() || undefined
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** The program that says the command line of a process. */
+export const questionAbout = (id: number, system: 'macos' | 'windows', env: Environment): readonly [program: string, ...args: string[]] =>
+  system === 'macos'
+    ? ['/bin/ps', '-ww', '-o', 'args=', '-p', String(id)]
+    : [
+        systemProgram(env, 'WindowsPowerShell', 'v1.0', 'powershell.exe'),
+        '-NoLogo',
+        '-NoProfile',
+        '-NonInteractive',
+        '-Command',
+        `(Get-CimInstance Win32_Process -Filter 'ProcessId = ${id}').CommandLine`,
+      ];
+
+/**
+ * The command lines of this user's processes that work in a folder. Undefined if the system does not say: Windows has no such question, and on macOS
+ * it takes seconds.
+ */
+export function processesIn(folder: string, system: System = thisSystem): string[] | undefined {
+  if (system !== 'linux') return undefined;
+  let ids: string[];
+  try {
+    ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return undefined;
+  }
+  return ids.filter((id) => folderOf(id) === folder).flatMap((id) => textOf(`/proc/${id}/cmdline`) ?? []);
+}
+
+/** The working directory of a process; undefined if the process has ended or belongs to another user. */
+function folderOf(id: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${id}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Asks a process to end: a signal on POSIX. Windows has no such request, so the process ends at once, with those that it started.
+ * @param how `now` gives it no time to finish its work.
+ */
+export function endProcess(id: number, how: 'soon' | 'now', system: System = thisSystem): void {
+  if (system === 'windows') return void endTree(id, system);
+  try {
+    process.kill(id, how === 'now' ? 'SIGQUIT' : 'SIGINT');
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** The program that ends a process of Windows and all that it started. */
+export const treeEnder = (id: number, env: Environment): readonly [program: string, ...args: string[]] => [
+  systemProgram(env, 'taskkill.exe'),
+  '/pid',
+  String(id),
+  '/t',
+  '/f',
+];
+
+/**
+ * Kills a process and every process that it started. On POSIX it must lead a process group, as `startPiped` and `runShell` make it. Does nothing if it
+ * has ended.
+ */
+export function endTree(id: number, system: System = thisSystem, env: Environment = process.env): void {
+  if (system === 'windows') {
+    const [program, ...args] = treeEnder(id, env);
+    spawnSync(program, args, { stdio: 'ignore', timeout: askMs, windowsHide: true });
+    return;
+  }
+  try {
+    process.kill(-id, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
