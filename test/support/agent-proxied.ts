@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CoreAgent, tools } from './agents.js';
-import { built, type Machine, root } from './machine.js';
+import { built, type Machine } from './machine.js';
 
 /** The model addresses for the agents: paths of `stemma proxy`. */
 const paths: Readonly<Record<CoreAgent, string>> = { claude: 'anthropic', codex: 'openai', pi: 'anthropic', gemini: 'gemini', opencode: 'anthropic' };
@@ -45,7 +45,7 @@ export function runProxied(
     ...keys.map((each) => [each, each.replace(/'(sk-none|x|none)'/, `'${key}'`)] as const),
   );
   const command = [
-    join(root, 'node_modules', '.bin', 'node'),
+    process.execPath,
     built('cli', 'stemma.js'),
     // The agent has its own home folder, where the project is not trusted yet.
     ...['proxy', '--trust', '--project', project, '--port', String(port)],

@@ -10,8 +10,8 @@ export const built = (...parts: string[]): string => join(root, 'out', ...parts)
 /** The compiled code of the built processes: hundreds of them start in a run, and compiling is a quarter of a start. */
 export const compiled = built('test-compiled');
 
-/** The Node of the project, whichever Node runs the tests. */
-export const node = join(root, 'node_modules', '.bin', 'node');
+/** The Node that runs the tests: each script of package.json starts them on one that is new enough. */
+export const node = process.execPath;
 
 /** The time of the files of {@link Machine.giveHistory}, in seconds. Files of one time are imported in the order of their names. */
 const copiedAt = Date.parse('2026-11-21T10:00:00Z') / 1_000;

@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium, type Page } from '@playwright/test';
 import { electronExecutable, test as withElectron } from './electron.js';
 import { built, node, root } from './machine.js';
+import { peer } from './peers.js';
 
 /** The built directory of the Linux package. */
 export interface Package {
@@ -58,7 +58,7 @@ export function buildPackage(): Package {
   const isOld = Number(version.split('.')[0]) < 40;
   const notices = spawnSync(node, [join(root, 'src', 'main', 'start', 'notices.ts')], { encoding: 'utf8' });
   if (notices.status !== 0) throw new Error(notices.stderr);
-  const builder = join(dirname(createRequire(import.meta.url).resolve('electron-builder/package.json')), 'cli.js');
+  const builder = join(dirname(peer.resolve('electron-builder/package.json')), 'cli.js');
   const options = {
     electronDist: electron,
     electronVersion: version,

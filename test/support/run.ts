@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { installPeers, skippedFiles } from './peers.ts';
 
 interface Counts {
   readonly passed: number;
@@ -223,6 +224,10 @@ if (unknown.length > 0) {
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
 const wanted = stages.filter((stage) => named.length === 0 || named.includes(stage.name));
+
+const problem = wanted.some(({ name }) => !['types', 'style', 'rules'].includes(name)) ? installPeers() : undefined;
+if (problem !== undefined) say(`The packages of test/peers/package.json cannot be installed: ${problem}`);
+
 const results: { stage: string; counts: Counts; seconds: number }[] = [];
 for (const stage of wanted) {
   say(`\n── ${stage.name} ${'─'.repeat(60 - stage.name.length)}`);
@@ -234,6 +239,7 @@ for (const stage of wanted) {
 say(`\n── in all ${'─'.repeat(54)}`);
 for (const { stage, counts, seconds } of results)
   say(`${stage.padEnd(10)} ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds.toFixed(1)} s)`);
+for (const [peer, paths] of skippedFiles()) say(`skipped for want of the package ${peer}: ${paths.join(', ')}`);
 for (const { stage, counts } of results) {
   for (const text of counts.secondAttempts ?? []) say(`\npassed at the second attempt in ${stage}: ${text}`);
   for (const text of counts.failures ?? []) say(`\nfailed in ${stage}: ${text}`);

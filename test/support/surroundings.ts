@@ -32,6 +32,11 @@ export function keepTemporaryFilesInMemory(): void {
   if (bavail * bsize >= enough && !mount?.includes('noexec')) process.env.TMPDIR = memory;
 }
 
+/** Lets the processes of tests find the packages of test/peers/package.json, as a person's `NODE_PATH` would. Call it before any worker starts. */
+export function findPeers(): void {
+  process.env.NODE_PATH = join(import.meta.dirname, '..', 'peers', 'node_modules');
+}
+
 /**
  * Keeps the compiled code of the processes and threads that tests start. They start hundreds of times, mostly with a home folder of their own,
  * and compiling is a quarter of a start. Call it before any worker starts.

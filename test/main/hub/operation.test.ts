@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/core/replicas/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
@@ -10,7 +9,10 @@ import { openHubDatabase, openHubObjects, serveHub, startEmbedded } from '../../
 import { hubAt, hubClient } from '../../../src/main/team/index.js';
 import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { importInto } from '../../support/imports.js';
+import { peer } from '../../support/peers.js';
 import { emptyChain, scratch } from '../../support/project.js';
+
+const S3rver = peer('s3rver') as typeof import('s3rver').default;
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
 let hub: TestHub;

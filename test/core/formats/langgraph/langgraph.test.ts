@@ -1,6 +1,5 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HumanMessage, RemoveMessage } from '@langchain/core/messages';
 import { ExtData, encode } from '@msgpack/msgpack';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -13,7 +12,7 @@ import { columnValue } from '../../../../src/core/formats/langgraph/parse-values
 import { detect, listSources } from '../../../../src/core/import/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { bytesOfSource, importInto } from '../../../support/imports.js';
-import { agentOn, Command, nestedOn, saverAt, thread, told } from '../../../support/langgraph.js';
+import { agentOn, Command, HumanMessage, nestedOn, RemoveMessage, saverAt, thread, told } from '../../../support/langgraph.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 
 const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
