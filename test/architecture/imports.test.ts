@@ -97,6 +97,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'node:net',
     'node:path',
     'node:timers/promises',
+    'node:zlib',
     'virtual:exported-page',
   ],
   experiments: ['node:vm', 'zod'],

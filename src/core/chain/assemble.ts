@@ -40,14 +40,16 @@ export function assemble(chain: Chain, way: Walk, target: Format, options: Assem
     const isUnknown = findFormat(target.id) === undefined;
     return { bytes, ...noLosses, ...(isUnknown ? { tier: 'raw', description: describeRaw(target.id, bytes) } : { tier }) };
   }
-  const writing = { newId: idsOf(way.tip.id), now: timestampOf(way.tip.createdAt), ...options };
+  const { change = same, ...limits } = options;
+  const writing = { newId: idsOf(way.tip.id), now: timestampOf(way.tip.createdAt), ...limits };
   const all = entriesAlong(chain, contributing);
   const pieces: Uint8Array[] = [];
   const lost: Losses[] = [];
   for (const { how, steps } of groupsOf(contributing, target)) {
     if (how.kept) pieces.push(...chain.artifacts.readAll(steps.map((step) => step.artifact)).map(how.kept));
     else {
-      const entries = steps.flatMap((step) => (all.get(step) ?? []).map((entry) => introduced(entry, step.format, target)));
+      const read = steps.flatMap((step) => (all.get(step) ?? []).map((entry) => introduced(entry, step.format, target)));
+      const entries = change(read);
       lost.push(lossesOf(entries, target));
       const parentRecord = endOf(pieces.at(-1), target);
       const shown = entries.filter((entry) => !isHidden(entry)).map(writable);
@@ -57,7 +59,11 @@ export function assemble(chain: Chain, way: Walk, target: Format, options: Assem
   const [only] = pieces;
   return { bytes: pieces.length === 1 && only ? only : target.concat(pieces), tier, ...joinLosses(lost) };
 }
-export type AssembleOptions = Pick<WriteOptions, 'maxTokens'>;
+export interface AssembleOptions extends Pick<WriteOptions, 'maxTokens'> {
+  /** Changes entries that are translated, before they are written in the target format. */
+  readonly change?: (entries: readonly ParsedEntry[]) => readonly ParsedEntry[];
+}
+const same = (entries: readonly ParsedEntry[]): readonly ParsedEntry[] => entries;
 
 /** Best first. */
 const tierRanks: readonly Tier[] = ['native', 'translated', 'rendered', 'raw'];

@@ -2,7 +2,7 @@
 // A chain is stored as first-parent runs: each commit has a run and a depth, so a walk is a range scan and a fork adds one row.
 // The rules are in test/spec/chain.md. Formats read and write the content.
 
-export { type Assembled, assemble, idsOf, tierAlong, writable } from './assemble.js';
+export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writable } from './assemble.js';
 export { type Chain, type ContextRow, contextColumns, personOf, type Step } from './chain.js';
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';

@@ -1,6 +1,17 @@
 import { blake3Of } from '../artifacts/index.js';
 import { badRequest, bytesOf, textOf, timestampOf } from '../base/index.js';
-import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk, writable } from '../chain/index.js';
+import {
+  type Assembled,
+  type AssembleOptions,
+  assemble,
+  type Chain,
+  type ContextRow,
+  commitOf,
+  idsOf,
+  lineage,
+  walk,
+  writable,
+} from '../chain/index.js';
 import type { InputOf, OutputOf, Stop, Tier } from '../contract/index.js';
 import { writeNewParts } from '../files/index.js';
 import {
@@ -56,11 +67,10 @@ export async function exportRedacted(chain: Chain, input: ExportInput): Promise<
   const redact = redactor(findingsOf(chain), { ipAddresses: input.redactIps === true });
   const document = documentFor(chain, target, input);
   const rendering = document ? await redactDocument(document, redact) : await redactWhole(chain, formatIn(target), input, redact);
-  if (!document) return { ...deliver(chain, rendering, target, input), redactions: redact.made() };
   const written = new Map<string, number>();
   function* noted(): Generator<string | Uint8Array> {
     for (const part of rendering.parts) {
-      if (typeof part === 'string') noteWritten(part, written);
+      noteWritten(typeof part === 'string' ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('latin1'), written);
       yield part;
     }
   }
@@ -137,9 +147,29 @@ async function redactDocument({ doc, content }: DocumentExport, redact: Redactor
   });
 }
 
+/**
+ * Reads the context twice, as for a document. Entries are redacted before they are translated, because their new form may hide what a secret
+ * is. The result is redacted once more, because parts of it are copied without a translation.
+ */
 async function redactWhole(chain: Chain, format: Format, input: ExportInput, redact: Redactor): Promise<Rendering> {
   const { contentType, id, seals } = format;
-  const made = rendered(chain, format, input);
+  const sessionId = chain.newId();
+  const translated: ParsedEntry[] = [];
+  const first = rendered(chain, format, input, {
+    sessionId,
+    change: (entries) => {
+      translated.push(...entries);
+      return entries;
+    },
+  });
+  const lost: Losses[] = [];
+  await redact.look(textsIn(translated));
+  const change = (entries: readonly ParsedEntry[]): readonly ParsedEntry[] => {
+    const changed = replaceIn(entries, redact).map((entry, at) => (isStale(entry, entries[at]) ? withoutSeal(entry) : entry));
+    if (format.holds.includes('signature') && format.holds.includes('unsignedThinking')) lost.push(unsealedLosses(entries, changed));
+    return changed;
+  };
+  const made = translated.length === 0 ? first : rendered(chain, format, input, { sessionId, change });
   const redacted = async (): Promise<Uint8Array> => {
     if (contentType.endsWith('cbor')) return redactArray(made.bytes, redact);
     if (contentType.includes('json')) return bytesOf(await redactJson(textOf(made.bytes), redact, seals));
@@ -150,8 +180,13 @@ async function redactWhole(chain: Chain, format: Format, input: ExportInput, red
     );
   };
   const bytes = await redacted();
-  return renderWhole(redact.made().length > 0 ? unsealed(made, bytes, format) : { ...made, bytes });
+  const about = { ...made, ...joinLosses([made, ...lost]) };
+  return renderWhole(redact.made().length > 0 ? unsealed(about, bytes, format) : { ...about, bytes });
 }
+
+/** Whether thinking has a signature over another text than its own. */
+const isStale = (entry: ParsedEntry, before: ParsedEntry | undefined): boolean =>
+  entry.kind === 'thinking' && isSealed(entry) && entry.text !== before?.text;
 
 /**
  * Removes signatures of thinking that redaction changed, and counts them as losses. In formats with lines, the change has removed the
@@ -160,9 +195,8 @@ async function redactWhole(chain: Chain, format: Format, input: ExportInput, red
 function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled {
   const before = entriesIn(format, made.bytes);
   const after = entriesIn(format, bytes);
-  const isStale = (entry: ParsedEntry, at: number): boolean => entry.kind === 'thinking' && isSealed(entry) && entry.text !== before[at]?.text;
-  const stale = after.some(isStale);
-  const entries = stale ? after.map((entry, at) => (isStale(entry, at) ? withoutSeal(entry) : entry)) : after;
+  const stale = after.some((entry, at) => isStale(entry, before[at]));
+  const entries = stale ? after.map((entry, at) => (isStale(entry, before[at]) ? withoutSeal(entry) : entry)) : after;
   const lost = unsealedLosses(before, entries);
   if (lost.lossCounts.length === 0) return { ...made, bytes };
   const written = stale ? rewritten(format, entries) : bytes;
@@ -228,11 +262,12 @@ export const canRedact = ({ doc, format }: Target): boolean => /json|cbor|^text\
 
 const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && !isBinary(format) && /json|^text\//.test((doc ?? format).contentType);
 
-function rendered(chain: Chain, format: Format, input: ExportInput): Assembled {
+function rendered(chain: Chain, format: Format, input: ExportInput, how: { sessionId: string } & AssembleOptions = { sessionId: chain.newId() }) {
   const tip = commitOf(chain, input.id);
+  const { sessionId, ...options } = how;
   return format.session === undefined && format.sessionTables === undefined
-    ? assemble(chain, walk(chain, tip, input.stop), format)
-    : sessionOf(chain, tip, format, { stop: input.stop, sessionId: chain.newId() });
+    ? assemble(chain, walk(chain, tip, input.stop), format, options)
+    : sessionOf(chain, tip, format, { stop: input.stop, sessionId, options });
 }
 
 /** A session, and the prompt that was removed from its end. */
@@ -247,14 +282,14 @@ export function sessionOf(
   chain: Chain,
   tip: ContextRow,
   format: Format,
-  how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined; takesPrompt?: boolean },
+  how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined; takesPrompt?: boolean; options?: AssembleOptions },
 ): Session {
   const materialized = walk(chain, tip, how.stop);
   const whole =
     how.stop === undefined ? lineage(chain, tip).filter((step) => step.type !== 'snapshot' || step.parent === null) : materialized.contributing;
   // Only files of the same runtime can hold compactions in their places. Another runtime gets the context after the compaction.
   const way = whole.every((step) => step.format === format.id) ? { tip, contributing: whole, stop: 'root' as const } : materialized;
-  const assembled = assemble(chain, way, format);
+  const assembled = assemble(chain, way, format, how.options);
   const taken = how.takesPrompt ? withoutPrompt(format, assembled.bytes) : undefined;
   const session = format.session?.(taken?.bytes ?? assembled.bytes, {
     sessionId: how.sessionId,

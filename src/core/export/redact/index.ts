@@ -4,11 +4,13 @@
 import { bytesOf, textOf } from '../../base/index.js';
 import { encodeCbor, readArray, type Seals } from '../../formats/index.js';
 import { namedStrings, replaceStrings } from './json.js';
-import type { NamedText, Redactor } from './redactor.js';
+import type { Redactor } from './redactor.js';
+import type { NamedText } from './texts.js';
 import { replaceIn, textsIn } from './values.js';
 
-export { type NamedText, noteWritten, type Redaction, type Redactor, redactor } from './redactor.js';
+export { noteWritten, type Redaction, type Redactor, redactor } from './redactor.js';
 export type { Findings } from './secretlint.js';
+export type { NamedText } from './texts.js';
 export { replaceIn, textsIn } from './values.js';
 
 /** Whether an export is to be redacted: removing IP addresses implies the rest. */

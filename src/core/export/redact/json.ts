@@ -1,11 +1,9 @@
 import type { Seals } from '../../formats/index.js';
-import type { NamedText, Redactor } from './redactor.js';
+import { doesNameNext } from './rules/index.js';
+import type { NamedText, Replacing } from './texts.js';
 
 /** Members whose value names the secret in the member `value` of the same object. */
 export const namesBeside: readonly string[] = ['name', 'key', 'header'];
-/** Items of a list that name the next item: flags and headers with secrets. */
-export const namesNext = /^--?[a-z][\w-]{0,60}$|^(?:proxy-)?authorization$|^(?:set-)?cookie$|^[\w-]{0,40}(?:api-?key|token)$/i;
-
 /** The strings of JSON or of JSON lines, with their names. */
 export function* namedStrings(json: string): Generator<NamedText> {
   for (const { text, name } of stringsOf(json)) yield { text, name };
@@ -15,7 +13,7 @@ export function* namedStrings(json: string): Generator<NamedText> {
  * Replaces strings in JSON or JSON lines. All other bytes stay, and the result still parses. A seal (such as a signature of thinking) over
  * changed content is replaced by the format's value for an invalid seal.
  */
-export function replaceStrings(json: string, redact: Redactor, seals: Seals = {}): string {
+export function replaceStrings(json: string, redact: Replacing, seals: Seals = {}): string {
   const strings = stringsOf(json);
   const changed = strings.map(({ text, name }) => redact.replace(text, name));
   const broken = brokenSeals(json, strings, changed, seals);
@@ -44,7 +42,8 @@ function stringsOf(json: string): JsonString[] {
     let end = json.indexOf('"', from + 1);
     while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
     const to = end + 1;
-    strings.push({ text: JSON.parse(json.slice(from, to)) as string, name: nameOfNext(json, strings, from), from, to });
+    const text = JSON.parse(json.slice(from, to)) as string;
+    strings.push({ text, name: nameOfNext(json, strings, from, text), from, to });
     from = json.indexOf('"', to);
   }
   return strings;
@@ -60,10 +59,10 @@ const isName = (json: string, to: number): boolean => /^\s*:/.test(json.slice(to
 const areBeside = (json: string, to: number, from: number): boolean => /^\s*,\s*$/.test(json.slice(to, from));
 
 /** The name of the string at `from`: that of its member, or the string that names it. */
-function nameOfNext(json: string, before: readonly JsonString[], from: number): string | undefined {
+function nameOfNext(json: string, before: readonly JsonString[], from: number, text: string): string | undefined {
   const last = before.at(-1);
   if (!last) return undefined;
-  if (areBeside(json, last.to, from)) return !isName(json, last.to) && namesNext.test(last.text) ? last.text : undefined;
+  if (areBeside(json, last.to, from)) return !isName(json, last.to) && doesNameNext(last.text, text) ? last.text : undefined;
   if (!/^\s*:\s*$/.test(json.slice(last.to, from))) return undefined;
   const beside = last.text === 'value' ? before.at(-2) : undefined;
   const isNamed = beside?.name !== undefined && namesBeside.includes(beside.name) && areBeside(json, beside.to, last.from);

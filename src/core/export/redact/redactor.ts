@@ -1,7 +1,10 @@
 import type { RedactionKind } from '../../contract/index.js';
+import { replaceInBytes, textsInBytes } from './bytes.js';
 import { type Form, type FormSpan, formFinder } from './forms.js';
-import { findSpans, type SearchOptions, type Span } from './rules/index.js';
+import { encodedRuns, findSpans, readingsOf, type SearchOptions, type Span } from './rules/index.js';
 import { type Findings, lintTexts } from './secretlint.js';
+import { splitTokens } from './split.js';
+import type { NamedText, Replacing } from './texts.js';
 
 /** One placeholder of an export: `[secret-1]` replaces the same secret everywhere in it. */
 export interface Redaction {
@@ -10,17 +13,10 @@ export interface Redaction {
   readonly count: number;
 }
 
-/** A text of an export, and the name of the member, field or header whose value it is. */
-export interface NamedText {
-  readonly text: string;
-  readonly name?: string | undefined;
-}
-
 /** Replaces secrets and personal data. Pass all texts of an export to `look` before you pass the first one to `replace`. */
-export interface Redactor {
+export interface Redactor extends Replacing {
   /** Searches the texts. A secret that is found in one of them is also replaced in the others. */
   look(texts: Iterable<NamedText>): Promise<void>;
-  replace(text: string, name?: string): string;
   /** The replacements so far. With `written`, only the placeholders in it, with its counts. */
   made(written?: ReadonlyMap<string, number>): Redaction[];
 }
@@ -37,9 +33,10 @@ export function noteWritten(text: string, written: Map<string, number>): void {
  */
 export function redactor(known: Findings, options: SearchOptions): Redactor {
   const forms = new Map<string, Form>();
+  const placeholders: Placeholders = { made: new Map(), numbers: { secret: 0, path: 0, email: 0, ip: 0 } };
   let replacing: ReturnType<typeof replacer> | undefined;
   const current = (): ReturnType<typeof replacer> => {
-    replacing ??= replacer(forms, options);
+    replacing ??= replacer(forms, options, placeholders);
     return replacing;
   };
   return {
@@ -47,9 +44,9 @@ export function redactor(known: Findings, options: SearchOptions): Redactor {
       replacing = undefined;
       for await (const secret of lintTexts(searched(texts, forms, options), known)) addSecret(forms, secret);
     },
-    replace: (text, name) => current().in(text, name),
+    replace: (text, name) => current()(text, name),
     made: (written) => {
-      const made = current().made();
+      const made = [...placeholders.made.values()];
       if (!written) return made;
       return made.flatMap((one) => (written.has(one.placeholder) ? [{ ...one, count: written.get(one.placeholder) ?? 0 }] : []));
     },
@@ -59,17 +56,40 @@ export function redactor(known: Findings, options: SearchOptions): Redactor {
 /** Searches the texts with our rules and yields the texts for secretlint. */
 function* searched(texts: Iterable<NamedText>, forms: Map<string, Form>, options: SearchOptions): Generator<string> {
   const seen = new Set<string>();
-  for (const { text, name } of texts) {
+  const split = splitTokens();
+  for (const { text, name } of withEncoded(texts)) {
+    for (const piece of split(text, name)) addSecret(forms, piece);
     if (text.length <= short) {
       const key = keyOf(text, name);
       if (seen.has(key)) continue;
       seen.add(key);
     }
-    for (const span of findSpans(text, name, options)) if (span.spreads) addForm(forms, text.slice(span.from, span.to), span.kind);
-    if (text.length > longest) yield* text.split(/\n(?=\n)/);
-    else if (text.length >= shortest) yield name === undefined ? text : `${name} = "${text}"`;
+    for (const span of findSpans(text, name, options)) {
+      if (span.spreads) addForm(forms, text.slice(span.from, span.to), span.kind, span.value);
+      if (span.spreads && span.value !== undefined) addForm(forms, span.value, span.kind);
+    }
+    yield* paragraphsOf(text, name);
+    for (const reading of readingsOf(text)) if (reading.rules === 'all') yield* paragraphsOf(reading.text, name);
   }
 }
+
+const paragraphsOf = (text: string, name: string | undefined): readonly string[] =>
+  text.length > longest ? text.split(/\n(?=\n)/) : text.length < shortest ? [] : [name === undefined ? text : `${name} = "${text}"`];
+
+/** The texts, and the texts that are encoded in them. */
+function* withEncoded(texts: Iterable<NamedText>, depth = 0): Generator<NamedText> {
+  for (const named of texts) {
+    yield named;
+    if (named.text.length >= shortestRun && depth < maxDepth)
+      for (const { bytes } of encodedRuns(named.text)) yield* withEncoded(textsInBytes(bytes, named.name), depth + 1);
+  }
+}
+/** Runs of encoded bytes are at least this long, and are decoded inside of each other this many times. */
+const shortestRun = 24;
+const maxDepth = 3;
+/** A short run in a text is replaced whole. A longer one, and one that is a whole value, is a file that stays readable. */
+const longestWhole = 512;
+
 /** secretlint finds nothing in shorter texts. Longer ones are searched paragraph by paragraph. */
 const shortest = 8;
 const longest = 64 * 1024;
@@ -79,9 +99,9 @@ const short = 128;
 const maxKept = 50_000;
 const keyOf = (text: string, name: string | undefined): string => `${name ?? ''}\0${text}`;
 
-function addForm(forms: Map<string, Form>, form: string, kind: RedactionKind): void {
+function addForm(forms: Map<string, Form>, form: string, kind: RedactionKind, value?: string): void {
   if (kind === 'secret') {
-    addSecret(forms, form);
+    addSecret(forms, form, value);
     return;
   }
   const of = identityOf(form, kind);
@@ -90,8 +110,8 @@ function addForm(forms: Map<string, Form>, form: string, kind: RedactionKind): v
   if (kind === 'path' && !forms.has(folder)) forms.set(folder, { kind, of });
 }
 
-function addSecret(forms: Map<string, Form>, secret: string): void {
-  const of = identityOf(secret, 'secret');
+function addSecret(forms: Map<string, Form>, secret: string, value = secret): void {
+  const of = identityOf(value, 'secret');
   forms.set(secret, { kind: 'secret', of });
   const escaped = JSON.stringify(secret).slice(1, -1);
   if (!forms.has(escaped)) forms.set(escaped, { kind: 'secret', of });
@@ -110,44 +130,97 @@ function identityOf(form: string, kind: RedactionKind): string {
   }
 }
 
+/** The placeholders of one export, by what they replace, and the number of each kind. */
+interface Placeholders {
+  readonly made: Map<string, Redaction>;
+  readonly numbers: Record<RedactionKind, number>;
+}
+
 /** Replaces spans and known forms, and counts; placeholders are numbered in the order of their first use. */
-function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions) {
-  const findForms = formFinder(forms);
-  const made = new Map<string, Redaction>();
-  const numbers: Record<RedactionKind, number> = { secret: 0, path: 0, email: 0, ip: 0 };
+function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions, { made, numbers }: Placeholders) {
+  const find = formFinder(forms);
+  const findForms = (text: string): readonly FoundForm[] => find(text).map((span) => ({ ...span, spreads: false }));
   const placeholderOf = ({ kind, of }: Form): string => {
     const key = `${kind} ${of}`;
     const one = made.get(key) ?? { placeholder: `[${kind}-${++numbers[kind]}]`, kind, count: 0 };
     made.set(key, { ...one, count: one.count + 1 });
     return one.placeholder;
   };
-  const kept = new Map<string, FormSpan[]>();
-  const spansIn = (text: string, name: string | undefined): FormSpan[] => {
-    if (text.length > short) return joined(text, findSpans(text, name, options), findForms(text));
+  const kept = new Map<string, readonly FormSpan[]>();
+  const spansIn = (text: string, name: string | undefined): readonly FormSpan[] => {
+    if (text.length > short) return joined(text, findSpans(text, name, options, findForms));
     const key = keyOf(text, name);
-    const spans = kept.get(key) ?? joined(text, findSpans(text, name, options), findForms(text));
+    const spans = kept.get(key) ?? joined(text, findSpans(text, name, options, findForms));
     if (kept.size >= maxKept) kept.clear();
     kept.set(key, spans);
     return spans;
   };
-  return {
-    in: (text: string, name?: string): string => {
-      const parts: string[] = [];
-      let done = 0;
-      for (const span of spansIn(text, name)) {
-        parts.push(text.slice(done, span.from), placeholderOf(span));
-        done = span.to;
-      }
-      return done === 0 ? text : parts.join('') + text.slice(done);
-    },
-    made: (): Redaction[] => [...made.values()],
+  const replace = (text: string, name: string | undefined, depth: number): string => {
+    const files = depth < maxDepth ? filesIn(text, name, depth) : [];
+    const parts: string[] = [];
+    let done = 0;
+    for (const { from, to, ...span } of merged(spansIn(text, name), files)) {
+      parts.push(text.slice(done, from), 'made' in span ? span.made : placeholderOf(span));
+      done = to;
+    }
+    return done === 0 ? text : parts.join('') + text.slice(done);
   };
+  /** Encoded files in a text that contain something to replace, each with its new encoding, or with a placeholder if it is short. */
+  const filesIn = (text: string, name: string | undefined, depth: number): (FormSpan | Made)[] => {
+    if (text.length < shortestRun) return [];
+    const found: (FormSpan | Made)[] = [];
+    for (const { from, to, bytes, encode } of encodedRuns(text)) {
+      const isWhole = to - from === text.length || to - from > longestWhole;
+      if (isWhole) {
+        const left = replaceInBytes(bytes, { replace: (inner, innerName) => replace(inner, innerName, depth + 1) }, name);
+        if (left !== bytes) found.push({ from, to, made: encode(left) });
+      } else if (hasFinding(textsInBytes(bytes, name), depth + 1)) {
+        found.push({ from, to, kind: 'secret', of: identityOf(text.slice(from, to), 'secret') });
+      }
+    }
+    return found;
+  };
+  const hasFinding = (texts: Iterable<NamedText>, depth: number): boolean => {
+    for (const { text, name } of texts)
+      if (spansIn(text, name).length > 0 || (depth < maxDepth && filesIn(text, name, depth).length > 0)) return true;
+    return false;
+  };
+  return (text: string, name?: string): string => replace(text, name, 0);
 }
 
+/** A range of a text, and the text in its place. */
+interface Made {
+  readonly from: number;
+  readonly to: number;
+  readonly made: string;
+}
+
+/** Encoded files between the spans. A span that overlaps a file covers both. */
+function merged(spans: readonly FormSpan[], files: readonly (FormSpan | Made)[]): readonly (FormSpan | Made)[] {
+  if (files.length === 0) return spans;
+  const result: (FormSpan | Made)[] = [];
+  for (const one of [...spans, ...files].sort((a, b) => a.from - b.from || b.to - a.to)) {
+    const last = result.at(-1);
+    if (!last || one.from >= last.to) result.push(one);
+    else {
+      const span = 'made' in last ? one : last;
+      if (!('made' in span)) result[result.length - 1] = { ...span, from: last.from, to: Math.max(last.to, one.to) };
+    }
+  }
+  return result;
+}
+
+/** A known form in a text. */
+type FoundForm = FormSpan & Pick<Span, 'spreads'>;
+
+const nothing: FormSpan[] = [];
+
 /** All spans in order. Overlapping spans are joined into one. */
-function joined(text: string, spans: readonly Span[], forms: readonly FormSpan[]): FormSpan[] {
-  if (spans.length === 0) return [...forms];
-  const all = [...spans.map((span) => ({ ...span, of: '' })), ...forms].sort((a, b) => a.from - b.from || b.to - a.to);
+function joined(text: string, spans: readonly (Span | FoundForm)[]): FormSpan[] {
+  if (spans.length === 0) return nothing;
+  const all = spans
+    .map((span) => ({ ...span, of: 'of' in span ? span.of : span.value === undefined ? '' : identityOf(span.value, span.kind) }))
+    .sort((a, b) => a.from - b.from || b.to - a.to);
   const result: { from: number; to: number; kind: RedactionKind; of: string }[] = [];
   for (const { from, to, kind, of } of all) {
     const last = result.at(-1);

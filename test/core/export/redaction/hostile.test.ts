@@ -47,7 +47,22 @@ const units = [
     'Cookie: a=b; ',
     'login ',
     'IDENTIFIED BY ',
+    'curl -b ',
+    'x=y; ',
   ],
+  ...['\\u0067', '\\\\u', '\\101', '%67', '%25', '&#103;', '&#', '&lowbar;', '\u200b', 'a\u200b', '\u001b[31m', '\u001b]8;;', 'x\b', '\ud835'],
+  ...['"a" + ', "'a' 'b' ", '"a"\n', 'a\\\n', 'A1b2C3d4e5\n', 'gh p_ ', 'abcd ', 'a ', 'ab-', '_phg', 'xA1_phg'],
+  ...[
+    'kind: Secret\ndata:\n',
+    'data:\n  a: b\n',
+    'variable "password" {',
+    'password: >\n',
+    'token:\n  ',
+    'seed phrase: ',
+    'legal winner ',
+    '["token","',
+  ],
+  ...['Z2hwX2tLM2lJRWFSMURTMzBZ ', 'Z2hwX2tLM2lJRWFSMURTMzBZ', '6768705f', '67 68 ', 'a/-_', '\tTRUE\t/\tFALSE\t1\ta\tb'],
   ...['hooks.slack.com/services/', '$2b$', '8Q~', ':AA', '1234567890:AA', '.atlasv1.', '-us1', 'M.', 'sk-', 'sk-a-', 'secretlint-disable\n'],
 ];
 
@@ -59,7 +74,22 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Parts that some rule looks at closely: each alone for 256 KB. */
-const alone = ['password=', 'token:', 'ghp_', '-----BEGIN PRIVATE KEY-----\n', 'eyJ', '\\', '://a:', 'a@', 'f:'];
+const alone = [
+  'password=',
+  'token:',
+  'ghp_',
+  '-----BEGIN PRIVATE KEY-----\n',
+  'eyJ',
+  '\\',
+  '\\u',
+  '\u200b',
+  'A1b2C3d4e5\n',
+  'a ',
+  '6768705f',
+  '://a:',
+  'a@',
+  'f:',
+];
 /** All others share texts of 256 KB, 32 KB each. */
 const share = size / 8;
 

@@ -303,11 +303,6 @@ const addresses: Probe[] = [
 export const knownMisses = probes('known miss', {
   'a password in a sentence without its name': secret(`log in as ada with ${word}`, word),
   'random characters alone': secret(`I got ${hex} from them`, hex),
-  'base64 of an env file': secret(
-    Buffer.from(`DB_PASSWORD=${pw}`).toString('base64'),
-    Buffer.from(`DB_PASSWORD=${pw}`).toString('base64').slice(0, 20),
-  ),
-  'a token broken by the width of a terminal': secret(`ghp_${fake('', 12)}\n${fake('y', 24)}`, fake('y', 24)),
 });
 
 /** Texts with secrets, in the surroundings in which agents meet them. */

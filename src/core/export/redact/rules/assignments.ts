@@ -1,9 +1,9 @@
 import { isEnvironmentName, isWeakName, kindOfName, type NameKind } from './names.js';
-import { namedSpan, runEnd, type Span } from './span.js';
+import { isRandom, namedSpan, runEnd, type Span } from './span.js';
 import { isKeyOfLetters, isSecretValue, type Setting } from './values.js';
 
 /** Every name of a secret contains one of these. */
-const keyword = /pass|pwd|\bpw\b|_pw\b|secret|token|key|credential|auth|cookie|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
+const keyword = /pass|pwd|\bpw\b|_pw\b|secret|token|key|credential|auth|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
 const nameRun = /[\w.-]+/y;
 const maxNameLength = 80;
 
@@ -21,6 +21,8 @@ const element = />(?=[^<>\s]{1,512}<\/)/y;
 const nextArgument = /\\*["'`],[ \t]{0,4}(?=\\*["'`])/y;
 /** `the password is …` */
 const sentence = /[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=\S{0,64}\d)/iy;
+/** The default of a variable in Terraform, after the name of the variable. */
+const terraformDefault = /\\*["']\s{0,4}\{[^{}]{0,1024}?\bdefault\s{0,16}=\s{0,4}(?=\\*["'])/y;
 /** `Bearer` and its like before the value of an authorization. */
 const scheme = /[A-Za-z][\w-]{2,20}[ \t]{1,4}(?=\S)/y;
 
@@ -40,10 +42,11 @@ export function* assignedSecrets(text: string): Generator<Span> {
     const to = runEnd(text, match.index, nameRun);
     let next = Math.max(to, keyword.lastIndex);
     const kind = to - from <= maxNameLength ? kindOfName(text.slice(from, to)) : undefined;
-    const value = kind && valueAfter(text, { name: text.slice(from, to), kind, from, to });
-    if (value) {
-      yield value;
-      next = Math.max(next, value.to);
+    const named = kind && { name: text.slice(from, to), kind, from, to };
+    const value = named && valueAfter(text, named);
+    for (const span of value ? [value] : named ? valuesBelow(text, named) : []) {
+      yield span;
+      next = Math.max(next, span.to);
     }
     keyword.lastIndex = next;
   }
@@ -73,8 +76,35 @@ function valueAfter(text: string, name: Name): Span | undefined {
   if (/[?&]/.test(text[name.from - 1] ?? '')) return valueInRun(text, start, queryRun, name, 'plain');
   if (isWeakName(name.name)) return undefined;
   if (text[name.to] === '>') return valueInRun(text, start, elementRun, name, 'plain');
-  if (name.kind === 'cookie') return valueInRun(text, start, cookieRun, name, 'plain');
   return valueInRun(text, name.kind === 'header' ? runEnd(text, start, scheme) : start, unquotedRun, name, settingOf(text, name, start));
+}
+
+/** The sign of a value that stands on the lines below its name in YAML: `password: >-`, or nothing after the colon. */
+const blockSign = /(?:\\*["'])?:[ \t]{0,8}([>|][-+\d]{0,2}[ \t]{0,8})?(?:#[^\n]{0,120})?(?=\r?\n|\\+n)/y;
+const blockLine =
+  /(?:\r?\n|\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?([^\s"'\\:]{4,4096})(?:\\*["'])?[ \t]*(?=\r?\n|\\+n|\\*["']|$)/y;
+const maxBlockLines = 64;
+
+/** The lines of a value that stands below its name in YAML. Without `>` or `|`, only one that no nested member or word could be. */
+function valuesBelow(text: string, { name, kind, to }: Name): Span[] {
+  blockSign.lastIndex = to;
+  const sign = blockSign.exec(text);
+  if (!sign || isWeakName(name)) return [];
+  const spans: Span[] = [];
+  let place = blockSign.lastIndex;
+  let indent = 0;
+  for (let at = 0; at < (sign[1] ? maxBlockLines : 1); at++) {
+    blockLine.lastIndex = place;
+    const [all = '', lead = '', value = ''] = blockLine.exec(text) ?? [];
+    if (value === '' || lead.length < indent) break;
+    indent = lead.length;
+    const from = place + all.lastIndexOf(value);
+    place += all.length;
+    if (spans.length > 0 || (isSecretValue(value, kind, 'quoted') && (sign[1] || isRandom(value))))
+      spans.push(namedSpan(text, from, from + value.length));
+    else break;
+  }
+  return spans;
 }
 
 /** The start of the value, or undefined if no value follows the name. */
@@ -82,9 +112,10 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   const before = text[from - 1] ?? '';
   const signed = runEnd(text, to, sign);
   if (signed > to) return signed;
+  if (/\bvariable\s{1,4}\\*["']$/.test(text.slice(Math.max(0, from - 16), from))) return runEnd(text, to, terraformDefault) || undefined;
   if (text[to] === '>') return before === '<' && runEnd(text, to, element) > to ? to + 1 : undefined;
   const argument = runEnd(text, to, nextArgument);
-  if (argument > to && /\(\s?\\*["'`]$/.test(text.slice(Math.max(0, from - 8), from))) return argument;
+  if (argument > to && isArgument(text, name, from, argument)) return argument;
   if (kind === 'password' && runEnd(text, to, sentence) > to) return runEnd(text, to, sentence);
   const spaced = runEnd(text, to, space);
   if (spaced === to) return undefined;
@@ -92,6 +123,22 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   const isBeforeQuote = kind === 'password' && !isWeakName(name) && /^\\*["']/.test(text.slice(spaced, spaced + 8));
   return isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind) ? spaced : undefined;
 }
+
+/** Whether a string names the next argument of a call, or the next item of a list: `['password', 'Xk39…']`, but not `['password', 'email']`. */
+function isArgument(text: string, name: string, from: number, next: number): boolean {
+  const before = text.slice(Math.max(0, from - 8), from);
+  if (/\(\s?\\*["'`]$/.test(before)) return true;
+  return /[[,]\s{0,4}\\*["'`]$/.test(before) && doesNameNext(name, text.slice(runEnd(text, next, quote), next + 128).replace(/\\*["'`].*$/s, ''));
+}
+
+/** Names of secrets that name the next item of a list only if that is no word. */
+const bareName = /^[\w-]{0,40}(?:password|passwd|passphrase|pwd|secret|token|key|credentials?)$/i;
+/** Items of a list that name the next item: flags and headers with secrets. */
+const listedName = /^--?[a-z][\w-]{0,60}$|^(?:proxy-)?authorization$|^(?:set-)?cookie$|^[\w-]{0,40}(?:api-?key|token)$/i;
+
+/** Whether a string in a list names the next one. */
+export const doesNameNext = (name: string, next: string): boolean =>
+  listedName.test(name) || (bareName.test(name) && next.length >= 8 && isRandom(next));
 
 /** Commands and files in which only a space separates a name from its value: `setenv`, Dockerfiles, `.netrc`. */
 const isSetBySpace = (before: string, name: string, kind: NameKind): boolean =>
@@ -113,7 +160,6 @@ function quotedValue(text: string, start: number, open: string, name: Name): Spa
 const unquotedRun = /(?:[^\s"'`\\<>,;&|，。；、）」』】]|[,;&|](?=[^\s"'`\\=]{1,64}(?:[\s"'`\\]|$))|\\(?![nrtu"'`\\]))+/y;
 const queryRun = /[\w.~%+/=-]+/y;
 const elementRun = /[^<]{1,512}/y;
-const cookieRun = /(?:[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
 const ends: Readonly<Record<Setting, RegExp>> = {
   quoted: /$/,
   shell: /[,;]+$|&&.*$/,

@@ -1,19 +1,27 @@
 // rules: the rules of redaction. Each is a generator of spans that is linear in the length of the text.
 // A rule recognizes a token by its prefix or shape, and any other secret by its name or notation, never by randomness alone.
 // `docs/redaction.md` lists the rules; test/core/export/redaction measures them.
+import { textOf } from '../../../base/index.js';
 import { assignedSecrets } from './assignments.js';
+import { blockSecrets } from './blocks.js';
+import { cookieSecrets } from './cookies.js';
+import { encodedRuns } from './encoded.js';
 import { headerSecrets } from './headers.js';
 import { privateKeys } from './keys.js';
 import { foreignSecrets, kindOfForeignName } from './languages.js';
 import { kindOfName } from './names.js';
 import { emailAddresses, homeFolders, ipAddresses } from './personal.js';
+import { readingsOf } from './readings.js';
 import { shapedSecrets } from './shapes.js';
-import { namedSpan, type Span } from './span.js';
-import { prefixedTokens } from './tokens.js';
+import { namedSpan, type Span, secretSpan } from './span.js';
+import { prefixedTokens, reversedTokens } from './tokens.js';
 import { urlPasswords } from './urls.js';
 import { isKeyOfLetters, isSecretValue } from './values.js';
 
+export { doesNameNext } from './assignments.js';
+export { encodedRuns } from './encoded.js';
 export { commandNames } from './headers.js';
+export { readingsOf } from './readings.js';
 export { shapeNames } from './shapes.js';
 export type { Span } from './span.js';
 export { issuers } from './tokens.js';
@@ -24,25 +32,57 @@ export interface SearchOptions {
 }
 
 /**
- * All spans that the rules find in a text, in no order; they may overlap. `name` is the name of the member or header that has the text as its
- * value: `hunter2` is a password only under `password`.
+ * All spans that the rules find in a text and in its other readings, in no order; they may overlap. `name` is the name of the member or
+ * header that has the text as its value: `hunter2` is a password only under `password`. `more` finds further spans in each reading.
  */
-export function findSpans(text: string, name: string | undefined, options: SearchOptions): Span[] {
+export function findSpans<More extends Span>(
+  text: string,
+  name: string | undefined,
+  options: SearchOptions,
+  more: (text: string) => readonly More[] = () => [],
+): (Span | More)[] {
   if (text.length < 4 || isEncodedBytes(text)) return [];
+  const found: (Span | More)[] = [...spansIn(text, name, options), ...more(text)];
+  for (const reading of readingsOf(text)) {
+    const spans = reading.rules === 'all' ? spansIn(reading.text, name, options) : tokensIn(reading.text);
+    for (const span of [...spans, ...encodedIn(reading.text, options), ...more(reading.text)])
+      if (reading.isChanged(span.from, span.to))
+        found.push({ ...span, ...reading.origin(span.from, span.to), value: span.value ?? reading.text.slice(span.from, span.to) });
+  }
+  return found;
+}
+
+function* spansIn(text: string, name: string | undefined, options: SearchOptions): Generator<Span> {
   const named = name === undefined ? undefined : valueUnderName(text, name);
-  return [
-    ...(named ? [named] : []),
-    ...prefixedTokens(text),
-    ...shapedSecrets(text),
-    ...privateKeys(text),
-    ...urlPasswords(text),
-    ...headerSecrets(text),
-    ...assignedSecrets(text),
-    ...foreignSecrets(text),
-    ...homeFolders(text),
-    ...emailAddresses(text),
-    ...(options.ipAddresses ? ipAddresses(text) : []),
-  ];
+  if (named) yield named;
+  yield* tokensIn(text);
+  yield* privateKeys(text);
+  yield* urlPasswords(text);
+  yield* headerSecrets(text);
+  yield* cookieSecrets(text, name);
+  yield* assignedSecrets(text);
+  yield* blockSecrets(text);
+  yield* foreignSecrets(text);
+  yield* homeFolders(text);
+  yield* emailAddresses(text);
+  if (options.ipAddresses) yield* ipAddresses(text);
+}
+
+/** Runs of base64 or hexadecimal digits that encode a text with a secret. */
+function* encodedIn(text: string, options: SearchOptions): Generator<Span> {
+  for (const { from, to, bytes } of encodedRuns(text))
+    for (const { kind } of spansIn(textOf(bytes), undefined, options))
+      if (kind === 'secret') {
+        yield secretSpan(from, to);
+        break;
+      }
+}
+
+/** Secrets that are recognized by themselves, in whatever text. */
+function* tokensIn(text: string): Generator<Span> {
+  yield* prefixedTokens(text);
+  yield* reversedTokens(text);
+  yield* shapedSecrets(text);
 }
 
 function valueUnderName(text: string, name: string): Span | undefined {

@@ -3,7 +3,7 @@ import { matchesOf, runEnd, type Span, secretSpan } from './span.js';
 /** The end of a line in a key: a line break, or an escaped one in a string or a nested string (`\n`, `\\n`). */
 const lineBreak = /\r?\n|\\+r\\+n|\\+n/y;
 /** The text before each line of a key in a diff, a quotation or the numbered output of a tool. */
-const lead = /[ \t]*(?:[+>|#*-]{1,2}[ \t]|[+-]|\d{1,6}(?:→|\t|:|\|)[ \t]*)?[ \t"']*/y;
+const lead = /[ \t]*(?:[+>|#*-]{1,2}[ \t]|[+-]|\d{1,6}(?:→|\t|\\+t|:|\|)[ \t]*)?[ \t"']*/y;
 const body = /[A-Za-z0-9+/=]{1,128}/y;
 const header = /[A-Za-z][\w-]{1,40}:[^\r\n\\"']{0,200}/y;
 const begin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;

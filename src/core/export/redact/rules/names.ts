@@ -1,5 +1,5 @@
 /** The kind of a name. It decides how much a value must look like a secret. */
-export type NameKind = 'password' | 'key' | 'header' | 'cookie' | 'phrase';
+export type NameKind = 'password' | 'key' | 'header' | 'phrase';
 
 /** Ends of names, in lower case without separators. */
 const ends: Readonly<Record<NameKind, readonly string[]>> = {
@@ -11,7 +11,6 @@ const ends: Readonly<Record<NameKind, readonly string[]>> = {
     ...['token', 'credential', 'credentials', 'xamzsignature', 'xgoogsignature', 'xamzcredential', 'sastoken', 'bearer', 'jwt', 'instrumentationkey'],
   ],
   header: ['authorization'],
-  cookie: ['cookie', 'setcookie', 'cookies'],
   phrase: ['mnemonic', 'seedphrase', 'recoveryphrase'],
 };
 

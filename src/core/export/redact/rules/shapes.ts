@@ -10,6 +10,8 @@ const shapes: readonly { readonly name: string; readonly needle: string; readonl
   { name: 'Airtable', needle: 'pat', pattern: /pat[A-Za-z0-9]{14}\.[0-9a-f]{32,64}/g },
   { name: 'Terraform', needle: '.atlasv1.', pattern: /[A-Za-z0-9]{10,20}\.atlasv1\.[\w=-]{40,128}/g },
   { name: 'Azure client secret', needle: 'Q~', pattern: /[\w~.]{3}\dQ~[\w~.-]{31,40}/g },
+  { name: 'Bitcoin key', needle: '', pattern: /(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})(?![\w/+=-])/g },
+  { name: 'extended private key', needle: 'prv', pattern: /[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{90,112}/g },
   { name: 'Mailchimp', needle: '-us', pattern: /[0-9a-f]{32}-us\d{1,2}/g },
   { name: 'sk- tokens of other issuers', needle: 'sk-', pattern: /sk-(?:[a-z0-9]{1,12}-)?(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{20,256}/g },
   {
@@ -35,7 +37,7 @@ export const shapeNames: readonly string[] = [...new Set(shapes.map(({ name }) =
 export function* shapedSecrets(text: string): Generator<Span> {
   for (const { pattern, needle } of shapes)
     for (const match of matchesOf(text, pattern, needle))
-      if (isTokenStart(text, match.index)) yield secretSpan(match.index, match.index + match[0].length);
+      if (isTokenStart(text, match.index) && isMachineMade(match[0])) yield secretSpan(match.index, match.index + match[0].length);
   yield* webTokens(text);
 }
 

@@ -7,6 +7,8 @@ export interface Span {
   readonly kind: RedactionKind;
   /** Replace the same characters everywhere else in the export too. */
   readonly spreads: boolean;
+  /** The secret, where the text shows it with escapes, with breaks or in pieces. */
+  readonly value?: string;
 }
 
 /** A secret that is distinctive enough to be replaced wherever else it appears. */
@@ -58,3 +60,7 @@ const escapeBefore = /(?:\\[nrtbfv0]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|%[\da-fA-
 
 /** Whether a run of characters may be a token: not if it is words joined by hyphens, as in `your-api-key-goes-here`. */
 export const isMachineMade = (run: string): boolean => /\d|[A-Za-z]{20,}/.test(run) || (/[A-Z]/.test(run) && /[a-z]/.test(run));
+
+/** Whether a run is no word and no name: it has letters and digits, or changes between upper and lower case as no name does. */
+export const isRandom = (run: string): boolean =>
+  /[A-Za-z]/.test(run) && (/\d/.test(run) || (run.match(/[a-z][A-Z]|[A-Z]{2}[a-z]/g)?.length ?? 0) >= Math.max(2, run.length / 6));

@@ -52,6 +52,7 @@ export const issuers: readonly Issuer[] = [
   { name: 'Daytona', prefixes: ['dtn_'] },
   { name: 'RunPod', prefixes: ['rpa_'] },
   { name: 'Context7', prefixes: ['ctx7sk-'] },
+  { name: 'Stemma', prefixes: ['stm_'], least: 24 },
   // Code and packages.
   { name: 'GitHub', prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'], tail: 'dotted' },
   {
@@ -134,19 +135,59 @@ const anyPrefix = new RegExp(
 /** The number of characters that suffice to recognize a token. */
 const enough = 128;
 
+/** A piece of a token at the end of a text: its whole prefix and some more characters. Undefined if the text ends with none. */
+export function partialToken(text: string): string | undefined {
+  const end = /[\w.~-]{6,512}$/.exec(text.slice(-512))?.[0];
+  if (end === undefined) return undefined;
+  for (const { 0: prefix, index } of end.matchAll(anyPrefix)) {
+    const { alone, tail = 'url' } = issuerByPrefix.get(prefix) as Issuer;
+    const start = index + prefix.length;
+    if ((alone ? isValueStart : isTokenStart)(end, index) && end.length > start && runEnd(end, start, tails[tail]) === end.length)
+      return end.slice(index);
+  }
+  return undefined;
+}
+
+const backward = (text: string): string => [...text].reverse().join('');
+
+/** Prefixes that occur in nothing else when they are read backward. */
+const reversedPrefix = new RegExp(
+  [...issuerByPrefix.entries()]
+    .filter(([prefix, { alone }]) => !alone && prefix.length >= 4)
+    .map(([prefix]) => backward(prefix).replaceAll(/[.\\/^$*+?()[\]{}|]/g, '\\$&'))
+    .join('|'),
+  'g',
+);
+/** Maximum number of characters of a token that is read backward. */
+const longestReversed = 160;
+
+/** Tokens that were written backward. Linear in the length of the text. */
+export function* reversedTokens(text: string): Generator<Span> {
+  for (const { 0: end, index } of text.matchAll(reversedPrefix)) {
+    if (/[A-Za-z0-9]/.test(text[index + end.length] ?? ' ')) continue;
+    const prefix = backward(end);
+    const to = tokenEnd(prefix + backward(text.slice(Math.max(0, index - longestReversed), index)), 0, prefix);
+    if (to !== undefined) yield secretSpan(index + end.length - to, index + end.length);
+  }
+}
+
 /** Tokens that are recognized by their prefix. Linear in the length of the text. */
 export function* prefixedTokens(text: string): Generator<Span> {
   anyPrefix.lastIndex = 0;
   for (let match = anyPrefix.exec(text); match; match = anyPrefix.exec(text)) {
-    const from = match.index;
-    const start = from + match[0].length;
-    const { tail = 'url', least = 20, alone } = issuerByPrefix.get(match[0]) as Issuer;
-    if (!(alone ? isValueStart : isTokenStart)(text, from)) continue;
-    const head = text.slice(start, start + enough);
-    const run = head.slice(0, runEnd(head, 0, tails[tail]));
-    if (run.length < least || !isMachineMade(run)) continue;
-    const to = runEnd(text, start, tails[tail]);
-    yield secretSpan(from, to);
+    const to = tokenEnd(text, match.index, match[0]);
+    if (to === undefined) continue;
+    yield secretSpan(match.index, to);
     anyPrefix.lastIndex = to;
   }
+}
+
+/** The end of the token with the prefix at `from`. Undefined if no token begins there. */
+function tokenEnd(text: string, from: number, prefix: string): number | undefined {
+  const start = from + prefix.length;
+  const { tail = 'url', least = 20, alone } = issuerByPrefix.get(prefix) as Issuer;
+  if (!(alone ? isValueStart : isTokenStart)(text, from)) return undefined;
+  const head = text.slice(start, start + enough);
+  const run = head.slice(0, runEnd(head, 0, tails[tail]));
+  return run.length < least || !isMachineMade(run) ? undefined : runEnd(text, start, tails[tail]);
 }

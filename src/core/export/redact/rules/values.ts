@@ -16,9 +16,8 @@ export type Setting =
 export function isSecretValue(value: string, kind: NameKind, setting: Setting): boolean {
   if (value.length > longest || isPlaceholder(value)) return false;
   if (kind === 'phrase') return /^(?:[a-z]{3,10}[ ,]+){11,23}[a-z]{3,10}$/.test(value);
-  if (kind === 'cookie') return /^[\w.-]{1,64}=/.test(value) && /=[^;\s]{8,}/.test(value);
   if (setting !== 'quoted' && isCode(value)) return false;
-  if (setting === 'code' && isExpression(value)) return false;
+  if (setting === 'code' && isExpression(value) && !isMixedAtRandom(value)) return false;
   if (kind === 'header') return value.length >= 8 && !/\s/.test(value);
   if (/\s/.test(value) || isPath(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return false;
   return !isLabel(value, kind, setting) && (kind === 'password' ? isPassword(value, setting) : isKey(value, setting));

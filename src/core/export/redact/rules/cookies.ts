@@ -1,0 +1,41 @@
+import { isPlaceholder } from './placeholders.js';
+import { namedSpan, runEnd, type Span } from './span.js';
+
+/** A header with cookies, or an option of curl with cookies. */
+const header = /\b(?:Set-)?Cookie2?\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\bcurl\b[^\n]{0,400}?\s(?:-b|--cookie)[ =]?\\*["']?/gi;
+const line = /(?:[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
+const pair = /([\w.$%-]{1,128})=([^;\s"',\\]{1,4096})/g;
+/** What a cookie says about itself. */
+const attribute = /^(?:expires|path|domain|max-age|samesite|priority|version)$/i;
+/** Names of cookies that hold a session, whatever their value is. */
+const session = /sess|sid$|token|auth|csrf|xsrf|jwt|remember|login/i;
+/** A line of a file of cookies: domain, two switches, path and time, then name and value. */
+const fileLine = /\t(?:TRUE|FALSE)\t\/[^\t\n]{0,512}\t(?:TRUE|FALSE)\t\d{1,20}\t([^\t\n]{1,128})\t([^\t\r\n]{1,4096})/g;
+
+/** The values of cookies in headers, options of curl and files of cookies. Linear in the length of the text. */
+export function* cookieSecrets(text: string, name: string | undefined): Generator<Span> {
+  if (name !== undefined && /^(?:set-)?cookies?$/i.test(name)) yield* pairsIn(text, 0, text.length);
+  if (/cookie|-b/i.test(text)) {
+    header.lastIndex = 0;
+    for (let match = header.exec(text); match; match = header.exec(text)) {
+      const from = match.index + match[0].length;
+      const to = runEnd(text, from, line);
+      yield* pairsIn(text, from, to);
+      // A line that is longer than any header is searched once.
+      header.lastIndex = Math.max(from, to);
+    }
+  }
+  if (text.includes('\tTRUE\t') || text.includes('\tFALSE\t'))
+    for (const { 0: all, 1: cookie = '', 2: value = '', index } of text.matchAll(fileLine))
+      if (isSecret(cookie, value)) yield namedSpan(text, index + all.length - value.length, index + all.length);
+}
+
+function* pairsIn(text: string, from: number, to: number): Generator<Span> {
+  for (const { 0: all, 1: cookie = '', 2: value = '', index } of text.slice(from, to).matchAll(pair)) {
+    const end = from + index + all.length;
+    if (isSecret(cookie, value)) yield namedSpan(text, end - value.length, end);
+  }
+}
+
+const isSecret = (cookie: string, value: string): boolean =>
+  !attribute.test(cookie) && value.length >= (session.test(cookie) ? 4 : 8) && !isPlaceholder(value);

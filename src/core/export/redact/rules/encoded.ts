@@ -1,0 +1,67 @@
+/** A run of base64 or hexadecimal digits in a text, and the text that it encodes. */
+export interface EncodedRun {
+  readonly from: number;
+  readonly to: number;
+  readonly bytes: Uint8Array;
+  /** Writes other bytes in the same encoding. */
+  encode(bytes: Uint8Array): string;
+}
+
+const base64Run = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
+const hexRun = /(?:[0-9a-f]{2}){16,}|(?:[0-9A-F]{2}){16,}/g;
+const pieces = /[A-Za-z0-9+]{24,}={0,2}/g;
+
+/** Runs that encode a text or a file of a known type. Runs that encode random bytes, such as hashes, are skipped after a few bytes. */
+export function* encodedRuns(text: string): Generator<EncodedRun> {
+  for (const { 0: run, index } of text.matchAll(base64Run)) {
+    if (/^[0-9a-f]+$/i.test(run)) {
+      yield* hexRuns(run, index);
+      continue;
+    }
+    const whole = base64At(run, index);
+    if (whole) yield whole;
+    else if (/[/_-]/.test(run))
+      for (const piece of run.matchAll(pieces)) {
+        const part = base64At(piece[0], index + piece.index);
+        if (part) yield part;
+      }
+  }
+}
+
+function base64At(run: string, from: number): EncodedRun | undefined {
+  const isUrl = /[-_]/.test(run);
+  const encoding = isUrl ? 'base64url' : 'base64';
+  if (!isReadable(Buffer.from(run.slice(0, 64), encoding))) return undefined;
+  const bytes = Buffer.from(run, encoding);
+  return { from, to: from + run.length, bytes, encode: (made) => Buffer.from(made).toString(encoding) };
+}
+
+function* hexRuns(run: string, at: number): Generator<EncodedRun> {
+  for (const { 0: digits, index } of run.matchAll(hexRun)) {
+    const bytes = Buffer.from(digits, 'hex');
+    if (isReadable(bytes.subarray(0, 48)))
+      yield { from: at + index, to: at + index + digits.length, bytes, encode: (made) => Buffer.from(made).toString('hex') };
+  }
+}
+
+/** Signatures of files that may contain texts: PNG, JPEG, GIF, RIFF (WebP), PDF, TIFF, UTF-16. */
+const signatures: readonly string[] = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', '%PDF', 'II*\0', 'MM\0*', '\xff\xfe', '\xfe\xff'];
+
+/** Whether bytes begin as a text or as a file of a known type does. */
+function isReadable(head: Uint8Array): boolean {
+  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 4)).toString('latin1');
+  if (signatures.some((signature) => start.startsWith(signature))) return true;
+  // The last bytes may be a part of a character.
+  for (const byte of head.subarray(0, Math.max(12, head.length - 4)))
+    if (byte < 0x20 ? !(byte >= 9 && byte <= 13) && byte !== 27 : byte === 0x7f) return false;
+  return isUtf8Head(head);
+}
+
+function isUtf8Head(head: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,235 @@
+import { isRandom } from './span.js';
+
+/** Another reading of a text: what a program or a reader makes of its escapes, invisible characters and breaks. */
+export interface Reading {
+  readonly text: string;
+  /** Lines and groups are joined by guess: only the rules that recognize a secret by itself apply to them. */
+  readonly rules: 'all' | 'tokens';
+  /** The range of the original text that stands for a range of the reading. */
+  origin(from: number, to: number): { readonly from: number; readonly to: number };
+  /** Whether the original has other characters inside of a range. */
+  isChanged(from: number, to: number): boolean;
+}
+
+/** Texts whose escapes are themselves escaped are decoded this many times. */
+const maxRounds = 4;
+
+/**
+ * The readings of a text besides the text itself: with its escapes decoded and its invisible characters removed, with its pieces of
+ * strings joined, and with its wrapped lines and spaced groups joined. None for most texts. Linear in the length of the text.
+ */
+export function* readingsOf(text: string): Generator<Reading> {
+  let plain: Reading | undefined;
+  for (let round = 0; round < maxRounds; round++) {
+    const next = decoded(plain?.text ?? text);
+    if (!next) break;
+    plain = plain ? composed(plain, next, true) : next;
+  }
+  if (plain) yield plain;
+  const shown = plain?.text ?? text;
+  for (const next of [joinedStrings(shown), joinedLines(shown), ...joinedGroups(shown)]) if (next) yield plain ? composed(plain, next, false) : next;
+}
+
+/** A reading of a reading. A range of it is changed if the second reading changed it. With `both`, also if the first one did. */
+const composed = (outer: Reading, inner: Reading, both: boolean): Reading => ({
+  text: inner.text,
+  rules: inner.rules,
+  origin: (from, to) => {
+    const at = inner.origin(from, to);
+    return outer.origin(at.from, at.to);
+  },
+  isChanged: (from, to) => {
+    const at = inner.origin(from, to);
+    return inner.isChanged(from, to) || (both && outer.isChanged(at.from, at.to));
+  },
+});
+
+/** A reading that is made of literal parts of a text and of changes. */
+class Rewriting {
+  readonly parts: string[] = [];
+  /** For each part: its start in the reading, and its range in the text. */
+  readonly starts: number[] = [];
+  readonly froms: number[] = [];
+  readonly tos: number[] = [];
+  length = 0;
+  done = 0;
+
+  constructor(readonly source: string) {}
+
+  /** Puts `made` in the place of the range. */
+  change(from: number, to: number, made: string): void {
+    this.add(this.done, from, this.source.slice(this.done, from));
+    this.add(from, to, made);
+    this.done = to;
+  }
+
+  private add(from: number, to: number, made: string): void {
+    if (made === '') return;
+    this.parts.push(made);
+    this.starts.push(this.length);
+    this.froms.push(from);
+    this.tos.push(to);
+    this.length += made.length;
+  }
+
+  reading(rules: Reading['rules']): Reading | undefined {
+    if (this.done === 0) return undefined;
+    this.add(this.done, this.source.length, this.source.slice(this.done));
+    const { starts, froms, tos, parts } = this;
+    const partAt = (place: number): number => {
+      let low = 0;
+      for (let high = starts.length; high - low > 1; ) {
+        const middle = (low + high) >> 1;
+        if ((starts[middle] as number) <= place) low = middle;
+        else high = middle;
+      }
+      return low;
+    };
+    const isLiteral = (part: number): boolean => (tos[part] as number) - (froms[part] as number) === parts[part]?.length;
+    return {
+      text: parts.join(''),
+      rules,
+      origin: (from, to) => {
+        const [first, last] = [partAt(from), partAt(Math.max(from, to - 1))];
+        return {
+          from: isLiteral(first) ? (froms[first] as number) + from - (starts[first] as number) : (froms[first] as number),
+          to: isLiteral(last) ? (froms[last] as number) + to - (starts[last] as number) : (tos[last] as number),
+        };
+      },
+      isChanged: (from, to) => {
+        const [first, last] = [partAt(from), partAt(Math.max(from, to - 1))];
+        return first !== last || !isLiteral(first);
+      },
+    };
+  }
+}
+
+/**
+ * Escapes of programs (`\u0041`, `\u{41}`, `\x41`, `\101`), of URLs (`%41`) and of HTML (`&#65;`, `&#x41;`, `&lowbar;`); sequences that
+ * control a terminal; characters without a width; letters of other widths.
+ */
+const encoded = new RegExp(
+  [
+    String.raw`(?<!\\)\\+(?:u\{0{0,4}(?<braced>[0-9a-fA-F]{1,5})\}|u(?<unicode>[0-9a-fA-F]{4})|x(?<hex>[0-9a-fA-F]{2})|(?<octal>[0-3][0-7]{2}|[4-7][0-7])|(?<esc>e)(?=\[)|(?<control>[bfv]))`,
+    '%(?<percent>[0-7][0-9a-fA-F])',
+    String.raw`&(?:#x0{0,6}(?<hexEntity>[0-9a-fA-F]{1,5})|#0{0,6}(?<entity>\d{1,6})|(?<named>lowbar|hyphen|dash|period|colon|equals|sol|plus|commat|quot|apos|amp));?`,
+    String.raw`(?<gone>\x1b\[[0-?]{0,40}[ -/]{0,4}[@-~]|\x9b[0-?]{0,40}[@-~]|\x1b[\]PX^_][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|\x1b[ -/]{0,2}[0-Z\\^-~]|[^\n\x08]\x08)`,
+    String.raw`(?<invisible>[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u0300-\u036f]+|(?:\udb40[\udc00-\udfff])+)`,
+    String.raw`(?<wide>[\uff0d\uff0e\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a\u24b6-\u24e9]|\ud835[\udc00-\udfff])`,
+    String.raw`(?<hyphen>[\u2010\u2011\ufe63])`,
+  ].join('|'),
+  'g',
+);
+const mayBeEncoded = new RegExp(
+  [
+    String.raw`\\(?:[ux]|[0-7]{2}|e\[|[bfv])`,
+    '%[0-7]',
+    '&[#a-z]',
+    String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c-\ufeff\uff0d-\uffa0]`,
+    String.raw`[\u0300-\u036f]`,
+    String.raw`\ud835`,
+    String.raw`\udb40`,
+  ].join('|'),
+);
+
+const namedEntities: Readonly<Record<string, string>> = {
+  ...{ lowbar: '_', hyphen: '-', dash: '-', period: '.', colon: ':', equals: '=', sol: '/', plus: '+', commat: '@', quot: '"', apos: "'", amp: '&' },
+};
+
+function decoded(text: string): Reading | undefined {
+  if (!mayBeEncoded.test(text)) return undefined;
+  const made = new Rewriting(text);
+  encoded.lastIndex = 0;
+  for (let match = encoded.exec(text); match; match = encoded.exec(text)) {
+    const change = meaningOf(match[0], match.groups ?? {});
+    if (change !== undefined) made.change(match.index, match.index + match[0].length, change);
+  }
+  return made.reading('all');
+}
+
+/** The character that an escape stands for. Undefined if the escape stays, because it stands for no character of a secret. */
+function meaningOf(
+  all: string,
+  { gone, invisible, wide, hyphen, named, octal, esc, control, entity, ...hexes }: Record<string, string | undefined>,
+): string | undefined {
+  if (gone !== undefined || invisible !== undefined) return '';
+  if (wide !== undefined) return all.normalize('NFKC');
+  if (hyphen !== undefined) return '-';
+  if (named !== undefined) return namedEntities[named];
+  if (esc !== undefined) return '\u001b';
+  if (control !== undefined) return control === 'b' ? '\b' : '';
+  const hex = hexes.braced ?? hexes.unicode ?? hexes.hex ?? hexes.percent ?? hexes.hexEntity;
+  const code = hex !== undefined ? Number.parseInt(hex, 16) : octal !== undefined ? Number.parseInt(octal, 8) : Number(entity);
+  // Breaks and spaces stay escaped: rules know them, and decoded ones would end a value.
+  const isSpace = code === 0x20 || (code >= 9 && code <= 13);
+  return code < 0xd800 && !isSpace ? String.fromCharCode(code) : undefined;
+}
+
+/** The end of a string and the start of the next one that continues it: with an operator, or with only space between. */
+const betweenStrings = /(?<=[\w+/=.~-])(\\*["'`])(?:[ \t]{0,8}(?:\+|\.{1,2}|\|\||&|<>)(?:\s|\\{1,8}n){0,80}|(?:\s|\\{1,8}n){1,80})\1(?=[\w+/=.~-])/g;
+/** A line of a shell or a string that continues on the next line. */
+const continuedLine = /(?<=[\w+/=.~-])\\+(?:\r?\n|n)[ \t]{0,40}(?=[\w+/=.~-])/g;
+
+function joinedStrings(text: string): Reading | undefined {
+  if (!/["'`]|\\\n/.test(text)) return undefined;
+  const matches = [...text.matchAll(betweenStrings), ...(text.includes('\\\n') || text.includes('\\\r') ? text.matchAll(continuedLine) : [])];
+  return withoutRanges(
+    text,
+    'all',
+    matches.map(({ 0: all, index }) => [index, index + all.length]),
+  );
+}
+
+/** The end of a line with a long word, and the lead of the next line: an indent, or the mark of a quotation or a diff. */
+const wrap =
+  /(?<=[\w+/=.~-]{8})(?:\r?\n|\\+r\\+n|\\+n)(?:[ \t]{0,40}(?:[>|+│][ \t]{0,4})?|[ \t]{0,8}\d{1,6}(?:→|\t|:|\|)[ \t]{0,8})(?=([\w-]{2,256}))/g;
+
+function joinedLines(text: string): Reading | undefined {
+  if (!text.includes('\n') && !text.includes('\\n')) return undefined;
+  const joints = [...text.matchAll(wrap)].filter(({ 1: next = '' }) => isRandom(next));
+  return withoutRanges(
+    text,
+    'tokens',
+    joints.map(({ 0: all, index }) => [index, index + all.length]),
+  );
+}
+
+function withoutRanges(text: string, rules: Reading['rules'], ranges: readonly (readonly [number, number])[]): Reading | undefined {
+  const made = new Rewriting(text);
+  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) if (from >= made.done) made.change(from, to, '');
+  return made.reading(rules);
+}
+
+const word = /[A-Za-z0-9_+/=.~]+/g;
+const minGroups = 6;
+const maxGroup = 8;
+
+/** Readings of groups of one length with one character between them, such as `ghp_ 1a2b 3c4d …`: each as a text of its own. */
+function* joinedGroups(text: string): Generator<Reading> {
+  let groups: { readonly from: number; readonly to: number }[] = [];
+  const whole = (): Reading | undefined => {
+    const [first, last] = [groups[0], groups.at(-1)];
+    if (!first || !last || groups.length < minGroups) return undefined;
+    const made = new Rewriting(text.slice(0, last.to));
+    // Everything before the groups is left out of the reading.
+    made.change(0, first.from, '');
+    for (const [at, { to }] of groups.entries()) if (groups[at + 1]) made.change(to, to + 1, '');
+    return made.reading('tokens');
+  };
+  word.lastIndex = 0;
+  for (let match = word.exec(text); match; match = word.exec(text)) {
+    const group = { from: match.index, to: match.index + match[0].length };
+    const last = groups.at(-1);
+    const isNext = last !== undefined && group.from === last.to + 1 && /[ \-,:|\t]/.test(text[last.to] ?? '');
+    const size = groups[0] ? groups[0].to - groups[0].from : 0;
+    if (isNext && match[0].length === size) groups.push(group);
+    else {
+      if (isNext && match[0].length < size) groups.push(group);
+      const reading = whole();
+      if (reading) yield reading;
+      groups = match[0].length <= maxGroup ? [group] : [];
+    }
+  }
+  const reading = whole();
+  if (reading) yield reading;
+}

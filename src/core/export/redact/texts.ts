@@ -1,0 +1,10 @@
+/** A text of an export, and the name of the member, field or header whose value it is. */
+export interface NamedText {
+  readonly text: string;
+  readonly name?: string | undefined;
+}
+
+/** Replaces what is to be replaced in a text. */
+export interface Replacing {
+  replace(text: string, name?: string): string;
+}
