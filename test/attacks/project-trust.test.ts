@@ -3,7 +3,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { contract, procedureNames } from '../../src/core/contract/index.js';
-import { effectOf, openForHook } from '../../src/core/project/index.js';
+import { openForHook } from '../../src/core/project/index.js';
+import { kindOf } from '../../src/core/router/index.js';
 import { openTrustedProjects } from '../../src/core/trust/index.js';
 import { type Desk, desk } from '../support/desk.js';
 import { root } from '../support/machine.js';
@@ -121,7 +122,7 @@ test('[T2] every procedure that writes or acts is refused for a restricted proje
   const victim = desk();
   await victim.call.project.open({ dir });
   const all = procedureNames(contract);
-  const writes = all.filter((name) => effectOf(name.split('.'), {}) !== 'reads' && effectOf(name.split('.'), {}) !== 'machine');
+  const writes = all.filter((name) => ['writes', 'acts'].includes(kindOf(name.split('.'))));
   expect(writes.length).toBeGreaterThan(60);
   for (const name of writes)
     expect(await refused(at(victim, name)({})), name).toMatchObject({ code: 'UNAUTHORIZED', data: { reason: 'restricted' } });
@@ -165,7 +166,7 @@ test('[T2, T3] a restricted project is read and exported without a change in its
   };
   for (const name of procedureNames(contract)) {
     const input = inputs[name] ?? {};
-    if (effectOf(name.split('.'), input) !== 'reads') continue;
+    if (!['reads', 'live'].includes(kindOf(name.split('.')))) continue;
     const refusal = await refused(at(victim, name)(input));
     const allowed = name in inputs ? ['not refused'] : ['not refused', 'BAD_REQUEST', 'NOT_FOUND'];
     expect(allowed, `${name}: ${refusal.message}`).toContain(refusal.code);

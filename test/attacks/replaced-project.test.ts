@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type ContextId, systemClock } from '../../src/core/base/index.js';
 import { checkpoint, materialize, show } from '../../src/core/chain/index.js';
 import { atOnce, checkProject, createEngine, createProject, createSession, openProject, type Project } from '../../src/core/project/index.js';
-import { router } from '../../src/core/router/index.js';
+import { contextOf, router } from '../../src/core/router/index.js';
 import { scratch } from '../support/project.js';
 import { refusal } from '../support/refusal.js';
 
@@ -99,7 +99,7 @@ test('[T30] opening the path again opens what lies there now', async () => {
     platform: 'linux',
   });
   onTestFinished(() => engine.close());
-  const client = createRouterClient(router, { context: { session: createSession(engine) } });
+  const client = createRouterClient(router, { context: contextOf(createSession(engine)) });
   const ticket = { title: 'T', type: 'task' } as const;
   await client.project.trust({ dir });
   expect((await client.project.open({ dir })).projectId).toBe(project.projectId);

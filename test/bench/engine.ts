@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
-import { addCommit, type Chain, checkpoint, commitOf } from '../../src/core/chain/index.js';
+import { addCommit, checkpoint, commitOf, type WriteChain } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
 import { createProject, type Project } from '../../src/core/project/index.js';
 
@@ -17,7 +17,7 @@ export function discard(project: Project): void {
 }
 
 /** Imports files, and returns the result. */
-export function importAll(chain: Chain, paths: string[]) {
+export function importAll(chain: WriteChain, paths: string[]) {
   const steps = importPaths(chain, { paths });
   for (;;) {
     const step = steps.next();
@@ -29,7 +29,7 @@ export function importAll(chain: Chain, paths: string[]) {
 export const turnCounts = { messageCount: 4, tokenCount: 420 };
 
 /** One durable commit of a delta, with given counts or counted by Stemma. */
-export const commit = (chain: Chain, parent: ContextId | null, text: string, counts?: typeof turnCounts): ContextId =>
+export const commit = (chain: WriteChain, parent: ContextId | null, text: string, counts?: typeof turnCounts): ContextId =>
   checkpoint(chain, {
     parent,
     type: 'delta',
@@ -44,7 +44,7 @@ export const commit = (chain: Chain, parent: ContextId | null, text: string, cou
   }).id;
 
 /** Many commits in one transaction, to prepare a chain quickly. */
-export function bulk(chain: Chain, texts: readonly string[], from: ContextId | null = null): ContextId {
+export function bulk(chain: WriteChain, texts: readonly string[], from: ContextId | null = null): ContextId {
   return chain.artifacts.transaction(() => {
     let parent = from === null ? null : commitOf(chain, from);
     for (const text of texts) {

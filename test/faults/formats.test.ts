@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StemmaError } from '../../src/core/base/index.js';
-import { type Chain, materializedBytes, tips } from '../../src/core/chain/index.js';
+import { materializedBytes, tips, type WriteChain } from '../../src/core/chain/index.js';
 import { kinds, roles } from '../../src/core/contract/index.js';
 import { exportContext } from '../../src/core/export/index.js';
 import {
@@ -260,7 +260,7 @@ function checkImport(name: string, bytes: Buffer): void {
   }
 }
 
-function checkImportInto(chain: Chain, name: string, bytes: Buffer): void {
+function checkImportInto(chain: WriteChain, name: string, bytes: Buffer): void {
   const path = join(scratch(), name);
   writeFileSync(path, bytes);
   try {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { blake3OfParts, refOfHash } from '../../src/core/artifacts/index.js';
-import { type Chain, checkpoint, tips } from '../../src/core/chain/index.js';
+import { checkpoint, tips, type WriteChain } from '../../src/core/chain/index.js';
 import { pull, push } from '../../src/core/sync/index.js';
 import { commitText, digestsOf } from '../support/hub.js';
 import { cli, type HubProcess, team } from '../support/hub-processes.js';
@@ -158,7 +158,7 @@ async function openLine(hub: HubProcess, deadly: number, end: () => Promise<void
   return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
 }
 
-const commitRef = (chain: Chain, artifactRef: string) =>
+const commitRef = (chain: WriteChain, artifactRef: string) =>
   checkpoint(chain, {
     parent: null,
     type: 'delta',

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Chain } from '../../src/core/chain/index.js';
+import type { WriteChain } from '../../src/core/chain/index.js';
 import { entries } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
-import { router } from '../../src/core/router/index.js';
+import { contextOf, router } from '../../src/core/router/index.js';
 import { scratch } from '../support/project.js';
 import { startWorker, type Worker } from './workers.js';
 
@@ -14,7 +14,7 @@ const kills = Number(process.env.STEMMA_KILLS ?? (process.env.STEMMA_FAULTS === 
 const stepMs = 60_000;
 
 /** The marks of all replies that the project contains. */
-function marksIn(chain: Chain): Set<string> {
+function marksIn(chain: WriteChain): Set<string> {
   const cards = chain.db.all<{ content: string; toolCalls: string | null }>('SELECT content, toolCalls FROM card');
   const said = chain.db.all<{ id: never }>('SELECT id FROM context').map(({ id }) => entries(chain, { id, stop: id }));
   return new Set(JSON.stringify([cards, said]).match(/mark-\d+-\d+/g));
@@ -28,7 +28,7 @@ async function story() {
   onTestFinished(() => engine.close());
   const session = createSession(engine);
   const { dir, chain } = session.use(engine.create({ dir: join(folder, 'story') }));
-  const client = createRouterClient(router, { context: { session } });
+  const client = createRouterClient(router, { context: contextOf(session) });
   for (const name of ['Writer', 'Critic'])
     await client.profile.put({ name, card: { content: { kind: 'json', data: { name, system_prompt_template: `You are the ${name}.` } } } } as never);
   for (const entityId of ['sarah', 'ada', 'ben'])

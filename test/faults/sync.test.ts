@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { addCard, createBox, deleteCard } from '../../src/core/cards/index.js';
-import { type Chain, tips, update } from '../../src/core/chain/index.js';
+import { tips, update, type WriteChain } from '../../src/core/chain/index.js';
 import { type Hub, keyOf, pull, push, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket, listTickets, updateTicket } from '../../src/core/tickets/index.js';
 import { addEntity, createSpace, finishRun, listEntities, post, send, startByTrigger } from '../../src/core/timeline/index.js';
@@ -73,7 +73,7 @@ type Pick = <T>(list: readonly T[]) => T;
 const names = ['a', 'b', 'c', 'd', 'e'];
 
 /** What people and agents do in a project. */
-const work: Readonly<Record<string, (chain: Chain, step: string, pick: Pick) => void>> = {
+const work: Readonly<Record<string, (chain: WriteChain, step: string, pick: Pick) => void>> = {
   // Also the same commit in several clones.
   commit: (chain, step, pick) => void commitText(chain, pick([step, 'same']), pick([null, tips(chain, {})[0]?.id ?? null])),
   summary: (chain, step, pick) => {
@@ -113,7 +113,7 @@ const work: Readonly<Record<string, (chain: Chain, step: string, pick: Pick) => 
 };
 
 /** Makes the space with a person and an agent, if this clone has none. */
-function enter(chain: Chain): void {
+function enter(chain: WriteChain): void {
   if (listEntities(chain).length > 0) return;
   addEntity(chain, { entityId: 'ann', name: 'Ann', type: 'human' });
   addEntity(chain, { entityId: 'bot', name: 'Bot', type: 'agent' });
@@ -137,7 +137,7 @@ function cutAfter(hub: Hub, calls: number, isDone: boolean): Hub {
 }
 
 /** Every item of a project by what names it, with its digest, and every object: what it would send to a hub that holds nothing. */
-async function everything(chain: Chain): Promise<ReadonlyMap<string, string>> {
+async function everything(chain: WriteChain): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const all = (list: readonly unknown[]): number[] => list.map((_, place) => place);
   const nowhere = {

@@ -5,7 +5,7 @@ import { createRouterClient } from '@orpc/server';
 import { expect, onTestFinished } from 'vitest';
 import type { JobEvent, JobResult } from '../../src/core/contract/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
-import { router } from '../../src/core/router/index.js';
+import { contextOf, router } from '../../src/core/router/index.js';
 import { openAgents } from '../../src/main/runner/index.js';
 import { built, compiled, node } from './machine.js';
 import { type AgentProgram, codexSettings, commandOf, opencodeSettings, type Said, standIn } from './stand-in.js';
@@ -54,7 +54,7 @@ export async function agentWorld(named: AgentProgram | readonly AgentProgram[], 
   onTestFinished(() => engine.close());
   const session = createSession(engine);
   session.use(engine.create({ dir: join(home, 'test') }));
-  const client = createRouterClient(router, { context: { session } });
+  const client = createRouterClient(router, { context: contextOf(session) });
   const append = (role: string, text: string) => ({ op: 'append', entry: { role, kind: 'text', text } });
   const asked = await client.context.fork({
     id: null,

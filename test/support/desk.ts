@@ -1,7 +1,7 @@
 import { createRouterClient } from '@orpc/server';
 import { onTestFinished } from 'vitest';
 import { createEngine, createSession, type Engine, type EngineOptions } from '../../src/core/project/index.js';
-import { router } from '../../src/core/router/index.js';
+import { contextOf, router } from '../../src/core/router/index.js';
 import { heldClock, scratch } from './project.js';
 
 /** Stemma as one person has it on one machine: a data folder, an engine over it, and a session without a project. */
@@ -11,7 +11,7 @@ export interface Desk {
   readonly call: ReturnType<typeof clientOf>;
 }
 
-const clientOf = (engine: Engine) => createRouterClient(router, { context: { session: createSession(engine) } });
+const clientOf = (engine: Engine) => createRouterClient(router, { context: contextOf(createSession(engine)) });
 
 /** Starts Stemma over a data folder, a new one unless it is named. It is closed when the test ends. */
 export function desk(dataDir: string = scratch(), more: Partial<EngineOptions> = {}): Desk {

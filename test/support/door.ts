@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { onTestFinished } from 'vitest';
 import { type AgentProgram, createEngine, createSession, type Workshop } from '../../src/core/project/index.js';
-import { router } from '../../src/core/router/index.js';
+import { contextOf, router } from '../../src/core/router/index.js';
 import type { ModelProvider } from '../../src/core/turns/index.js';
 import { type HeldClock, heldClock, scratch } from './project.js';
 
@@ -40,5 +40,5 @@ export function door({
   const session = createSession(engine);
   const project = session.use(engine.create({ dir: join(folder, 'test'), projectId }));
   onTestFinished(() => engine.close());
-  return { client: createRouterClient(router, { context: { session } }), chain: project.chain, project, clock, engine, folder };
+  return { client: createRouterClient(router, { context: contextOf(session) }), chain: project.chain, project, clock, engine, folder };
 }

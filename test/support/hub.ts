@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type Chain, checkpoint } from '../../src/core/chain/index.js';
+import { checkpoint, type WriteChain } from '../../src/core/chain/index.js';
 import { openStore } from '../../src/core/replicas/index.js';
 import type { Hub } from '../../src/core/sync/index.js';
 import { firstToken, openHubDatabase, openHubObjects, type RunningHub, serveHub, startEmbedded } from '../../src/main/hub/index.js';
@@ -66,7 +66,7 @@ export async function startTestHub(): Promise<TestHub> {
 }
 
 /** Adds a commit with this text to a chain. */
-export const commitText = (chain: Chain, text: string, parent: string | null = null) =>
+export const commitText = (chain: WriteChain, text: string, parent: string | null = null) =>
   checkpoint(chain, {
     parent: parent as never,
     type: 'delta',
@@ -79,12 +79,12 @@ export const commitText = (chain: Chain, text: string, parent: string | null = n
   });
 
 /** A temporary chain with one commit of this text. */
-export function chainWith(text: string): Chain {
+export function chainWith(text: string): WriteChain {
   const chain = emptyChain();
   commitText(chain, text);
   return chain;
 }
 
 /** The digests of all commits of a chain, sorted. */
-export const digestsOf = ({ db, project }: Chain): string[] =>
+export const digestsOf = ({ db, project }: WriteChain): string[] =>
   db.all<{ digest: Buffer }>('SELECT digest FROM context WHERE project = ? ORDER BY digest', project).map(({ digest }) => digest.toString('hex'));

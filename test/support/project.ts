@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
-import type { Chain } from '../../src/core/chain/index.js';
+import type { WriteChain } from '../../src/core/chain/index.js';
 import { makeFolder } from '../../src/core/project/folder.js';
 import { openProject, type Project } from '../../src/core/project/index.js';
 import { openDatabase } from '../../src/core/store/index.js';
@@ -56,7 +56,7 @@ export function emptyProject(clock: () => number = heldClock()): Project {
   return project;
 }
 
-export const emptyChain = (clock?: () => number): Chain => emptyProject(clock).chain;
+export const emptyChain = (clock?: () => number): WriteChain => emptyProject(clock).chain;
 
 /** A machine on which every project is trusted. */
 export const trustEverything: TrustedProjects = { has: () => true, add: () => {}, created: () => {} };

@@ -4,7 +4,7 @@
  */
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, EntryKey, Timestamp } from '../../src/core/base/index.js';
 import { unreachable } from '../../src/core/base/index.js';
-import { type Chain, commitAt, commitOf } from '../../src/core/chain/index.js';
+import { commitAt, commitOf, type WriteChain } from '../../src/core/chain/index.js';
 import type { CommitType } from '../../src/core/contract/index.js';
 import type { ReadableDb, WritableDb } from '../../src/core/store/index.js';
 
@@ -14,7 +14,7 @@ declare const key: EntryKey;
 declare const at: Timestamp;
 declare const seq: CommitSeq;
 declare const no: ArtifactNo;
-declare const chain: Chain;
+declare const chain: WriteChain;
 declare const readable: ReadableDb;
 declare const type: CommitType;
 

@@ -1,17 +1,17 @@
 import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, recent, type Timestamp, timestampOf } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
-import type { WritableDb } from '../store/index.js';
+import type { ReadableDb, WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
 import { read, readAll, readInTurn, readParts, readRange } from './content.js';
-import { type Copies, copiesIn } from './copies.js';
+import { type Copies, copiesIn, copiesToRead, type ReadCopies } from './copies.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
 import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { putInParts } from './join.js';
-import { openPacks } from './packs.js';
-import { dropCaches, expire, keep, setPolicy } from './policy.js';
+import { openPackFiles, openPacks } from './packs.js';
+import { dropCaches, expire, expiryIsDue, keep, setPolicy } from './policy.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
-import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
+import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type ReadShelf, type Shelf } from './shelf.js';
 
 export interface ArtifactStat {
   readonly no: ArtifactNo;
@@ -26,19 +26,10 @@ export interface ArtifactStat {
   readonly gone?: Gone;
 }
 
-/** The content-addressed store of one project. All sizes are bytes. */
-export interface Artifacts {
+/** The content-addressed store of one project, for reading. All sizes are bytes. */
+export interface ReadArtifacts {
   /** The project's number. */
   readonly project: number;
-  /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
-  put(bytes: Uint8Array, options: PutOptions): Put;
-  /**
-   * Stores an object that comes in parts, one of them in memory at a time. Call it outside of a transaction.
-   * @throws CORRUPT if the parts do not match the ref.
-   */
-  putInParts(ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put;
-  /** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */
-  putCache(content: Uint8Array | Cached, contentType: string): Put;
   /** Writes parts to the caches; pass the result to `putCache`. Other work may run between its steps. */
   writeCache(parts: Iterable<Uint8Array>): Generator<undefined, Cached>;
   /** @throws CORRUPT if the stored bytes do not match the ref, NOT_FOUND for an expired object. */
@@ -58,6 +49,30 @@ export interface Artifacts {
   byPolicy(): { readonly policy: Policy; readonly gone: Gone | null; readonly count: number; readonly bytes: number }[];
   /** The number of objects, their plain bytes and their stored bytes. */
   totals(): { readonly objects: number; readonly logical: number; readonly stored: number };
+  /** The bytes of a result that `writeCache` wrote. Undefined if they are not cached any more. */
+  readCached(content: Cached): Uint8Array | undefined;
+  /** Whether the content of an object has expired and is not removed yet. Cached results may contain it. */
+  expiryIsDue(): boolean;
+  /** Forgets blocks in memory, so that a check reads the disk. */
+  forget(): void;
+  /** Objects that were put since the last repack. Bytes are not counted for `limit` objects and more. */
+  loose(limit?: number): Loose;
+  /** Which replicas hold which objects. */
+  readonly copies: ReadCopies;
+  close(): void;
+}
+
+/** The same store, for reading and writing. */
+export interface Artifacts extends ReadArtifacts {
+  /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
+  put(bytes: Uint8Array, options: PutOptions): Put;
+  /**
+   * Stores an object that comes in parts, one of them in memory at a time. Call it outside of a transaction.
+   * @throws CORRUPT if the parts do not match the ref.
+   */
+  putInParts(ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put;
+  /** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */
+  putCache(content: Uint8Array | Cached, contentType: string): Put;
   setPolicy(no: ArtifactNo, policy: Policy, ttlSeconds?: number): void;
   /** Makes the content of an object durable before a commit names it. */
   keep(no: ArtifactNo): void;
@@ -67,8 +82,6 @@ export interface Artifacts {
   giveUp(no: ArtifactNo): void;
   /** Marks the objects of packs and blocks that have no row as lost. */
   giveUpUnplaced(): void;
-  /** Forgets blocks in memory, so that a check reads the disk. */
-  forget(): void;
   /** Checks lost objects again, because a person may have put a missing file back. */
   tryAgain(): void;
   /** Removes expired objects. Cheap if there are none. */
@@ -79,17 +92,14 @@ export interface Artifacts {
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
   /** Drops every cache and returns their bytes. */
   dropCaches(): number;
-  /** Objects that were put since the last repack. Bytes are not counted for `limit` objects and more. */
-  loose(limit?: number): Loose;
   /** Which replicas hold which objects. */
   readonly copies: Copies;
   /** A transaction of the database. Objects that are put in it are on disk before it commits. */
   transaction<T>(work: () => T): T;
-  close(): void;
 }
 
-export interface ArtifactsOptions {
-  readonly db: WritableDb;
+export interface ReadArtifactsOptions {
+  readonly db: ReadableDb;
   readonly project: number;
   /** The project's `objects` folder. */
   readonly folder: string;
@@ -99,11 +109,36 @@ export interface ArtifactsOptions {
   readonly newName: () => string;
   /** Rebuilds the bytes of a dropped cache; undefined if it cannot. */
   readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
+}
+
+export interface ArtifactsOptions extends ReadArtifactsOptions {
+  readonly db: WritableDb;
   /** Called when content is removed, so that others drop their copies of it. */
   readonly onGone?: () => void;
 }
 
 const blockBudget = 16 * 1024 * 1024;
+
+type Place = Pick<ReadableDb['place'], 'isSame' | 'require'>;
+
+/** The place of the database now: another connection may replace it. */
+const placeNow = (db: ReadableDb): Place => ({ isSame: () => db.place.isSame(), require: () => db.place.require() });
+
+/** Opens the object store of a project for reading. */
+export function openReadArtifacts({ db, project, folder, behind, clock, newName, remake }: ReadArtifactsOptions): ReadArtifacts {
+  const shelf: ReadShelf = {
+    db,
+    project,
+    clock,
+    remake,
+    caches: openCaches(folder, newName, placeNow(db), behind),
+    packs: openPackFiles(db, folder, behind),
+    blocks: recent(blockBudget),
+    used: undefined,
+    onGone: () => {},
+  };
+  return { ...readsOf(shelf), copies: copiesToRead(shelf), close: () => shelf.packs.close() };
+}
 
 /** Opens the object store of a project. */
 export function openArtifacts({ db, project, folder, behind, clock, newName, remake, onGone }: ArtifactsOptions): Artifacts {
@@ -112,7 +147,7 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, rem
     project,
     clock,
     remake,
-    caches: openCaches(folder, newName, { isSame: () => db.place.isSame(), require: () => db.place.require() }, behind),
+    caches: openCaches(folder, newName, placeNow(db), behind),
     packs: openPacks(db, folder, newName, clock, behind),
     blocks: recent(blockBudget),
     used: undefined,
@@ -123,11 +158,39 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, rem
   db.onRollback(() => shelf.blocks.clear());
   const { transaction } = db;
   return {
-    project,
+    ...readsOf(shelf),
     put: (bytes, options) => transaction(() => put(shelf, bytes, options)),
     putInParts: (ref, parts, options) => putInParts(shelf, ref, parts, options),
     putCache: (content, contentType) => transaction(() => putCache(shelf, content, contentType)),
+    setPolicy: (no, policy, ttlSeconds) => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),
+    keep: (no) => transaction(() => keep(shelf, no)),
+    restore: (no, bytes) => {
+      const { hash } = factsAt(shelf, no);
+      const found = blake3Of(bytes);
+      if (isBeginning(hash) && found.subarray(0, keyLength).equals(hash.subarray(0, keyLength)))
+        db.run('UPDATE artifact SET hash = ?, size = ? WHERE no = ?', found, bytes.length, no);
+      else if (!found.equals(hash)) throw badRequest('data', `this is not the content of ${refOfHash(hash)}`);
+      transaction(() => restore(shelf, no, bytes));
+    },
+    giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
+    giveUpUnplaced: () => transaction(() => giveUpUnplaced(shelf)),
+    tryAgain: () => void db.run(`UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND ${isStoredSql} AND project = ?`, project),
+    expire: () => void expire(shelf),
+    gc: (options) => gc(shelf, options),
+    repack: (options = {}) => repack(shelf, options),
+    dropCaches: () => dropCaches(shelf),
+    copies: copiesIn(shelf),
+    transaction,
+    close: () => shelf.packs.close(),
+  };
+}
+
+function readsOf(shelf: ReadShelf): Omit<ReadArtifacts, 'copies' | 'close'> {
+  const { db, project } = shelf;
+  return {
+    project,
     writeCache: (parts) => shelf.caches.writeParts(parts),
+    readCached: ({ hash, size }) => shelf.caches.read(hash, size),
     read: (no) => read(shelf, no),
     readAll: (nos) => readAll(shelf, nos),
     readInTurn: (nos) => readInTurn(shelf, nos),
@@ -152,35 +215,16 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, rem
          WHERE project = ? AND key >= 0 AND contentType <> '${chunkType}' AND (gone IS NOT NULL OR ${isStoredSql}) GROUP BY policy, gone`,
         project,
       ),
-    setPolicy: (no, policy, ttlSeconds) => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),
-    keep: (no) => transaction(() => keep(shelf, no)),
-    restore: (no, bytes) => {
-      const { hash } = factsAt(shelf, no);
-      const found = blake3Of(bytes);
-      if (isBeginning(hash) && found.subarray(0, keyLength).equals(hash.subarray(0, keyLength)))
-        db.run('UPDATE artifact SET hash = ?, size = ? WHERE no = ?', found, bytes.length, no);
-      else if (!found.equals(hash)) throw badRequest('data', `this is not the content of ${refOfHash(hash)}`);
-      transaction(() => restore(shelf, no, bytes));
-    },
-    giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
-    giveUpUnplaced: () => transaction(() => giveUpUnplaced(shelf)),
+    expiryIsDue: () => expiryIsDue(shelf),
     forget: () => shelf.blocks.clear(),
-    tryAgain: () => void db.run(`UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND ${isStoredSql} AND project = ?`, project),
-    expire: () => void expire(shelf),
-    gc: (options) => gc(shelf, options),
-    repack: (options = {}) => repack(shelf, options),
-    dropCaches: () => dropCaches(shelf),
     loose: (limit) => looseOf(shelf, limit),
-    copies: copiesIn(shelf),
-    transaction,
-    close: () => shelf.packs.close(),
   };
 }
 
 /** For a lost row, an index may still have the beginning of the hash. */
 const isBeginning = (hash: Buffer): boolean => hash.subarray(keyLength).every((byte) => byte === 0);
 
-function factsAt(shelf: Shelf, no: ArtifactNo): Facts {
+function factsAt(shelf: ReadShelf, no: ArtifactNo): Facts {
   const row = shelf.db.one<Facts>(`SELECT ${factColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
@@ -195,7 +239,7 @@ function giveUpUnplaced({ db }: Shelf): void {
   db.run('DELETE FROM block WHERE pack NOT IN (SELECT no FROM pack)');
 }
 
-function stat(shelf: Shelf, no: ArtifactNo): ArtifactStat {
+function stat(shelf: ReadShelf, no: ArtifactNo): ArtifactStat {
   const row = factsAt(shelf, no);
   return {
     no,
@@ -211,7 +255,7 @@ function stat(shelf: Shelf, no: ArtifactNo): ArtifactStat {
   };
 }
 
-function find(shelf: Shelf, name: string): ArtifactNo {
+function find(shelf: ReadShelf, name: string): ArtifactNo {
   if (name.startsWith('blake3:')) {
     const row = known(shelf, hashOfRef(name as ArtifactRef));
     if (row) return row.no;

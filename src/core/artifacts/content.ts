@@ -2,20 +2,20 @@ import { zstdDecompressSync } from 'node:zlib';
 import { type ArtifactNo, concatBytes, corrupt, notFound, StemmaError } from '../base/index.js';
 import { type Chunk, decodeChunks } from './chunk-list.js';
 import { blake3Of, blake3Parts, hasHash, hashLength, refOfHash } from './hash.js';
-import { type Content, contentColumns, type Shelf } from './shelf.js';
+import { type Content, contentColumns, type ReadShelf } from './shelf.js';
 
 /** The row of an object, for reading. @throws NOT_FOUND for an unknown number. */
-export function contentAt(shelf: Shelf, no: ArtifactNo): Content {
+export function contentAt(shelf: ReadShelf, no: ArtifactNo): Content {
   const row = shelf.db.one<Content>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
 }
 
 /** The object's verified bytes. @throws CORRUPT if they do not match the hash; NOT_FOUND or UNAVAILABLE if they are gone. */
-export const read = (shelf: Shelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
+export const read = (shelf: ReadShelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
 
 /** Reads many objects, in the given order. Reads neighboring rows together, with only the columns that verify them. */
-export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] {
+export function readAll(shelf: ReadShelf, nos: readonly ArtifactNo[]): Uint8Array[] {
   const lowest = nos.reduce<number>((least, no) => Math.min(least, no), Number.POSITIVE_INFINITY);
   const highest = nos.reduce<number>((most, no) => Math.max(most, no), 0);
   const isDense = nos.length > 8 && highest - lowest < nos.length * 2;
@@ -39,7 +39,7 @@ const rowsTogether = 128;
  * The objects of a range whose content is in their rows and matches their hash. Packs, blocks, chunks, and rows that another process changes
  * between the two queries are left out.
  */
-function verifiedRows(shelf: Shelf, first: number, last: number): { readonly no: ArtifactNo; readonly data: Buffer }[] {
+function verifiedRows(shelf: ReadShelf, first: number, last: number): { readonly no: ArtifactNo; readonly data: Buffer }[] {
   const among = 'no BETWEEN ? AND ? AND project = ? AND data IS NOT NULL AND gone IS NULL AND expiresAt IS NULL AND key >= 0 ORDER BY no';
   const rows = shelf.db.all<{ no: ArtifactNo; data: Buffer }>(`SELECT no, data FROM artifact WHERE ${among}`, first, last, shelf.project);
   // Reads all hashes as one text, because a buffer for each costs as much as reading the content.
@@ -57,7 +57,7 @@ function verifiedRows(shelf: Shelf, first: number, last: number): { readonly no:
 const heldAtOnce = 4 * 1024 * 1024;
 
 /** Many objects one after the other, with a few of them in memory at a time. */
-export function* readInTurn(shelf: Shelf, nos: readonly ArtifactNo[]): Generator<Uint8Array> {
+export function* readInTurn(shelf: ReadShelf, nos: readonly ArtifactNo[]): Generator<Uint8Array> {
   let count = 16;
   for (let at = 0; at < nos.length; ) {
     const some = readAll(shelf, nos.slice(at, at + count));
@@ -69,7 +69,7 @@ export function* readInTurn(shelf: Shelf, nos: readonly ArtifactNo[]): Generator
 }
 
 /** One object, part by part. The last step verifies it. @throws as `read`; NOT_FOUND for a missing cache. */
-export function* readParts(shelf: Shelf, no: ArtifactNo): Generator<Uint8Array> {
+export function* readParts(shelf: ReadShelf, no: ArtifactNo): Generator<Uint8Array> {
   const row = contentAt(shelf, no);
   refuseGone(shelf, row);
   if (row.chunks !== null)
@@ -82,7 +82,7 @@ export function* readParts(shelf: Shelf, no: ArtifactNo): Generator<Uint8Array> 
   else yield proved(shelf, row);
 }
 
-function* packedParts(shelf: Shelf, row: Content, pack: number): Generator<Uint8Array> {
+function* packedParts(shelf: ReadShelf, row: Content, pack: number): Generator<Uint8Array> {
   const hasher = blake3Parts();
   for (let at = 0; at < row.size; at += heldAtOnce) {
     const part = partOf(shelf, pack, (row.packStart ?? 0) + at, Math.min(heldAtOnce, row.size - at));
@@ -97,7 +97,7 @@ function* packedParts(shelf: Shelf, row: Content, pack: number): Generator<Uint8
 }
 
 /** Bytes of a pack; undefined if it does not hold them. */
-function partOf({ packs }: Shelf, pack: number, start: number, length: number): Uint8Array | undefined {
+function partOf({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined {
   try {
     return packs.read({ pack, start }, length);
   } catch (error) {
@@ -106,7 +106,7 @@ function partOf({ packs }: Shelf, pack: number, start: number, length: number): 
   }
 }
 
-function* cachedParts(shelf: Shelf, row: Content): Generator<Uint8Array> {
+function* cachedParts(shelf: ReadShelf, row: Content): Generator<Uint8Array> {
   try {
     yield* shelf.caches.readParts(row.hash);
   } catch {
@@ -115,7 +115,7 @@ function* cachedParts(shelf: Shelf, row: Content): Generator<Uint8Array> {
 }
 
 /** A range of the object's bytes. Of a large object only the chunks of the range are read, each verified by its own hash. */
-export function readRange(shelf: Shelf, no: ArtifactNo, start: number, end: number): Uint8Array {
+export function readRange(shelf: ReadShelf, no: ArtifactNo, start: number, end: number): Uint8Array {
   const row = contentAt(shelf, no);
   refuseGone(shelf, row);
   if (row.chunks === null) return proved(shelf, row).subarray(start, end);
@@ -146,7 +146,7 @@ const damaged = (hash: Buffer): StemmaError =>
  * The row's bytes if they match its hash. Otherwise the row is read once more: another process may have moved the content to another pack or
  * block since.
  */
-export function proved(shelf: Shelf, row: Content): Uint8Array {
+export function proved(shelf: ReadShelf, row: Content): Uint8Array {
   refuseGone(shelf, row);
   shelf.used?.set(row.no, shelf.clock());
   const bytes = attempt(shelf, row);
@@ -160,7 +160,7 @@ export function proved(shelf: Shelf, row: Content): Uint8Array {
   return second;
 }
 
-function refuseGone(shelf: Shelf, row: Content): void {
+function refuseGone(shelf: ReadShelf, row: Content): void {
   if (row.gone === null && row.expiresAt === null) return;
   const ref = refOfHash(row.hash);
   if (row.gone === 'expired' || (row.expiresAt !== null && row.expiresAt <= shelf.clock()))
@@ -173,7 +173,7 @@ function refuseGone(shelf: Shelf, row: Content): void {
 /** The reason why content is missing, if a replica may have it. */
 export const elsewhere = 'elsewhere';
 
-function attempt(shelf: Shelf, row: Content): Uint8Array | undefined {
+function attempt(shelf: ReadShelf, row: Content): Uint8Array | undefined {
   if (isCache(row)) return cached(shelf, row);
   try {
     const bytes = fetch(shelf, row);
@@ -188,7 +188,7 @@ function attempt(shelf: Shelf, row: Content): Uint8Array | undefined {
 /** Whether a row has no content of its own: its bytes are in the caches. */
 export const isCache = (row: Content): boolean => row.data === null && row.pack === null && row.block === null && row.chunks === null;
 
-function fetch(shelf: Shelf, row: Content): Uint8Array {
+function fetch(shelf: ReadShelf, row: Content): Uint8Array {
   if (row.data !== null) return row.data;
   if (row.block !== null) return plainBlock(shelf, row.block).subarray(row.blockStart ?? 0, (row.blockStart ?? 0) + row.size);
   if (row.chunks !== null)
@@ -201,7 +201,7 @@ function fetch(shelf: Shelf, row: Content): Uint8Array {
   return shelf.packs.read({ pack: row.pack ?? 0, start: row.packStart ?? 0 }, row.storedSize);
 }
 
-function plainBlock(shelf: Shelf, no: number): Uint8Array {
+function plainBlock(shelf: ReadShelf, no: number): Uint8Array {
   const known = shelf.blocks.get(no);
   if (known) return known;
   const block = shelf.db.one<{ pack: number; packStart: number; storedSize: number; size: number }>(
@@ -214,7 +214,7 @@ function plainBlock(shelf: Shelf, no: number): Uint8Array {
   return plain;
 }
 
-function forgetBlock(shelf: Shelf, no: number): void {
+function forgetBlock(shelf: ReadShelf, no: number): void {
   shelf.blocks.delete(no);
   const block = shelf.db.one<{ pack: number }>('SELECT pack FROM block WHERE no = ?', no);
   if (block) shelf.packs.forget(block.pack);
@@ -233,7 +233,7 @@ function unpacked(stored: Uint8Array, size: number): Uint8Array {
   }
 }
 
-function cached(shelf: Shelf, row: Content): Uint8Array {
+function cached(shelf: ReadShelf, row: Content): Uint8Array {
   const kept = shelf.caches.read(row.hash, row.size);
   if (kept) return kept;
   const made = shelf.remake(row.no);

@@ -1,7 +1,7 @@
 import type { ArtifactNo, ArtifactRef } from '../base/index.js';
 import { hashOfRef, refOfHash } from './hash.js';
 import { insertRow, known } from './put.js';
-import { chunkType, type Gone, isStoredSql, type Shelf } from './shelf.js';
+import { chunkType, type Gone, isStoredSql, type ReadShelf, type Shelf } from './shelf.js';
 
 /** The objects that a replica takes: those with the policy `replicate`, or all that are not ephemeral. */
 export type Takes = 'replicate' | 'all';
@@ -28,25 +28,15 @@ const wantedSql = (takes: Takes): string =>
      AND ${takes === 'all' ? "a.policy <> 'ephemeral'" : "a.policy = 'replicate'"}
      AND NOT EXISTS (SELECT 1 FROM replicaCopy r WHERE r.artifact = a.no AND r.replica = ?)`;
 
-/** The project's record of which replicas hold which objects. Replicas are known by name only. */
-export interface Copies {
+/** The project's record of which replicas hold which objects, for reading. Replicas are known by name only. */
+export interface ReadCopies {
   /** Objects that the replica takes and does not hold, with numbers above `after`. */
   waiting(replica: string, takes: Takes, after: ArtifactNo | 0, limit: number): Held[];
   countWaiting(replica: string, takes: Takes): number;
   countHeld(replica: string): number;
   /** Objects whose only copy is in this replica. */
   countOnlyIn(replica: string): number;
-  /** Records that a replica holds objects. */
-  record(replica: string, nos: readonly ArtifactNo[]): void;
-  /** Forgets every copy in a replica. */
-  forget(replica: string): void;
-  /** Forgets the recorded copies of objects that the project itself still holds, so that they are copied again. */
-  doubt(replica: string): void;
   holdersOf(no: ArtifactNo): string[];
-  /** Adds objects that only a replica holds; reading one fetches it. Does not change objects that the project knows. */
-  expect(replica: string, objects: readonly Expected[]): void;
-  /** Adds objects whose content was removed from the hub. Does not change objects that the project knows. */
-  expectExpired(objects: readonly Expected[]): void;
   /** Whether `expect` was ever called for this project. */
   expects(): boolean;
   /**
@@ -54,27 +44,32 @@ export interface Copies {
    * The first one is returned even if it is larger.
    */
   evictedFrom(no: ArtifactNo, limit: number, bytes?: number): Held[];
-  /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */
-  leaveToReplicas(no: ArtifactNo): boolean;
   /** Remembers from now on when objects were last read, so that eviction starts with the least recently used. */
   trackUse(): void;
 }
 
-/** The copies of one project's objects. */
-export function copiesIn(shelf: Shelf): Copies {
+/** The same record, for reading and writing. */
+export interface Copies extends ReadCopies {
+  /** Records that a replica holds objects. */
+  record(replica: string, nos: readonly ArtifactNo[]): void;
+  /** Forgets every copy in a replica. */
+  forget(replica: string): void;
+  /** Forgets the recorded copies of objects that the project itself still holds, so that they are copied again. */
+  doubt(replica: string): void;
+  /** Adds objects that only a replica holds; reading one fetches it. Does not change objects that the project knows. */
+  expect(replica: string, objects: readonly Expected[]): void;
+  /** Adds objects whose content was removed from the hub. Does not change objects that the project knows. */
+  expectExpired(objects: readonly Expected[]): void;
+  /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */
+  leaveToReplicas(no: ArtifactNo): boolean;
+}
+
+const held = (rows: readonly { no: ArtifactNo; hash: Buffer }[]): Held[] => rows.map(({ no, hash }) => ({ no, ref: refOfHash(hash) }));
+
+/** The copies of one project's objects, for reading. */
+export function copiesToRead(shelf: ReadShelf): ReadCopies {
   const { db, project } = shelf;
-  const held = (rows: readonly { no: ArtifactNo; hash: Buffer }[]): Held[] => rows.map(({ no, hash }) => ({ no, ref: refOfHash(hash) }));
   const count = (sql: string, ...parameters: (string | number)[]): number => db.one<{ count: number }>(sql, ...parameters)?.count ?? 0;
-  const holdersOf = (no: ArtifactNo): string[] =>
-    db.all<{ replica: string }>('SELECT replica FROM replicaCopy WHERE artifact = ? AND project = ?', no, project).map(({ replica }) => replica);
-  const addGone = (objects: readonly Expected[], gone: Gone): ArtifactNo[] =>
-    objects.flatMap(({ ref, size, contentType }) => {
-      const hash = hashOfRef(ref);
-      if (known(shelf, hash)) return [];
-      const { no } = insertRow(shelf, hash, size, { contentType }, {}, null);
-      db.run('UPDATE artifact SET gone = ?, storedSize = 0 WHERE no = ?', gone, no);
-      return [no];
-    });
   return {
     waiting: (replica, takes, after, limit) =>
       held(
@@ -89,6 +84,43 @@ export function copiesIn(shelf: Shelf): Copies {
         project,
         replica,
       ),
+    holdersOf: (no) =>
+      db.all<{ replica: string }>('SELECT replica FROM replicaCopy WHERE artifact = ? AND project = ?', no, project).map(({ replica }) => replica),
+    expects: () => db.one('SELECT 1 FROM progress WHERE project = ? AND name = ?', project, expectsName) !== undefined,
+    evictedFrom: (no, limit, bytes = Number.POSITIVE_INFINITY) => {
+      const near = db.all<{ no: ArtifactNo; hash: Buffer; size: number }>(
+        "SELECT no, hash, size FROM artifact WHERE no BETWEEN ? AND ? AND project = ? AND gone = 'evicted' ORDER BY no",
+        no,
+        no + limit - 1,
+        project,
+      );
+      let total = 0;
+      const cut = near.findIndex(({ size }) => {
+        total += size;
+        return total > bytes;
+      });
+      return held(cut < 0 ? near : near.slice(0, Math.max(1, cut)));
+    },
+    trackUse: () => {
+      shelf.used ??= new Map();
+    },
+  };
+}
+
+/** The copies of one project's objects. */
+export function copiesIn(shelf: Shelf): Copies {
+  const { db, project } = shelf;
+  const reads = copiesToRead(shelf);
+  const addGone = (objects: readonly Expected[], gone: Gone): ArtifactNo[] =>
+    objects.flatMap(({ ref, size, contentType }) => {
+      const hash = hashOfRef(ref);
+      if (known(shelf, hash)) return [];
+      const { no } = insertRow(shelf, hash, size, { contentType }, {}, null);
+      db.run('UPDATE artifact SET gone = ?, storedSize = 0 WHERE no = ?', gone, no);
+      return [no];
+    });
+  return {
+    ...reads,
     record: (replica, nos) =>
       db.transaction(() => {
         // An object may have been collected while it was copied.
@@ -107,8 +139,6 @@ export function copiesIn(shelf: Shelf): Copies {
         replica,
         project,
       ),
-    holdersOf,
-    expects: () => db.one('SELECT 1 FROM progress WHERE project = ? AND name = ?', project, expectsName) !== undefined,
     expect: (replica, objects) =>
       db.transaction(() => {
         db.run('INSERT OR IGNORE INTO progress (project, name, value) VALUES (?, ?, 1)', project, expectsName);
@@ -116,27 +146,10 @@ export function copiesIn(shelf: Shelf): Copies {
           db.run('INSERT INTO replicaCopy (artifact, replica, project, at) VALUES (?, ?, ?, ?)', no, replica, project, shelf.clock());
       }),
     expectExpired: (objects) => db.transaction(() => void addGone(objects, 'expired')),
-    evictedFrom: (no, limit, bytes = Number.POSITIVE_INFINITY) => {
-      const near = db.all<{ no: ArtifactNo; hash: Buffer; size: number }>(
-        "SELECT no, hash, size FROM artifact WHERE no BETWEEN ? AND ? AND project = ? AND gone = 'evicted' ORDER BY no",
-        no,
-        no + limit - 1,
-        project,
-      );
-      let total = 0;
-      const cut = near.findIndex(({ size }) => {
-        total += size;
-        return total > bytes;
-      });
-      return held(cut < 0 ? near : near.slice(0, Math.max(1, cut)));
-    },
     leaveToReplicas: (no) => {
-      if (holdersOf(no).length === 0) return false;
+      if (reads.holdersOf(no).length === 0) return false;
       db.run("UPDATE artifact SET gone = 'evicted' WHERE no = ? AND project = ?", no, project);
       return true;
-    },
-    trackUse: () => {
-      shelf.used ??= new Map();
     },
   };
 }

@@ -1,7 +1,7 @@
 // artifacts: the content-addressed store: bytes in, a BLAKE3 ref out, and the same bytes back or an error.
 // Small objects are in their row of the database, large ones in append-only packs, caches in files of their own.
 // A later repack puts neighbors into compressed blocks. Every read is checked against the hash.
-export { type Artifacts, openArtifacts } from './artifacts.js';
+export { type Artifacts, openArtifacts, openReadArtifacts, type ReadArtifacts } from './artifacts.js';
 export { chunkSizes, chunksOf } from './chunks.js';
 export { elsewhere } from './content.js';
 export { type Held, type Takes, theHub } from './copies.js';

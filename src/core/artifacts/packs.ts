@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, re
 import { dirname, join } from 'node:path';
 import { corrupt, inWords } from '../base/index.js';
 import { fileErrorCode, folderInside, listInside, openInside, privateFile, removeInside, statInside } from '../files/index.js';
-import type { WritableDb } from '../store/index.js';
+import type { ReadableDb, WritableDb } from '../store/index.js';
 import { onDisk } from './io.js';
 
 /** A pack is closed to new objects beyond this many bytes. */
@@ -23,20 +23,25 @@ export interface PackPlace {
   readonly start: number;
 }
 
+/** Reads the append-only files of large objects and blocks. */
+export interface ReadPacks {
+  /** @throws CORRUPT if the pack is missing or too short. */
+  read(place: PackPlace, length: number): Uint8Array;
+  /** Closes the pack's file, so that the next read opens it again: it may be another file now. */
+  forget(pack: number): void;
+  close(): void;
+}
+
 /**
  * Append-only files of large objects and blocks. Each process appends only to packs that it created, and only inside a write
  * transaction. So two writers never share a file, and no other process removes a pack during a write. Bytes that a crash leaves after
  * the last named object are garbage.
  */
-export interface Packs {
+export interface Packs extends ReadPacks {
   /** Call it inside a transaction. @throws UNAVAILABLE if the disk refuses. */
   append(bytes: Uint8Array): PackPlace;
   /** Makes appended bytes durable. Call it before the transaction that names them commits. */
   sync(): void;
-  /** @throws CORRUPT if the pack is missing or too short. */
-  read(place: PackPlace, length: number): Uint8Array;
-  /** Closes the pack's file, so that the next read opens it again: it may be another file now. */
-  forget(pack: number): void;
   /** The size of the pack's file; 0 if it is missing. */
   size(pack: number): number;
   /** Ends appending to this pack in this process. */
@@ -45,7 +50,6 @@ export interface Packs {
   drop(pack: number): void;
   /** Deletes regular files that are named like packs and that no row names, under the write lock. Returns their bytes. */
   sweepFiles(): number;
-  close(): void;
 }
 
 interface OpenPack {
@@ -58,54 +62,21 @@ interface OpenPack {
   syncedUpTo: number;
 }
 
+/** The files of packs, by the numbers and names that the database gives them. */
+interface PackFiles extends ReadPacks {
+  /** The name of a pack's file; undefined if the database does not list the pack. @throws CORRUPT for a name that no pack has. */
+  fileOf(no: number): string | undefined;
+  sizeOf(file: string): number;
+}
+
 /**
- * Opens the packs of a project. Long because appending, reading and sweeping share the open files and the state of the current pack.
+ * Opens the packs of a project for reading.
  * @param folder the `objects` folder of a project; the project's folder is the root below which no link is followed.
  * @param behind for a read-only project, its own `objects` folder; `folder` then belongs to a copy.
  */
-export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number, behind?: string): Packs {
+export function openPackFiles(db: ReadableDb, folder: string, behind?: string): PackFiles {
   const root = dirname(folder);
   const readers = new Map<string, number>();
-  let current: OpenPack | undefined;
-  let unsynced = false;
-
-  const begin = (): OpenPack => {
-    db.place.require();
-    const file = `${newName()}${ending}`;
-    const path = join(folderInside(root, folder), file);
-    // Opened for writing, not appending, so that the next write overwrites one that failed halfway.
-    const fd = openSync(path, 'wx+', privateFile);
-    // The name of the new file must be as durable as the rows that refer to it.
-    const folderFd = openSync(folder, 'r');
-    fsyncSync(folderFd);
-    closeSync(folderFd);
-    const { rowId } = db.run('INSERT INTO pack (file, createdAt) VALUES (?, ?)', file, now());
-    return { no: rowId, file, fd, syncFd: openInside(root, path, { mode: 'readWrite' }).fd, size: 0, syncedUpTo: 0 };
-  };
-
-  const sync = (): void => {
-    if (unsynced && current) fdatasyncSync(current.fd);
-    unsynced = false;
-  };
-
-  /** The pack to append to: one of this process that is not full and whose row exists (its transaction may have been rolled back). */
-  const writable = (): OpenPack => {
-    if (current && current.size < fullAt && db.one('SELECT 1 FROM pack WHERE no = ? AND file = ?', current.no, current.file)) return current;
-    leave();
-    current = begin();
-    return current;
-  };
-
-  const leave = (): void => {
-    sync();
-    if (current) closePack(current);
-    current = undefined;
-  };
-
-  const closePack = ({ fd, syncFd }: OpenPack): void => {
-    closeSync(fd);
-    closeSync(syncFd);
-  };
 
   const fileOf = (no: number): string | undefined => {
     const file = db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
@@ -154,6 +125,81 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
   const sizeOf = (file: string): number =>
     (statInside(root, join(folder, file)) ?? (behind === undefined ? undefined : statInside(dirname(behind), join(behind, file))))?.size ?? 0;
 
+  return {
+    fileOf,
+    sizeOf,
+    read: (place, length) =>
+      onDisk(() => {
+        const fd = reader(place.pack);
+        // The length comes from the database. A wrong length must not allocate more memory than the pack has bytes.
+        if (place.start + length > fstatSync(fd).size)
+          throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
+        const bytes = Buffer.allocUnsafe(length);
+        for (let done = 0; done < bytes.length; ) {
+          const read = readSync(fd, bytes, done, bytes.length - done, place.start + done);
+          if (read === 0) throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
+          done += read;
+        }
+        return bytes;
+      }),
+    forget,
+    close: () => {
+      for (const fd of readers.values()) closeSync(fd);
+      readers.clear();
+    },
+  };
+}
+
+/**
+ * Opens the packs of a project. Long because appending and sweeping share the state of the current pack.
+ * @param folder the `objects` folder of a project; the project's folder is the root below which no link is followed.
+ * @param behind for a read-only project, its own `objects` folder; `folder` then belongs to a copy.
+ */
+export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number, behind?: string): Packs {
+  const root = dirname(folder);
+  const files = openPackFiles(db, folder, behind);
+  const { fileOf, sizeOf, forget } = files;
+  let current: OpenPack | undefined;
+  let unsynced = false;
+
+  const begin = (): OpenPack => {
+    db.place.require();
+    const file = `${newName()}${ending}`;
+    const path = join(folderInside(root, folder), file);
+    // Opened for writing, not appending, so that the next write overwrites one that failed halfway.
+    const fd = openSync(path, 'wx+', privateFile);
+    // The name of the new file must be as durable as the rows that refer to it.
+    const folderFd = openSync(folder, 'r');
+    fsyncSync(folderFd);
+    closeSync(folderFd);
+    const { rowId } = db.run('INSERT INTO pack (file, createdAt) VALUES (?, ?)', file, now());
+    return { no: rowId, file, fd, syncFd: openInside(root, path, { mode: 'readWrite' }).fd, size: 0, syncedUpTo: 0 };
+  };
+
+  const sync = (): void => {
+    if (unsynced && current) fdatasyncSync(current.fd);
+    unsynced = false;
+  };
+
+  /** The pack to append to: one of this process that is not full and whose row exists (its transaction may have been rolled back). */
+  const writable = (): OpenPack => {
+    if (current && current.size < fullAt && db.one('SELECT 1 FROM pack WHERE no = ? AND file = ?', current.no, current.file)) return current;
+    leave();
+    current = begin();
+    return current;
+  };
+
+  const leave = (): void => {
+    sync();
+    if (current) closePack(current);
+    current = undefined;
+  };
+
+  const closePack = ({ fd, syncFd }: OpenPack): void => {
+    closeSync(fd);
+    closeSync(syncFd);
+  };
+
   const unnamed = (): string[] => {
     const named = new Set(db.all<{ file: string }>('SELECT file FROM pack').map((row) => row.file));
     return listInside(root, folder)
@@ -176,20 +222,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
         return { pack: pack.no, start };
       }),
     sync: () => onDisk(sync),
-    read: (place, length) =>
-      onDisk(() => {
-        const fd = reader(place.pack);
-        // The length comes from the database. A wrong length must not allocate more memory than the pack has bytes.
-        if (place.start + length > fstatSync(fd).size)
-          throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
-        const bytes = Buffer.allocUnsafe(length);
-        for (let done = 0; done < bytes.length; ) {
-          const read = readSync(fd, bytes, done, bytes.length - done, place.start + done);
-          if (read === 0) throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
-          done += read;
-        }
-        return bytes;
-      }),
+    read: files.read,
     forget,
     size: (no) => {
       if (current?.no === no) return fstatSync(current.fd).size;
@@ -213,8 +246,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
         }, 0);
       }),
     close: () => {
-      for (const fd of readers.values()) closeSync(fd);
-      readers.clear();
+      files.close();
       if (current) closePack(current);
       current = undefined;
     },

@@ -2,7 +2,7 @@ import { type ArtifactNo, badRequest } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { contentAt, isCache, read } from './content.js';
 import { restore } from './put.js';
-import { type Shelf, withoutContent } from './shelf.js';
+import { type ReadShelf, type Shelf, withoutContent } from './shelf.js';
 
 /** The longest life that can be given to an ephemeral object: a hundred years, in seconds. */
 const maxTtlSeconds = 3_155_760_000;
@@ -39,11 +39,14 @@ export function dropCaches({ caches }: Shelf): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
+/** Whether the content of an object has expired and is not removed yet. */
+export const expiryIsDue = ({ db, clock }: ReadShelf): boolean =>
+  db.one('SELECT 1 FROM artifact WHERE expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL LIMIT 1', clock()) !== undefined;
+
 /** Removes the content of expired objects, and all caches, because they may contain it. Returns the freed bytes. */
 export function expire(shelf: Shelf): number {
+  if (!expiryIsDue(shelf) || shelf.db.readonly) return 0;
   const now = shelf.clock();
-  const isDue = shelf.db.one('SELECT 1 FROM artifact WHERE expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL LIMIT 1', now) !== undefined;
-  if (!isDue || shelf.db.readonly) return 0;
   const freed = shelf.db.transaction(() => {
     const due = 'expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL AND project = ?';
     const { bytes } = shelf.db.one<{ bytes: number }>(`SELECT SUM(storedSize) AS bytes FROM artifact WHERE ${due}`, now, shelf.project) ?? {

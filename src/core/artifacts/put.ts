@@ -1,7 +1,7 @@
 import type { ArtifactNo, ArtifactRef } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { blake3Of, refOfHash } from './hash.js';
-import { chunkType, type Facts, factColumns, type Shelf } from './shelf.js';
+import { chunkType, type Facts, factColumns, type ReadShelf, type Shelf } from './shelf.js';
 
 export interface PutOptions {
   readonly contentType: string;
@@ -36,7 +36,7 @@ export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, keyLength);
 const factsByKey = `SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`;
 
 /** The row of a hash, if the project knows it. */
-export const known = (shelf: Shelf, hash: Buffer): Facts | undefined =>
+export const known = (shelf: ReadShelf, hash: Buffer): Facts | undefined =>
   shelf.db.all<Facts>(factsByKey, keyOf(hash), shelf.project).find((row) => row.hash.equals(hash));
 
 /** Stores the bytes unless they are stored already. Call it inside a transaction: they are durable after it. */

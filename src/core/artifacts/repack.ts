@@ -5,7 +5,7 @@ import { progressOf, setProgress } from '../store/index.js';
 import { encodeChunks } from './chunk-list.js';
 import { proved } from './content.js';
 import { putChunks } from './join.js';
-import { type Content, chunkType, contentColumns, type Shelf } from './shelf.js';
+import { type Content, chunkType, contentColumns, type ReadShelf, type Shelf } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface RepackOptions {
@@ -25,7 +25,7 @@ export interface Loose {
 }
 
 /** The objects that were put since the last run. Counts at most `limit`, because counting all objects of a large import takes long. */
-export function looseOf(shelf: Shelf, limit = Number.MAX_SAFE_INTEGER): Loose {
+export function looseOf(shelf: ReadShelf, limit = Number.MAX_SAFE_INTEGER): Loose {
   const from = progressOf(shelf, 'repack');
   const last = shelf.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM artifact')?.no ?? 0;
   if (last - from >= limit) return { objects: last - from, bytes: 0 };

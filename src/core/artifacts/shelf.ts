@@ -1,15 +1,15 @@
 import type { ArtifactNo, Clock, Recent } from '../base/index.js';
 import type { goneReasons, Policy } from '../contract/index.js';
-import type { WritableDb } from '../store/index.js';
+import type { ReadableDb, WritableDb } from '../store/index.js';
 import type { Caches } from './caches.js';
-import type { Packs } from './packs.js';
+import type { Packs, ReadPacks } from './packs.js';
 
-/** The rows and object files of one project, which every function of this folder needs. */
-export interface Shelf {
-  readonly db: WritableDb;
+/** The rows and object files of one project, for reading. */
+export interface ReadShelf {
+  readonly db: ReadableDb;
   /** The project's number, which every query needs. */
   readonly project: number;
-  readonly packs: Packs;
+  readonly packs: ReadPacks;
   readonly caches: Caches;
   readonly clock: Clock;
   /** Recently read blocks, decompressed, by number. */
@@ -20,6 +20,12 @@ export interface Shelf {
   readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
   /** Called when content is removed, so that others drop their copies of it. */
   readonly onGone: () => void;
+}
+
+/** The same, for writing. */
+export interface Shelf extends ReadShelf {
+  readonly db: WritableDb;
+  readonly packs: Packs;
 }
 
 export type Gone = (typeof goneReasons)[number];

@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId, inWords, timestampOf } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { checkState, type State, savedBlocks, stateFields } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
@@ -9,7 +9,7 @@ export type SavedState = OutputOf<'compose.saveState'>;
  * Saves the shared state of a run with a commit (A-36). With `reproducible`, it saves the todo, knowledge and experience blocks too.
  * @throws BAD_REQUEST for a field that the state does not have, a system message, or blocks that cannot be saved.
  */
-export function saveState(chain: Chain, { id, state, contexts, reproducible = false }: InputOf<'compose.saveState'>): SavedState {
+export function saveState(chain: WriteChain, { id, state, contexts, reproducible = false }: InputOf<'compose.saveState'>): SavedState {
   checkState(state);
   const keys = Object.keys(contexts ?? {});
   if (keys.length && !reproducible)
@@ -35,7 +35,7 @@ export function saveState(chain: Chain, { id, state, contexts, reproducible = fa
  * The state that was saved last with a commit, else with its nearest ancestor.
  * @throws BAD_REQUEST for a field that the state does not have; NOT_FOUND for an unknown commit.
  */
-export function restoreState(chain: Chain, { id, keys, reproducible = false }: InputOf<'compose.restoreState'>): SavedState {
+export function restoreState(chain: ReadChain, { id, keys, reproducible = false }: InputOf<'compose.restoreState'>): SavedState {
   const unknown = keys?.find((key) => !stateFields.includes(key));
   if (unknown !== undefined)
     throw badRequest('keys', `The state has no field ${inWords(unknown)}. Its fields are ${stateFields.join(', ')}.`, { value: unknown });
@@ -57,7 +57,7 @@ interface Row {
   readonly contexts: string | null;
 }
 
-const nearest = (chain: Chain, seq: CommitSeq): Row | undefined =>
+const nearest = (chain: ReadChain, seq: CommitSeq): Row | undefined =>
   chain.db.one<Row>(
     `WITH RECURSIVE up(seq, parent, far) AS (
        SELECT seq, parent, 0 FROM context WHERE seq = ?

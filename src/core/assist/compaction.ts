@@ -1,5 +1,5 @@
 import { defined } from '../base/index.js';
-import { type Chain, compact, contextEntries, entries } from '../chain/index.js';
+import { compact, contextEntries, entries, type WriteChain } from '../chain/index.js';
 import { type CompactionPolicy, planCompaction, recordedLayers, requestBody, shortenMemory, summaryCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -11,7 +11,7 @@ import { askFor } from './ask.js';
  * @throws BAD_REQUEST for an unknown provider; UNAVAILABLE if the model gave no summary.
  */
 export async function compactContext(
-  chain: Chain,
+  chain: WriteChain,
   request: InputOf<'compose.compact'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,

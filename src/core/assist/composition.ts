@@ -1,12 +1,12 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, commitOf, entries } from '../chain/index.js';
+import { commitOf, entries, type ReadChain } from '../chain/index.js';
 import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, rowOf } from '../composer/index.js';
 import type { ComposedRows, InputOf } from '../contract/index.js';
 import { projectServices } from './retrievers.js';
 
 interface Place {
   readonly dir: string;
-  readonly chain: Chain;
+  readonly chain: ReadChain;
 }
 type Request = PreviewRequest & { readonly id: ContextId };
 
@@ -24,7 +24,7 @@ interface Composition {
 }
 
 /** The latest composition of each project: the pages after the first one come from it. */
-const latest = new WeakMap<Chain, Composition>();
+const latest = new WeakMap<ReadChain, Composition>();
 
 const maxRows = 200;
 

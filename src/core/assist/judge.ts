@@ -1,4 +1,4 @@
-import { type Chain, contextEntries } from '../chain/index.js';
+import { contextEntries, type ReadChain } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { InputOf, UsageCompaction, UsageLoss } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -22,7 +22,7 @@ const task = [
  * @throws NOT_FOUND or BAD_REQUEST as `usageCompaction`; BAD_REQUEST for an unknown provider; UNAVAILABLE without a reply.
  */
 export async function judgeCompaction(
-  chain: Chain,
+  chain: ReadChain,
   { id, limit = defaultLimit, provider, model }: InputOf<'usage.judgeCompaction'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,

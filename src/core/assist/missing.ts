@@ -1,10 +1,10 @@
 import { type ContextId, timestampOf } from '../base/index.js';
-import { type Chain, commitOf, show } from '../chain/index.js';
+import { commitOf, type ReadChain, show } from '../chain/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
 /** The commits of a project with their summaries, oldest first; with `missing`, those without one. */
 export function listSummaries(
-  chain: Chain,
+  chain: ReadChain,
   { missing: isMissing = false, offset = 0, limit = 100 }: InputOf<'context.summaries'>,
 ): OutputOf<'context.summaries'> {
   const missing = countMissing(chain);
@@ -21,11 +21,11 @@ export function listSummaries(
 }
 
 /** Number of commits without a summary. */
-export const countMissing = (chain: Chain): number =>
+export const countMissing = (chain: ReadChain): number =>
   chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ? AND summary IS NULL', chain.project)?.count ?? 0;
 
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
-export function versionsOfCommit(chain: Chain, id: ContextId): OutputOf<'context.versions'> {
+export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'context.versions'> {
   const row = commitOf(chain, id);
   const rows = chain.db.all<{ at: number; author: string | null; summary: string | null; tags: string | null }>(
     'SELECT at, author, summary, tags FROM contextVersion WHERE context = ? AND project = ? ORDER BY no',
@@ -44,7 +44,7 @@ const tagsIn = (tags: string | null): string[] => (tags === null ? [] : (JSON.pa
 export type RecordedInstantiation = OutputOf<'context.instantiations'>[number];
 
 /** The recorded starts of agents, newest first: of a context, of a template, or all. @throws NOT_FOUND for an unknown commit. */
-export function listInstantiations(chain: Chain, { id, template, limit = 1_000 }: InputOf<'context.instantiations'>): RecordedInstantiation[] {
+export function listInstantiations(chain: ReadChain, { id, template, limit = 1_000 }: InputOf<'context.instantiations'>): RecordedInstantiation[] {
   const seq = id === undefined ? null : commitOf(chain, id).seq;
   return chain.db
     .all<Omit<RecordedInstantiation, 'at'> & { at: number }>(

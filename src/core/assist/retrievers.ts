@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
+import { type ContextRow, commitOf, type ReadChain } from '../chain/index.js';
 import { chunksOfNote, type RuntimeServices, rankByWords } from '../composer/index.js';
 import type { ExperienceRecord } from '../contract/index.js';
 import { listInside, readInside, unlessRefused } from '../files/index.js';
@@ -16,7 +16,7 @@ const maxNotes = 1_000;
  * search. @throws NOT_FOUND for an unknown commit.
  */
 export function projectServices(
-  project: { readonly dir: string; readonly chain: Chain },
+  project: { readonly dir: string; readonly chain: ReadChain },
   id: ContextId,
 ): Pick<RuntimeServices, 'knowledge' | 'experience'> {
   const commit = commitOf(project.chain, id);
@@ -36,7 +36,7 @@ const wordsAsked = 8;
 const hitsPerWord = 30;
 
 /** Entries of other sessions that match a question and are older than the commit, best first. */
-function earlierWork(chain: Chain, commit: ContextRow, question: string): ExperienceRecord[] {
+function earlierWork(chain: ReadChain, commit: ContextRow, question: string): ExperienceRecord[] {
   const words = [...new Set(question.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? [])]
     .sort((a, b) => b.length - a.length || a.localeCompare(b))
     .slice(0, wordsAsked);

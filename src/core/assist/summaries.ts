@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { StemmaError } from '../base/index.js';
-import { type Chain, commitOf, parsedOf, update } from '../chain/index.js';
+import { commitOf, parsedOf, type ReadChain, update, type WriteChain } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { InputOf, SummarizeProgress, SummarizeResult } from '../contract/index.js';
 import { describeRaw, findFormat, type ParsedEntry } from '../formats/index.js';
@@ -25,7 +25,7 @@ const maxPassageLength = 24_000;
  * @throws BAD_REQUEST for an unknown provider; UNAVAILABLE if it does not reply.
  */
 export async function* summarizeCommits(
-  chain: Chain,
+  chain: WriteChain,
   input: SummarizeInput,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
@@ -53,7 +53,7 @@ export async function* summarizeCommits(
   return { summarized, skipped };
 }
 
-function* batches(chain: Chain): Generator<ContextId[]> {
+function* batches(chain: ReadChain): Generator<ContextId[]> {
   for (let last = 0; ; ) {
     const rows = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
       'SELECT seq, id FROM context WHERE +project = ? AND summary IS NULL AND seq > ? ORDER BY seq LIMIT ?',
@@ -69,7 +69,7 @@ function* batches(chain: Chain): Generator<ContextId[]> {
 }
 
 async function summaryOf(
-  chain: Chain,
+  chain: ReadChain,
   id: ContextId,
   input: SummarizeInput,
   providers: readonly ModelProvider[],
@@ -88,14 +88,14 @@ async function summaryOf(
 }
 
 /** A summary of a commit in a format that Stemma does not read: its shape and its size. */
-function rawSummary(chain: Chain, id: ContextId): string | undefined {
+function rawSummary(chain: ReadChain, id: ContextId): string | undefined {
   const { artifact, format, messageCount } = commitOf(chain, id);
   if (findFormat(format)) return undefined;
   const messages = messageCount === 1 ? '1 message' : `${messageCount} messages`;
   return `${describeRaw(format, chain.artifacts.read(artifact))} It was stored with ${messages}.`.slice(0, maxSummaryLength);
 }
 
-function readable(chain: Chain, id: ContextId, skip: (reason: string) => void): readonly ParsedEntry[] | undefined {
+function readable(chain: ReadChain, id: ContextId, skip: (reason: string) => void): readonly ParsedEntry[] | undefined {
   try {
     const { artifact, format } = commitOf(chain, id);
     return parsedOf(chain, artifact, format).entries;

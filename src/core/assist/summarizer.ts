@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { countMissing } from './missing.js';
@@ -43,7 +43,12 @@ const quietMs = 30_000;
 const batchSize = 16;
 
 /** Creates the summarizer of a project. Nothing runs before `wake` or `work`. */
-export function openSummarizer(chain: Chain, settings: SummarizerSettings, providers: () => readonly ModelProvider[], idleMs = quietMs): Summarizer {
+export function openSummarizer(
+  chain: WriteChain,
+  settings: SummarizerSettings,
+  providers: () => readonly ModelProvider[],
+  idleMs = quietMs,
+): Summarizer {
   const closing = new AbortController();
   const unreadable = new Set<ContextId>();
   let timer: NodeJS.Timeout | undefined;
@@ -124,7 +129,7 @@ async function finished<T>(steps: AsyncGenerator<unknown, T>): Promise<T> {
   }
 }
 
-const nextMissing = (chain: Chain, without: ReadonlySet<ContextId>, limit: number): ContextId[] =>
+const nextMissing = (chain: ReadChain, without: ReadonlySet<ContextId>, limit: number): ContextId[] =>
   chain.db
     .all<{ id: ContextId }>(
       'SELECT id FROM context WHERE +project = ? AND summary IS NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?',

@@ -1,5 +1,5 @@
 import { notFound, StemmaError, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, CardContent, CardVersion } from '../contract/index.js';
 import { type CardRow, type Draft, draftOf, meaningOf, meaningOfRow, type NewCard, projectIdOf, selectCard, toCard } from './card.js';
 import { holderOf } from './sealed.js';
@@ -10,18 +10,18 @@ import { holderOf } from './sealed.js';
  * @throws BAD_REQUEST for an invalid card; CONFLICT if the id belongs to another project, if a turn holds the card (B15), or if the tool
  *   call has a result.
  */
-export function addCard(chain: Chain, given: NewCard): Card {
+export function addCard(chain: WriteChain, given: NewCard): Card {
   return addCards(chain, [given])[0] as Card;
 }
 
 /** Writes several cards, all or none. */
-export function addCards(chain: Chain, given: readonly NewCard[]): Card[] {
+export function addCards(chain: WriteChain, given: readonly NewCard[]): Card[] {
   const drafts = given.map((card) => draftOf(chain, card));
   const projectId = projectIdOf(chain);
   return chain.db.transaction(() => drafts.map((draft) => toCard(write(chain, draft), projectId, chain.clock())));
 }
 
-function write(chain: Chain, draft: Draft): CardRow {
+function write(chain: WriteChain, draft: Draft): CardRow {
   const known = chain.db.one<CardRow>(`${selectCard} WHERE cardId = ?`, draft.cardId);
   // B10: the error says only that the id is taken, nothing about the other project.
   if (known && known.project !== chain.project)
@@ -66,7 +66,7 @@ function write(chain: Chain, draft: Draft): CardRow {
 }
 
 /** B15: refuses to change a card that a turn has seen or will see. @throws CONFLICT */
-function refuseSealed(chain: Chain, cardId: string): void {
+function refuseSealed(chain: ReadChain, cardId: string): void {
   const agentTurnId = holderOf(chain, cardId);
   if (agentTurnId !== undefined)
     throw new StemmaError('CONFLICT', `The card ${cardId} is sealed: the turn ${agentTurnId} holds it. Write the change as a new card.`, {
@@ -76,7 +76,7 @@ function refuseSealed(chain: Chain, cardId: string): void {
 }
 
 /** B8: refuses a second result of a call, for instance from a replay. @throws CONFLICT */
-function refuseSecondResult(chain: Chain, draft: Draft): void {
+function refuseSecondResult(chain: ReadChain, draft: Draft): void {
   if (draft.type !== 'tool.result' || draft.toolCallId === null || draft.entryKey !== null) return;
   const other = chain.db.one<{ cardId: string }>(
     "SELECT cardId FROM card WHERE project = ? AND toolCallId = ? AND type = 'tool.result' AND entryKey IS NULL AND cardId <> ?",
@@ -92,7 +92,7 @@ function refuseSecondResult(chain: Chain, draft: Draft): void {
 }
 
 /** Marks a card as deleted. It stays readable and in its boxes, but no model sees it (B6). @throws NOT_FOUND */
-export function deleteCard(chain: Chain, cardId: string, author?: string): Card {
+export function deleteCard(chain: WriteChain, cardId: string, author?: string): Card {
   return chain.db.transaction(() => {
     const row = rowOf(chain, cardId);
     if (row.deletedAt === null) {
@@ -104,13 +104,13 @@ export function deleteCard(chain: Chain, cardId: string, author?: string): Card 
 }
 
 /** Reads the row of a card. @throws NOT_FOUND, also for a card of another project. */
-export function rowOf(chain: Chain, cardId: string): CardRow {
+export function rowOf(chain: ReadChain, cardId: string): CardRow {
   const row = chain.db.one<CardRow>(`${selectCard} WHERE project = ? AND cardId = ?`, chain.project, cardId);
   if (!row) throw notFound(cardId, `This project has no card ${cardId}.`);
   return row;
 }
 
-function noteVersion(chain: Chain, row: CardRow, what: CardVersion['what'], author?: string): void {
+function noteVersion(chain: WriteChain, row: CardRow, what: CardVersion['what'], author?: string): void {
   const { content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } = row;
   chain.db.run(
     'INSERT INTO cardVersion (project, card, at, author, what, before) VALUES (?, ?, ?, ?, ?, ?)',
@@ -124,7 +124,7 @@ function noteVersion(chain: Chain, row: CardRow, what: CardVersion['what'], auth
 }
 
 /** The audit trail of a card: its earlier versions, oldest first. */
-export function cardHistory(chain: Chain, cardId: string): CardVersion[] {
+export function cardHistory(chain: ReadChain, cardId: string): CardVersion[] {
   const { no } = rowOf(chain, cardId);
   const rows = chain.db.all<{ at: number; author: string | null; what: CardVersion['what']; before: string }>(
     'SELECT at, author, what, before FROM cardVersion WHERE card = ? AND project = ? ORDER BY no',

@@ -1,5 +1,5 @@
 import { notFound, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Box, Packing } from '../contract/index.js';
 import { newCardId, whereIds } from './card.js';
 import { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
@@ -9,7 +9,7 @@ import { getBox } from './read.js';
  * Creates a box from card ids. Order and repeats are kept (B7). An equal box returns the existing one.
  * @throws NOT_FOUND for an unknown card; CONFLICT if a box with this id has other cards.
  */
-export function createBox(chain: Chain, cardIds: readonly string[], boxId?: string): Box {
+export function createBox(chain: WriteChain, cardIds: readonly string[], boxId?: string): Box {
   return chain.db.transaction(() => {
     const known = boxId === undefined ? undefined : boxNamed(chain, boxId);
     if (known && JSON.stringify(idsAt(chain, known.no)) !== JSON.stringify(cardIds))
@@ -23,7 +23,7 @@ export function createBox(chain: Chain, cardIds: readonly string[], boxId?: stri
 }
 
 /** @throws NOT_FOUND naming every card that the project does not have. */
-function refuseUnknownCards(chain: Chain, cardIds: readonly string[], result: string): void {
+function refuseUnknownCards(chain: ReadChain, cardIds: readonly string[], result: string): void {
   const known = new Set(
     chain.db.all<{ cardId: string }>(`SELECT cardId FROM card ${whereIds}`, JSON.stringify(cardIds), chain.project).map((row) => row.cardId),
   );
@@ -34,7 +34,7 @@ function refuseUnknownCards(chain: Chain, cardIds: readonly string[], result: st
 
 /** Writes a new box. Call it inside a transaction. */
 export function insertBox(
-  chain: Chain,
+  chain: WriteChain,
   cardIds: readonly string[],
   how: { boxId?: string | undefined; replaces?: number; packed?: Packing } = {},
 ): BoxPlace {
@@ -53,7 +53,7 @@ export function insertBox(
   return { no: rowId, boxId };
 }
 
-const insertPart = (chain: Chain, box: number, cardIds: readonly string[]): unknown =>
+const insertPart = (chain: WriteChain, box: number, cardIds: readonly string[]): unknown =>
   chain.db.run(
     'INSERT INTO boxPart (box, place, project, cardIds) SELECT ?, COALESCE(MAX(place) + 1, 0), ?, ? FROM boxPart WHERE box = ?',
     box,
@@ -66,7 +66,7 @@ const insertPart = (chain: Chain, box: number, cardIds: readonly string[]): unkn
  * Appends cards. A card that the box has already keeps its first position (B7).
  * @throws NOT_FOUND for an unknown box or card, and appends nothing; CONFLICT while a turn reads the box (B9).
  */
-export function appendToBox(chain: Chain, boxId: string, cardIds: readonly string[]): Box {
+export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly string[]): Box {
   return chain.db.transaction(() => {
     const box = boxAt(chain, boxId);
     if (box.readers > 0)
@@ -85,7 +85,7 @@ export function appendToBox(chain: Chain, boxId: string, cardIds: readonly strin
 }
 
 /** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND for an unknown box or card. */
-export function replaceBox(chain: Chain, boxId: string, cardIds: readonly string[]): Box {
+export function replaceBox(chain: WriteChain, boxId: string, cardIds: readonly string[]): Box {
   return chain.db.transaction(() => {
     const { no: replaces } = boxAt(chain, boxId);
     refuseUnknownCards(chain, cardIds, `${boxId} was not replaced.`);
@@ -94,10 +94,10 @@ export function replaceBox(chain: Chain, boxId: string, cardIds: readonly string
 }
 
 /** Finds a box, or creates an empty one. Call it inside a transaction. */
-export const ensureBox = (chain: Chain, boxId: string | undefined): BoxPlace =>
+export const ensureBox = (chain: WriteChain, boxId: string | undefined): BoxPlace =>
   (boxId === undefined ? undefined : boxNamed(chain, boxId)) ?? insertBox(chain, []);
 
 /** Marks the box as read by a turn. Nothing can be appended until every reader has released it (B9). */
-export const holdBox = (chain: Chain, box: number): unknown => chain.db.run('UPDATE box SET readers = readers + 1 WHERE no = ?', box);
+export const holdBox = (chain: WriteChain, box: number): unknown => chain.db.run('UPDATE box SET readers = readers + 1 WHERE no = ?', box);
 /** Ends one reading of a box. See `holdBox`. */
-export const releaseBox = (chain: Chain, box: number): unknown => chain.db.run('UPDATE box SET readers = readers - 1 WHERE no = ?', box);
+export const releaseBox = (chain: WriteChain, box: number): unknown => chain.db.run('UPDATE box SET readers = readers - 1 WHERE no = ?', box);

@@ -1,5 +1,5 @@
 import { badRequest, canonicalJson, type EntryKey, inWords, type Json, type JsonObject, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { Card, CardContent, CardInput, Role } from '../contract/index.js';
 import { checkContent, roleOfType } from './types.js';
 
@@ -50,11 +50,11 @@ export interface Draft {
 }
 
 /** The project's id. Other systems call it the tenant. */
-export const projectIdOf = (chain: Chain): string =>
+export const projectIdOf = (chain: ReadChain): string =>
   chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
 
 /** A UUIDv7 as 32 hex digits. It starts with the time, so ids sort by creation. */
-export function newCardId(chain: Pick<Chain, 'clock' | 'newId'>): string {
+export function newCardId(chain: Pick<ReadChain, 'clock' | 'newId'>): string {
   const random = chain.newId().replaceAll('-', '');
   return `${chain.clock().toString(16).padStart(12, '0')}7${random.slice(13, 16)}8${random.slice(17, 32)}`;
 }
@@ -66,7 +66,7 @@ const ownNames = ['project_id', 'author_id', 'created_at'];
 const deepest = 200;
 
 /** Checks a card. @throws BAD_REQUEST with the invalid field (B2, B4). */
-export function draftOf(chain: Chain, given: NewCard): Draft {
+export function draftOf(chain: ReadChain, given: NewCard): Draft {
   const projectId = projectIdOf(chain);
   if (given.projectId !== undefined && given.projectId !== projectId)
     throw badRequest('projectId', `The card belongs to project ${inWords(given.projectId)}, but this is ${inWords(projectId)}.`);

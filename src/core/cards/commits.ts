@@ -1,6 +1,6 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ContextId, canonicalJson, type EntryKey, type Json, timestampOf } from '../base/index.js';
-import { type Chain, checkpoint, contextEntries, writable } from '../chain/index.js';
+import { checkpoint, contextEntries, type WriteChain, writable } from '../chain/index.js';
 import type { Box, Card, Commit, InputOf, Stop } from '../contract/index.js';
 import { cardbox, cardsOfEntries, encodeCards, entriesOfCards } from '../formats/index.js';
 import { addCard } from './add.js';
@@ -14,7 +14,7 @@ import { cardsInOrder, getBox, seenByModel } from './read.js';
 export const cardsDelta = (cards: readonly Card[]): Uint8Array => encodeCards(cards.map(lineOfCard));
 
 /** Commits the cards of a box that a model would see (B12). @throws NOT_FOUND */
-export function commitBox(chain: Chain, input: InputOf<'box.commit'>): Commit {
+export function commitBox(chain: WriteChain, input: InputOf<'box.commit'>): Commit {
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, input.boxId).no)).filter(seenByModel);
   return checkpoint(chain, {
     parent: input.parent,
@@ -32,7 +32,7 @@ export function commitBox(chain: Chain, input: InputOf<'box.commit'>): Commit {
  * Creates a box from the entries of a context. An entry made from a card becomes that card again. Any other entry becomes a
  * card whose id is a hash of project, entry and content, so the same context gives the same cards (B12).
  */
-export function boxFromContext(chain: Chain, input: { id: ContextId; stop?: Stop | undefined }): Box {
+export function boxFromContext(chain: WriteChain, input: { id: ContextId; stop?: Stop | undefined }): Box {
   const entries = contextEntries(chain, input).map(({ entry }) => writable(entry));
   const projectId = projectIdOf(chain);
   const lines = cardsOfEntries(entries, { newId: () => chain.newId(), now: timestampOf(chain.clock()) });

@@ -1,5 +1,5 @@
 import { notFound } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 
 /** A box: its row number and its id. */
 export interface BoxPlace {
@@ -12,18 +12,18 @@ export interface BoxRow extends BoxPlace {
 }
 
 /** Finds a box of this project by its id. */
-export const boxNamed = (chain: Chain, boxId: string): BoxRow | undefined =>
+export const boxNamed = (chain: ReadChain, boxId: string): BoxRow | undefined =>
   chain.db.one<BoxRow>('SELECT no, boxId, readers FROM box WHERE project = ? AND boxId = ?', chain.project, boxId);
 
 /** Reads the row of a box. @throws NOT_FOUND, also for a box of another project. */
-export function boxAt(chain: Chain, boxId: string): BoxRow {
+export function boxAt(chain: ReadChain, boxId: string): BoxRow {
   const row = boxNamed(chain, boxId);
   if (!row) throw notFound(boxId, `This project has no box ${boxId}.`);
   return row;
 }
 
 /** The card ids of a box in order, repeats kept. */
-export const idsAt = (chain: Chain, box: number): string[] =>
+export const idsAt = (chain: ReadChain, box: number): string[] =>
   chain.db
     .all<{ cardIds: string }>('SELECT cardIds FROM boxPart WHERE box = ? ORDER BY place', box)
     .flatMap((part) => JSON.parse(part.cardIds) as string[]);

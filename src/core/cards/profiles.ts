@@ -1,5 +1,5 @@
 import { badRequest, notFound } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, OutputOf } from '../contract/index.js';
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
@@ -29,7 +29,7 @@ const keyOf = (name: string): string => name.trim().toLowerCase();
  * Stores a profile under its name. A new version gets a new box that replaces the old one; running agents keep the old one.
  * @throws BAD_REQUEST for an empty name, another card type, or an existing box id.
  */
-export function putProfile(chain: Chain, name: string, given: NewCard, profileBoxId?: string): OutputOf<'profile.put'> {
+export function putProfile(chain: WriteChain, name: string, given: NewCard, profileBoxId?: string): OutputOf<'profile.put'> {
   const shown = name.trim();
   if (shown === '') throw badRequest('name', 'The profile has no name.');
   return chain.db.transaction(() => {
@@ -63,20 +63,20 @@ export function putProfile(chain: Chain, name: string, given: NewCard, profileBo
 }
 
 /** Finds a profile by name, ignoring case. */
-export function profileNamed(chain: Chain, name: string): Profile | undefined {
+export function profileNamed(chain: ReadChain, name: string): Profile | undefined {
   const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ? AND ${present}`, chain.project, keyOf(name));
   return row && toProfile(chain, row);
 }
 
 /** Finds a profile by name, ignoring case. @throws NOT_FOUND with the profile and project. */
-export function findProfile(chain: Chain, name: string): OutputOf<'profile.find'> {
+export function findProfile(chain: ReadChain, name: string): OutputOf<'profile.find'> {
   const profile = profileNamed(chain, name);
   if (!profile) throw notFound(name, `Project ${projectIdOf(chain)} has no profile ${JSON.stringify(name.trim())}.`);
   return shownProfile(profile);
 }
 
 /** Deletes a profile, or brings it back. Agents that have started keep its box. @throws NOT_FOUND with the profile and project. */
-export function deleteProfile(chain: Chain, name: string, deleted: boolean): { name: string; deleted: boolean } {
+export function deleteProfile(chain: WriteChain, name: string, deleted: boolean): { name: string; deleted: boolean } {
   return chain.db.transaction(() => {
     const known = chain.db.one<{ no: number; name: string }>(
       'SELECT no, name FROM profile WHERE project = ? AND key = ?',
@@ -90,7 +90,7 @@ export function deleteProfile(chain: Chain, name: string, deleted: boolean): { n
 }
 
 /** Lists the profiles of the project. */
-export const listProfiles = (chain: Chain): OutputOf<'profile.list'> =>
+export const listProfiles = (chain: ReadChain): OutputOf<'profile.list'> =>
   chain.db.all<Row>(`${select} WHERE p.project = ? AND ${present} ORDER BY p.key`, chain.project).map((row) => shownProfile(toProfile(chain, row)));
 
 const shownProfile = ({ name, profileBoxId, card }: Profile): OutputOf<'profile.find'> => ({
@@ -99,7 +99,7 @@ const shownProfile = ({ name, profileBoxId, card }: Profile): OutputOf<'profile.
   ...(card && { cardId: card.cardId }),
 });
 
-const toProfile = (chain: Chain, row: Row): Profile => ({
+const toProfile = (chain: ReadChain, row: Row): Profile => ({
   name: row.name,
   profileBoxId: row.boxId,
   boxNo: row.box,
@@ -107,10 +107,10 @@ const toProfile = (chain: Chain, row: Row): Profile => ({
 });
 
 /** The profile card of a box: its first card of type sys.profile, else its first card. */
-function profileCardOf(chain: Chain, box: number): Card | undefined {
+function profileCardOf(chain: ReadChain, box: number): Card | undefined {
   const cards = cardsInOrder(chain, idsAt(chain, box)).filter(seenByModel);
   return cards.find((card) => card.type === 'sys.profile') ?? cards[0];
 }
 
 /** The profile that an agent started with. */
-export const profileInBox = (chain: Chain, profileBoxId: string): Card | undefined => profileCardOf(chain, boxAt(chain, profileBoxId).no);
+export const profileInBox = (chain: ReadChain, profileBoxId: string): Card | undefined => profileCardOf(chain, boxAt(chain, profileBoxId).no);

@@ -1,5 +1,5 @@
 import { timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { Box, BoxEntry, BoxRow, Card, InputOf, OutputOf, Packing } from '../contract/index.js';
 import { entriesOfCards, textOfContent } from '../formats/index.js';
 import { rowOf } from './add.js';
@@ -8,10 +8,10 @@ import { lineOfCard } from './lines.js';
 import { boxAt, idsAt } from './places.js';
 
 /** Reads a card. Deleted and expired cards are flagged. @throws NOT_FOUND */
-export const getCard = (chain: Chain, cardId: string): Card => toCard(rowOf(chain, cardId), projectIdOf(chain), chain.clock());
+export const getCard = (chain: ReadChain, cardId: string): Card => toCard(rowOf(chain, cardId), projectIdOf(chain), chain.clock());
 
 /** Reads cards by id in one query. Unknown ids are missing in the result. */
-function cardsById(chain: Chain, cardIds: readonly string[]): Map<string, Card> {
+function cardsById(chain: ReadChain, cardIds: readonly string[]): Map<string, Card> {
   const projectId = projectIdOf(chain);
   const now = chain.clock();
   const rows = chain.db.all<CardRow>(`${selectCard} ${whereIds}`, JSON.stringify(cardIds), chain.project);
@@ -19,14 +19,14 @@ function cardsById(chain: Chain, cardIds: readonly string[]): Map<string, Card> 
 }
 
 /** Reads each card once, in the order of the request, and lists unknown ids (B11). */
-export function batchCards(chain: Chain, cardIds: readonly string[]): { cards: Card[]; missingCardIds: string[] } {
+export function batchCards(chain: ReadChain, cardIds: readonly string[]): { cards: Card[]; missingCardIds: string[] } {
   const asked = [...new Set(cardIds)];
   const found = cardsById(chain, asked);
   return { cards: asked.flatMap((id) => found.get(id) ?? []), missingCardIds: asked.filter((id) => !found.has(id)) };
 }
 
 /** Reads cards in the order of the ids. Repeats are kept, unknown ids skipped. */
-export function cardsInOrder(chain: Chain, cardIds: readonly string[]): Card[] {
+export function cardsInOrder(chain: ReadChain, cardIds: readonly string[]): Card[] {
   const found = cardsById(chain, cardIds);
   return cardIds.flatMap((id) => found.get(id) ?? []);
 }
@@ -35,7 +35,7 @@ export function cardsInOrder(chain: Chain, cardIds: readonly string[]): Card[] {
 export const seenByModel = (card: Card): boolean => card.deletedAt === undefined && !card.expired;
 
 /** Reads a box. @throws NOT_FOUND */
-export function getBox(chain: Chain, boxId: string): Box {
+export function getBox(chain: ReadChain, boxId: string): Box {
   const { no, readers } = boxAt(chain, boxId);
   const row = chain.db.one<{ createdAt: number; updatedAt: number; packed: string | null; replaces: string | null; replacedBy: string | null }>(
     `SELECT b.createdAt, b.updatedAt, b.packed, o.boxId AS replaces, (SELECT boxId FROM box WHERE replaces = b.no ORDER BY no DESC LIMIT 1) AS replacedBy
@@ -58,7 +58,7 @@ export function getBox(chain: Chain, boxId: string): Box {
 }
 
 /** Reads each box once, in the order of the request, and lists unknown ids (B11). */
-export function batchBoxes(chain: Chain, boxIds: readonly string[]): { boxes: Box[]; missingBoxIds: string[] } {
+export function batchBoxes(chain: ReadChain, boxIds: readonly string[]): { boxes: Box[]; missingBoxIds: string[] } {
   const asked = [...new Set(boxIds)];
   const known = new Set(
     chain.db
@@ -73,7 +73,7 @@ export function batchBoxes(chain: Chain, boxIds: readonly string[]): { boxes: Bo
 }
 
 /** Reads the cards of a box in order, repeats kept, and lists missing, deleted and expired ids. @throws NOT_FOUND */
-export function boxCards(chain: Chain, boxId: string): OutputOf<'box.cards'> {
+export function boxCards(chain: ReadChain, boxId: string): OutputOf<'box.cards'> {
   const ids = idsAt(chain, boxAt(chain, boxId).no);
   const found = cardsById(chain, ids);
   const each = [...new Set(ids)];
@@ -87,7 +87,7 @@ export function boxCards(chain: Chain, boxId: string): OutputOf<'box.cards'> {
 }
 
 /** A box as conversation entries, as a model would see it. @throws NOT_FOUND */
-export function boxEntries(chain: Chain, boxId: string): { tokens: number; entries: BoxEntry[] } {
+export function boxEntries(chain: ReadChain, boxId: string): { tokens: number; entries: BoxEntry[] } {
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no)).filter(seenByModel);
   const entries = entriesOfCards(cards.map(lineOfCard)).map(({ media: _, raw: __, messageId, marks, ...entry }) => ({
     ...entry,
@@ -98,7 +98,7 @@ export function boxEntries(chain: Chain, boxId: string): { tokens: number; entri
 }
 
 /** The boxes that contain a card, newest first. @throws NOT_FOUND */
-export function boxesOf(chain: Chain, cardId: string): string[] {
+export function boxesOf(chain: ReadChain, cardId: string): string[] {
   rowOf(chain, cardId);
   return chain.db
     .all<{ boxId: string }>(
@@ -115,7 +115,7 @@ export function boxesOf(chain: Chain, cardId: string): string[] {
 const defaultLimit = 200;
 
 /** Lists cards of the project, newest first. */
-export function listCards(chain: Chain, filter: InputOf<'card.list'>): { total: number; cards: Card[] } {
+export function listCards(chain: ReadChain, filter: InputOf<'card.list'>): { total: number; cards: Card[] } {
   const conditions: [string, string | number | undefined][] = [
     ['type = ?', filter.type],
     ['role = ?', filter.role],
@@ -145,7 +145,7 @@ interface Facet {
 }
 
 /** Counts cards by type, role and author, most frequent first. */
-export function cardFacets(chain: Chain): OutputOf<'card.facets'> {
+export function cardFacets(chain: ReadChain): OutputOf<'card.facets'> {
   const by = (column: 'type' | 'role' | 'authorId'): Facet[] =>
     chain.db.all<Facet>(
       `SELECT ${column} AS name, COUNT(*) AS count FROM card WHERE project = ? GROUP BY ${column} ORDER BY count DESC, name LIMIT 500`,
@@ -155,7 +155,7 @@ export function cardFacets(chain: Chain): OutputOf<'card.facets'> {
 }
 
 /** Lists boxes of the project, most recently changed first. */
-export function listBoxes(chain: Chain, page: { offset?: number | undefined; limit?: number | undefined }): { total: number; boxes: BoxRow[] } {
+export function listBoxes(chain: ReadChain, page: { offset?: number | undefined; limit?: number | undefined }): { total: number; boxes: BoxRow[] } {
   const total = chain.db.one<{ total: number }>('SELECT COUNT(*) AS total FROM box WHERE project = ?', chain.project)?.total ?? 0;
   const rows = chain.db.all<{ no: number; boxId: string; createdAt: number; updatedAt: number; readers: number; replaces: string | null }>(
     `SELECT b.no, b.boxId, b.createdAt, b.updatedAt, b.readers, o.boxId AS replaces FROM box b LEFT JOIN box o ON o.no = b.replaces
@@ -183,12 +183,12 @@ export function listBoxes(chain: Chain, page: { offset?: number | undefined; lim
 
 const headLength = 120;
 
-function headOf(chain: Chain, ids: readonly string[]): string | undefined {
+function headOf(chain: ReadChain, ids: readonly string[]): string | undefined {
   const [first] = cardsInOrder(chain, ids.slice(0, 3)).filter(seenByModel);
   return first && textOfContent(first.content).slice(0, headLength).replace(/\s+/g, ' ').toWellFormed();
 }
 
-const usesOf = (chain: Chain, box: number): BoxRow['uses'] =>
+const usesOf = (chain: ReadChain, box: number): BoxRow['uses'] =>
   chain.db.all<{ as: 'context' | 'output' | 'profile'; of: string }>(
     `SELECT 'context' AS "as", a.displayName AS "of" FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.context = ?
      UNION ALL SELECT 'output', a.displayName FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.output = ?

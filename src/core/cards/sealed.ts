@@ -1,10 +1,10 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 
 /**
  * The first turn that holds a card: in its context, output or profile box, or in the record of one of its model calls. The content of such a
  * card never changes (B15). Undefined if no turn holds it.
  */
-export const holderOf = (chain: Chain, cardId: string): string | undefined =>
+export const holderOf = (chain: ReadChain, cardId: string): string | undefined =>
   chain.db.one<{ agentTurnId: string }>(
     `SELECT t.agentTurnId FROM agentTurn t
       WHERE t.project = ? AND EXISTS (

@@ -1,5 +1,5 @@
 import { badRequest, notFound } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { Card, OutputOf, WireCard } from '../contract/index.js';
 import { boxNamed, idsAt } from './places.js';
 import { batchCards, cardsInOrder } from './read.js';
@@ -33,24 +33,24 @@ const defaultCards = 200;
 const clamped = (limit: number): number => (Number.isFinite(limit) ? Math.max(1, Math.min(maxCards, Math.trunc(limit))) : defaultCards);
 
 /** Reads a box in the form of the public system. @throws NOT_FOUND */
-export function wireBox(chain: Chain, boxId: string): WireBox {
+export function wireBox(chain: ReadChain, boxId: string): WireBox {
   const box = boxNamed(chain, boxId);
   if (!box) throw notFound(boxId, 'box not found');
   return { box_id: boxId, card_ids: idsAt(chain, box.no) };
 }
 
 /** The last cards of a box. Order and repeats are kept, unknown ids skipped. @throws NOT_FOUND */
-export const wireBoxCards = (chain: Chain, boxId: string, limit: number): WireCard[] =>
+export const wireBoxCards = (chain: ReadChain, boxId: string, limit: number): WireCard[] =>
   cardsInOrder(chain, wireBox(chain, boxId).card_ids.slice(-clamped(limit))).map(wireCardOf);
 
 /** Reads cards by id. @throws BAD_REQUEST for more than 100 ids. */
-export function wireCards(chain: Chain, cardIds: readonly string[]): { cards: WireCard[]; missing_ids: string[] } {
+export function wireCards(chain: ReadChain, cardIds: readonly string[]): { cards: WireCard[]; missing_ids: string[] } {
   const { cards, missingCardIds } = batchCards(chain, limited(cardIds, 'card_ids'));
   return { cards: cards.map(wireCardOf), missing_ids: missingCardIds };
 }
 
 /** Reads boxes, with their last cards if requested. @throws BAD_REQUEST for more than 100 ids. */
-export function wireBoxes(chain: Chain, boxIds: readonly string[], how: { hydrate: boolean; limit: number }): OutputOf<'projects.boxes'> {
+export function wireBoxes(chain: ReadChain, boxIds: readonly string[], how: { hydrate: boolean; limit: number }): OutputOf<'projects.boxes'> {
   const asked = limited(boxIds, 'box_ids');
   const found = asked.flatMap((boxId) => {
     const box = boxNamed(chain, boxId);

@@ -16,7 +16,7 @@ import {
   type WritableEntry,
   type WriteOptions,
 } from '../formats/index.js';
-import type { Chain, Step } from './chain.js';
+import type { ReadChain, Step } from './chain.js';
 import { entriesAlong } from './entries.js';
 import type { Walk } from './walk.js';
 
@@ -32,7 +32,7 @@ export interface Assembled extends Losses {
  * Assembles a conversation without caching it. Each delta gets the best tier (C7): a delta in the target format keeps its
  * bytes, an older version of the format is upgraded field by field, and everything else is translated.
  */
-export function assemble(chain: Chain, way: Walk, target: Format, options: AssembleOptions = {}): Assembled {
+export function assemble(chain: ReadChain, way: Walk, target: Format, options: AssembleOptions = {}): Assembled {
   const { contributing } = way;
   const tier = tierAlong(contributing, target);
   if (tier === 'native') {

@@ -1,21 +1,23 @@
-import { type Artifacts, refOfHash } from '../artifacts/index.js';
+import { type Artifacts, type Cached, type ReadArtifacts, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
-import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type OutputOf } from '../contract/index.js';
+import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type OutputOf, type Tier } from '../contract/index.js';
 import { findFormat, type Outline, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
-import { matchingRow, type WritableDb } from '../store/index.js';
+import { matchingRow, type ReadableDb, type WritableDb } from '../store/index.js';
 import { isDigestOfRow, isIdOf } from './digest.js';
 import type { Verified } from './verified.js';
 
-/** One project's tables, objects, clock and ids: the first parameter of every chain function. */
-export interface Chain {
-  readonly db: WritableDb;
+/** One project's tables, objects, clock and ids, for reading: a function that takes it cannot write. */
+export interface ReadChain {
+  readonly db: ReadableDb;
   /** The project's row number. Every query filters by it. */
   readonly project: number;
-  readonly artifacts: Artifacts;
+  readonly artifacts: ReadArtifacts;
   readonly clock: Clock;
   /** The name of this machine, if the process that opened the project knows it. */
   readonly machine?: string | undefined;
+  /** The text of a person's file of prices, limits and budgets; undefined without one. */
+  readonly usageSettings: () => string | undefined;
   /** A new UUID. */
   readonly newId: () => string;
   /** Recently parsed outlines and deltas, by artifact and format. */
@@ -25,6 +27,48 @@ export interface Chain {
   readonly placed: Recent<string, Placed>;
   /** The commits that this process has verified. Ask once for each walk. */
   readonly verified: () => Verified;
+  /** Derived data that reads computed and that is not stored yet. */
+  readonly offers: Offer[];
+}
+
+/**
+ * Derived data that a read computed. A read cannot write, so it offers this to the writer, which stores it or drops it. An `object` or a
+ * `result` whose ref goes to a caller is stored before the answer.
+ */
+export type Offer =
+  | { readonly kind: 'outline'; readonly artifact: ArtifactNo; readonly format: string; readonly data: string }
+  | { readonly kind: 'object'; readonly content: Cached | Uint8Array; readonly contentType: string }
+  | ({ readonly kind: 'result' } & NewResult)
+  | { readonly kind: 'proofs'; readonly findings: readonly { readonly no: number; readonly proved: boolean; readonly problem: string | undefined }[] }
+  | { readonly kind: 'factors'; readonly model: string; readonly factors: Readonly<Record<string, number>>; readonly calls: number };
+
+/** A materialized conversation that is not stored yet. */
+export interface NewResult {
+  readonly tip: CommitSeq;
+  readonly stop: 'compaction' | 'root' | ContextId;
+  /** The format, and the token budget if one was given. */
+  readonly recipe: string;
+  readonly content: Uint8Array | Cached;
+  readonly contentType: string;
+  readonly tier: Tier;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  /** The losses of a result that is not native, as JSON. */
+  readonly losses: string | null;
+}
+
+/** Offers that wait at most. The rest is computed again when it is needed. */
+const maxOffers = 4_096;
+
+/** Offers derived data to the writer. */
+export function offer({ offers }: ReadChain, derived: Offer): void {
+  if (offers.length < maxOffers) offers.push(derived);
+}
+
+/** The same project, for reading and writing. */
+export interface WriteChain extends ReadChain {
+  readonly db: WritableDb;
+  readonly artifacts: Artifacts;
 }
 
 /** A row of the `context` table, with the parent's id and the artifact's hash. */
@@ -155,4 +199,4 @@ export const tagsOf = (stored: string | null): string[] => (stored === null ? []
 export type Materialized = OutputOf<'context.materialize'>;
 
 /** The author of a commit that Stemma makes for a person who gave no name: `user@MACHINE` (C25). */
-export const personOf = ({ machine }: Pick<Chain, 'machine'>): string => (machine === undefined ? 'user' : `user@${machine}`);
+export const personOf = ({ machine }: Pick<ReadChain, 'machine'>): string => (machine === undefined ? 'user' : `user@${machine}`);

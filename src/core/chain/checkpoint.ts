@@ -10,7 +10,7 @@ import {
 } from '../base/index.js';
 import type { Commit, CommitType, InputOf } from '../contract/index.js';
 import { type Counts, countsOfParsed, type Format, findFormat, formats, outlined, readerOf } from '../formats/index.js';
-import { type Chain, type ContextRow, toCommit } from './chain.js';
+import { type ContextRow, type ReadChain, toCommit, type WriteChain } from './chain.js';
 import { digestOf } from './digest.js';
 import { commitAt, type Parent, parentOf } from './find.js';
 import { saveOutline } from './outline.js';
@@ -31,7 +31,7 @@ type Provenance = Pick<
  * @throws CONFLICT if another session has the principal; BAD_REQUEST if the content does not parse as its format or contradicts the given counts (C21); NOT_FOUND for an
  * unknown parent or artifact.
  */
-export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
+export function checkpoint(chain: WriteChain, input: CheckpointInput): Commit {
   const isCounted = input.messageCount !== undefined && input.tokenCount !== undefined;
   const format = isCounted ? readerOf(input.format) : readableFormat(input.format);
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
@@ -61,7 +61,7 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   });
 }
 
-function refuseTakenPrincipal(chain: Chain, { principal, sessionId }: CheckpointInput, parent: Parent | null): void {
+function refuseTakenPrincipal(chain: ReadChain, { principal, sessionId }: CheckpointInput, parent: Parent | null): void {
   if (principal === undefined || sessionId === undefined) return;
   const other = otherSessionOf(chain, { principal, sessionId, parent: parent?.seq ?? null });
   if (other !== undefined) throw principalTaken(principal, other);
@@ -82,7 +82,7 @@ function readableFormat(id: string): Format {
 
 const noCounts: Counts = { messages: 0, tokens: 0, errors: 0, entries: 0 };
 
-function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
+function stored(chain: WriteChain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
   const no = chain.artifacts.find(name);
   chain.artifacts.keep(no);
   return { no, ref: chain.artifacts.stat(no).ref };
@@ -146,7 +146,7 @@ export interface NewCommit extends Provenance {
 }
 
 /** Writes one commit. Call it inside the transaction that stores the artifact. */
-export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
+export function addCommit(chain: WriteChain, commit: NewCommit): ContextRow {
   const { parent } = commit;
   // C12: the clock may have been set back after the parent was made.
   const createdAt = commit.createdAt ? Date.parse(commit.createdAt) : Math.max(chain.clock(), parent?.createdAt ?? 0);
@@ -189,7 +189,7 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
 const minIdLength = 8;
 
 /** C1: `ctx-` and eight digits of the digest, more if another commit has the same prefix. */
-function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readonly known?: CommitSeq } {
+function nameFor(chain: ReadChain, digest: Buffer): { readonly id: ContextId; readonly known?: CommitSeq } {
   const hex = digest.toString('hex');
   const first = hex.slice(0, minIdLength);
   const near = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>(
@@ -209,7 +209,7 @@ function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readon
 }
 
 /** The first child continues its parent's first-parent run. Every other child starts a new run. */
-function placeOf(chain: Chain, parent: NewCommit['parent']): { readonly run: number; readonly depth: number } {
+function placeOf(chain: WriteChain, parent: NewCommit['parent']): { readonly run: number; readonly depth: number } {
   if (!parent) return { run: newRun(chain, null), depth: 0 };
   const depth = parent.depth + 1;
   const isContinued =
@@ -217,5 +217,5 @@ function placeOf(chain: Chain, parent: NewCommit['parent']): { readonly run: num
   return { run: isContinued ? newRun(chain, parent.seq) : parent.run, depth };
 }
 
-const newRun = (chain: Chain, origin: CommitSeq | null): number =>
+const newRun = (chain: WriteChain, origin: CommitSeq | null): number =>
   chain.db.run('INSERT INTO firstParentRun (project, origin) VALUES (?, ?)', chain.project, origin).rowId;

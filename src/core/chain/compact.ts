@@ -2,7 +2,7 @@ import { badRequest, type ContextId, timestampOf } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
 import { countTokens, readerOf, type WritableEntry } from '../formats/index.js';
 import { assemble, idsOf } from './assemble.js';
-import { type Chain, personOf, toCommit } from './chain.js';
+import { personOf, toCommit, type WriteChain } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
 import { outlinesOf } from './outline.js';
@@ -17,7 +17,7 @@ export type KeptEntry = WritableEntry & { readonly tokens: number };
  * follow the summary under their own keys, in the order in which the model sees them.
  * @throws BAD_REQUEST for an empty summary; NOT_FOUND for an unknown commit.
  */
-export function compact(chain: Chain, id: ContextId, summary: string, kept: readonly KeptEntry[] = [], principal?: string): Commit {
+export function compact(chain: WriteChain, id: ContextId, summary: string, kept: readonly KeptEntry[] = [], principal?: string): Commit {
   if (summary.trim() === '')
     throw badRequest('summary', 'The summary is empty. A compaction needs a summary, because it replaces everything before it.');
   return chain.artifacts.transaction(() => {
@@ -53,7 +53,7 @@ export function compact(chain: Chain, id: ContextId, summary: string, kept: read
 }
 
 /** Adds a snapshot commit that holds the whole context, so that later walks are short. */
-export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction', principal?: string): Commit {
+export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compaction', principal?: string): Commit {
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
     const format = readerOf(parent.format);

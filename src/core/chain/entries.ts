@@ -2,7 +2,7 @@ import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
 import { type Outline, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
-import type { Chain, Place, Placed, Step } from './chain.js';
+import { offer, type Place, type Placed, type ReadChain, type Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
 import { lastSteps, walk } from './walk.js';
@@ -15,7 +15,7 @@ export interface ContextQuery {
 }
 
 /** Lists the entries of a context. Commits never change, so the result is cached. */
-function placedOf(chain: Chain, query: ContextQuery): Placed {
+function placedOf(chain: ReadChain, query: ContextQuery): Placed {
   const reading = placedInPieces(chain, query);
   for (let read = reading.next(); ; read = reading.next()) if (read.done) return read.value;
 }
@@ -24,7 +24,7 @@ function placedOf(chain: Chain, query: ContextQuery): Placed {
 const commitsInPiece = 200;
 
 /** Lists the entries of a context in pieces, so that the engine can answer other calls in between. */
-export function* placedInPieces(chain: Chain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, Placed> {
+export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, Placed> {
   const tip = commitOf(chain, id);
   const end = stop === 'compaction' || stop === 'root' ? stop : commitOf(chain, stop, 'stop').id;
   const name = `${tip.seq} ${end} ${hidden}`;
@@ -41,7 +41,7 @@ export function* placedInPieces(chain: Chain, { id, stop = 'compaction', hidden 
   return placed;
 }
 
-const placedAlong = (chain: Chain, steps: readonly Step[], hidden: boolean): Placed => placedIn(steps, outlinesOf(chain, steps), hidden);
+const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean): Placed => placedIn(steps, outlinesOf(chain, steps), hidden);
 
 function placedIn(contributing: readonly Step[], outlines: readonly Outline[], hidden: boolean): Placed {
   const elided = elisionsOf(outlines);
@@ -63,7 +63,7 @@ const tokensOf = (place: Place): number =>
   place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
 
 /** Lists every entry of a context without its content. */
-export function outlineRows(chain: Chain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
+export function outlineRows(chain: ReadChain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
   const { places } = placedOf(chain, query);
   return summed(rowsOf(places, promptsOf(places)));
 }
@@ -102,7 +102,7 @@ const nearAfter = 100;
  * short, or if its last commits have no entries.
  */
 export function entriesNear(
-  chain: Chain,
+  chain: ReadChain,
   { id, stop = 'compaction', hidden = false }: ContextQuery,
   near: EntryKey | null,
 ): (ReturnType<typeof outlineRows> & { entries: Entry[] }) | undefined {
@@ -138,7 +138,7 @@ function promptsOf(places: readonly Place[]): ReadonlySet<Place> {
 
 /** Reads a range of a context's entries. Only the deltas of the range are read. */
 export function entries(
-  chain: Chain,
+  chain: ReadChain,
   query: ContextQuery & { offset?: number | undefined; limit?: number | undefined },
 ): { total: number; entries: Entry[] } {
   const { places, toolNames } = placedOf(chain, query);
@@ -148,7 +148,7 @@ export function entries(
 }
 
 /** Finds the positions of entries that contain a text, ignoring case. */
-export function find(chain: Chain, query: ContextQuery & { text: string }): { hits: number[] } {
+export function find(chain: ReadChain, query: ContextQuery & { text: string }): { hits: number[] } {
   const wanted = query.text.toLowerCase();
   const hits = placedOf(chain, query).places.flatMap((place, position) =>
     searchable(chain, place).toLowerCase().includes(wanted) ? [position] : [],
@@ -156,7 +156,7 @@ export function find(chain: Chain, query: ContextQuery & { text: string }): { hi
   return { hits };
 }
 
-function searchable(chain: Chain, place: Place): string {
+function searchable(chain: ReadChain, place: Place): string {
   const entry = parsedEntryAt(chain, place);
   const rest = entry.arguments === undefined ? '' : JSON.stringify(entry.arguments);
   return `${place.elided ?? entry.text ?? ''}\n${entry.toolName ?? ''}\n${rest}`;
@@ -170,13 +170,13 @@ const toolNamesOf = (places: readonly Place[]): ReadonlyMap<string, string> =>
     ),
   );
 
-function parsedEntryAt(chain: Chain, place: Place): ParsedEntry {
+function parsedEntryAt(chain: ReadChain, place: Place): ParsedEntry {
   const entry = parsedOf(chain, place.step.artifact, place.step.format).entries[place.index];
   if (!entry) throw new Error(`The outline of ${place.step.id} lists entry ${place.index}, but its delta has no such entry.`);
   return entry;
 }
 
-function entryAt(chain: Chain, place: Place, toolNames: ReadonlyMap<string, string>): Entry {
+function entryAt(chain: ReadChain, place: Place, toolNames: ReadonlyMap<string, string>): Entry {
   const parsed = parsedEntryAt(chain, place);
   const { raw, media, messageId: _, usage: __, text, toolName, marks, ...rest } = parsed;
   const shown = place.elided ?? text;
@@ -187,41 +187,44 @@ function entryAt(chain: Chain, place: Place, toolNames: ReadonlyMap<string, stri
     ...(toolClass && { toolClass }),
     ...(shown !== undefined && { text: shown }),
     ...(name !== undefined && { toolName: name }),
-    ...(media && { media: { mediaType: media.mediaType, artifactRef: storedMedia(chain, media) } }),
+    ...(media && { media: { mediaType: media.mediaType, artifactRef: offeredMedia(chain, media) } }),
     ...((marks?.length || place.elided !== undefined) && { marks: [...(marks ?? []), ...(place.elided === undefined ? [] : ['elided'])] }),
     tokens: tokensOf(place),
     source: { commit: place.step.id, index: place.index, ...(raw && { raw }) },
   };
 }
 
-/** Caches an image as an object when it is viewed, so that it can be read by its ref. The delta contains the image in any case. */
-function storedMedia(chain: Chain, media: { mediaType: string; bytes: Uint8Array }): ReturnType<typeof refOf> {
-  if (chain.db.readonly) return refOf(media.bytes);
-  return chain.artifacts.putCache(media.bytes, media.mediaType).ref;
+/** Offers an image as an object when it is viewed, so that it can be read by its ref. The delta contains the image in any case. */
+function offeredMedia(chain: ReadChain, media: { mediaType: string; bytes: Uint8Array }): ReturnType<typeof refOf> {
+  offer(chain, { kind: 'object', content: media.bytes, contentType: media.mediaType });
+  return refOf(media.bytes);
 }
 
 /** Entries of a context as their formats parse them. Elided results have their replacement text. */
 export function contextEntries(
-  chain: Chain,
+  chain: ReadChain,
   query: ContextQuery,
 ): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
   return withContent(chain, placedOf(chain, query));
 }
 
 /** The same entries in pieces, so that a long context is never in memory as a whole. */
-export function* contextEntriesInPieces(chain: Chain, query: ContextQuery, size: number): Generator<ReturnType<typeof contextEntries>> {
+export function* contextEntriesInPieces(chain: ReadChain, query: ContextQuery, size: number): Generator<ReturnType<typeof contextEntries>> {
   const { places, toolNames } = placedOf(chain, query);
   for (let at = 0; at < places.length; at += size) yield withContent(chain, { places: places.slice(at, at + size), toolNames });
 }
 
 /** All entries of these commits, hidden ones included, grouped by commit. */
-export function entriesAlong(chain: Chain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
+export function entriesAlong(chain: ReadChain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
   const byId = Map.groupBy(withContent(chain, placedAlong(chain, steps, true)), ({ commit }) => commit);
   return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
 }
 
 /** Yields all entries commit by commit. It reads each delta on demand, so a long context is never in memory as a whole. */
-export function* entriesInTurn(chain: Chain, steps: readonly Step[]): Generator<{ readonly step: Step; readonly entries: readonly ParsedEntry[] }> {
+export function* entriesInTurn(
+  chain: ReadChain,
+  steps: readonly Step[],
+): Generator<{ readonly step: Step; readonly entries: readonly ParsedEntry[] }> {
   const elided = elisionsOf(outlinesOf(chain, steps));
   const toolNames = new Map<string, string>();
   let at = 0;
@@ -243,7 +246,7 @@ function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: Read
 }
 
 function withContent(
-  chain: Chain,
+  chain: ReadChain,
   { places, toolNames }: Placed,
 ): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
   return places.map((place) => {

@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId, notFound } from '../base/index.js';
-import { type Chain, type ContextRow, selectContext } from './chain.js';
+import { type ContextRow, type ReadChain, selectContext } from './chain.js';
 
 /** The two queries for an id, built once because prepared statements are cached by their text. */
 const byName = (select: string) => ({
@@ -15,7 +15,7 @@ SELECT c.seq, c.id, c.run, c.depth, c.contextTokens, c.createdAt,
 const wholeAt = `${selectContext} WHERE c.seq = ? AND c.project = ?`;
 
 /** Finds the commit with this id or unique id prefix. @throws NOT_FOUND; BAD_REQUEST if several commits have the prefix. */
-export const commitOf = (chain: Chain, name: ContextId, field = 'id'): ContextRow => named<ContextRow>(chain, wholeByName, name, field);
+export const commitOf = (chain: ReadChain, name: ContextId, field = 'id'): ContextRow => named<ContextRow>(chain, wholeByName, name, field);
 
 /** What adding a child needs to know about the parent. */
 export interface Parent extends Pick<ContextRow, 'seq' | 'id' | 'run' | 'depth' | 'contextTokens' | 'createdAt'> {
@@ -24,9 +24,9 @@ export interface Parent extends Pick<ContextRow, 'seq' | 'id' | 'run' | 'depth' 
 }
 
 /** Finds the parent of a new commit. It reads few columns, because every checkpoint calls it. */
-export const parentOf = (chain: Chain, name: ContextId): Parent => named<Parent>(chain, parentByName, name, 'parent');
+export const parentOf = (chain: ReadChain, name: ContextId): Parent => named<Parent>(chain, parentByName, name, 'parent');
 
-function named<Row extends Pick<ContextRow, 'id'>>(chain: Chain, select: ReturnType<typeof byName>, name: ContextId, field: string): Row {
+function named<Row extends Pick<ContextRow, 'id'>>(chain: ReadChain, select: ReturnType<typeof byName>, name: ContextId, field: string): Row {
   const exact = chain.db.one<Row>(select.exact, chain.project, name);
   if (exact) return exact;
   const [row, ...others] = chain.db.all<Row>(select.beginning, chain.project, name, `${name}g`);
@@ -41,14 +41,14 @@ function named<Row extends Pick<ContextRow, 'id'>>(chain: Chain, select: ReturnT
 }
 
 /** Reads a commit by its row number. */
-export function commitAt(chain: Chain, seq: CommitSeq): ContextRow {
+export function commitAt(chain: ReadChain, seq: CommitSeq): ContextRow {
   const row = chain.db.one<ContextRow>(wholeAt, seq, chain.project);
   if (!row) throw new Error(`Commit row ${seq} does not exist.`);
   return row;
 }
 
 /** Whether `ancestor` is the commit itself or an ancestor of it. It steps over whole runs, not single commits. */
-export function isAncestor(chain: Chain, ancestor: ContextRow, of: ContextRow): boolean {
+export function isAncestor(chain: ReadChain, ancestor: ContextRow, of: ContextRow): boolean {
   let at: { run: number; depth: number } = of;
   for (;;) {
     if (at.run === ancestor.run) return at.depth >= ancestor.depth;
@@ -60,11 +60,11 @@ export function isAncestor(chain: Chain, ancestor: ContextRow, of: ContextRow): 
 }
 
 /** The commit that a run branches off from. */
-export const originOf = (chain: Chain, run: number): { readonly seq: CommitSeq; readonly run: number; readonly depth: number } | undefined =>
+export const originOf = (chain: ReadChain, run: number): { readonly seq: CommitSeq; readonly run: number; readonly depth: number } | undefined =>
   chain.db.one('SELECT seq, run, depth FROM context WHERE seq = (SELECT origin FROM firstParentRun WHERE no = ?)', run);
 
 /** The children of a commit. The one that continues its run comes first. */
-export function childrenOf(chain: Chain, row: ContextRow): ContextRow[] {
+export function childrenOf(chain: ReadChain, row: ContextRow): ContextRow[] {
   const next = chain.db.all<ContextRow>(`${selectContext} WHERE c.run = ? AND c.depth = ?`, row.run, row.depth + 1);
   const branches = chain.db.all<ContextRow>(
     `${selectContext} WHERE c.run IN (SELECT no FROM firstParentRun WHERE origin = ?) AND c.depth = ? ORDER BY c.seq`,
@@ -75,7 +75,7 @@ export function childrenOf(chain: Chain, row: ContextRow): ContextRow[] {
 }
 
 /** The last commit that both chains contain, if any. */
-export function commonAncestor(chain: Chain, a: ContextRow, b: ContextRow): ContextRow | undefined {
+export function commonAncestor(chain: ReadChain, a: ContextRow, b: ContextRow): ContextRow | undefined {
   const depths = new Map(placesTowardsRoot(chain, a).map((place) => [place.run, place.depth]));
   for (const place of placesTowardsRoot(chain, b)) {
     const depth = depths.get(place.run);
@@ -86,7 +86,7 @@ export function commonAncestor(chain: Chain, a: ContextRow, b: ContextRow): Cont
 }
 
 /** For each run on the way to the root: the run, and the depth at which the walk enters it. */
-export function placesTowardsRoot(chain: Chain, row: ContextRow): { run: number; depth: number }[] {
+export function placesTowardsRoot(chain: ReadChain, row: ContextRow): { run: number; depth: number }[] {
   const places: { run: number; depth: number }[] = [];
   for (let at: { run: number; depth: number } | undefined = row; at; at = originOf(chain, at.run)) places.push(at);
   return places;

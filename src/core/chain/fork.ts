@@ -11,7 +11,7 @@ import {
   type StoredRecord,
   type WritableEntry,
 } from '../formats/index.js';
-import { type Chain, type ContextRow, personOf, selectContext, toCommit } from './chain.js';
+import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
 import { addCommit, type CheckpointInput } from './checkpoint.js';
 import { applied, checkShape } from './edits.js';
 import { childrenOf, commitAt, commitOf, isAncestor, placesTowardsRoot } from './find.js';
@@ -36,7 +36,7 @@ const freshFormat = 'claude-code-v1';
  * The fork makes new commits from the first changed one up to the cut. Without a cut or edits it returns the commit itself.
  * @throws BAD_REQUEST if an edit names an entry outside the context, or leaves a tool result without its call.
  */
-export function fork(chain: Chain, input: ForkInput): Commit {
+export function fork(chain: WriteChain, input: ForkInput): Commit {
   const edits = input.edits ?? [];
   edits.forEach(checkShape);
   if (input.id === null) return toCommit(begin(chain, input, edits));
@@ -70,7 +70,7 @@ const metadata = ['summary', 'template', 'principal', 'ticketId', 'threadId'] as
  * metadata, it makes a sibling commit with the same content and that metadata.
  * @throws BAD_REQUEST for a summary without a cut or edits, because no commit could hold it.
  */
-function whole(chain: Chain, last: ContextRow, input: ForkInput): ContextRow {
+function whole(chain: WriteChain, last: ContextRow, input: ForkInput): ContextRow {
   if (input.at === undefined && input.summary !== undefined)
     throw badRequest(
       'summary',
@@ -86,7 +86,7 @@ function whole(chain: Chain, last: ContextRow, input: ForkInput): ContextRow {
  * Finds the commit whose context ends with a runtime's record. If visible entries follow the record in its commit, it
  * finds or makes a sibling commit that ends there. An older copy of a session's file ends inside of a commit, and makes none.
  */
-export function commitEndingAt(chain: Chain, { record, last = record }: StoredRecord, olderCopyOf?: string): ContextRow | undefined {
+export function commitEndingAt(chain: WriteChain, { record, last = record }: StoredRecord, olderCopyOf?: string): ContextRow | undefined {
   const held = holderOf(chain, record);
   if (held === undefined) return undefined;
   const holder = commitAt(chain, held);
@@ -107,13 +107,13 @@ export function commitEndingAt(chain: Chain, { record, last = record }: StoredRe
   return chain.artifacts.transaction(() => cutCommit(chain, holder, key, parent, { forked: false, ...(at && { createdAt: at }) }));
 }
 
-function endsWith(chain: Chain, row: ContextRow, key: EntryKey): boolean {
+function endsWith(chain: ReadChain, row: ContextRow, key: EntryKey): boolean {
   const { entries } = outlineOf(chain, row.artifact, row.format);
   return entries.findLast((entry) => !entry.hidden)?.key === key;
 }
 
 /** Whether visible entries follow this position in its delta. */
-const hasMoreAfter = (chain: Chain, { commit, index }: Found): boolean =>
+const hasMoreAfter = (chain: ReadChain, { commit, index }: Found): boolean =>
   outlineOf(chain, commit.artifact, commit.format).entries.some((entry, at) => at > index && !entry.hidden);
 
 /** Maximum number of commits in a group while searching for an entry. */
@@ -136,7 +136,7 @@ function* growing<T>(items: Iterable<T>): Generator<T[]> {
  * Finds an entry between the tip and the root. If a compaction kept it, the compaction's copy counts, because the model saw
  * that one last. @throws NOT_FOUND naming the key.
  */
-function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Found {
+function locate(chain: ReadChain, tip: ContextRow, key: EntryKey, field: string): Found {
   const known = chain.db.one<{ context: ContextRow['seq'] }>(
     'SELECT context FROM record WHERE project = ? AND record = ?',
     chain.project,
@@ -155,7 +155,7 @@ function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Fo
 }
 
 /** Compactions between a commit and a later one of its chain, newest first. */
-function compactionsSince(chain: Chain, from: ContextRow, tip: ContextRow): ContextRow[] {
+function compactionsSince(chain: ReadChain, from: ContextRow, tip: ContextRow): ContextRow[] {
   return placesTowardsRoot(chain, tip).flatMap(({ run, depth }) =>
     chain.db.all<ContextRow>(
       `${selectContext} WHERE c.run = ? AND c.depth <= ? AND c.depth > ? AND c.type = 'compaction' ORDER BY c.depth DESC`,
@@ -166,15 +166,15 @@ function compactionsSince(chain: Chain, from: ContextRow, tip: ContextRow): Cont
   );
 }
 
-const parentOf = (chain: Chain, row: ContextRow): ContextRow | null => (row.parent === null ? null : commitAt(chain, row.parent));
+const parentOf = (chain: ReadChain, row: ContextRow): ContextRow | null => (row.parent === null ? null : commitAt(chain, row.parent));
 
-function ancestorAt(chain: Chain, row: ContextRow, depth: number): ContextRow {
+function ancestorAt(chain: ReadChain, row: ContextRow, depth: number): ContextRow {
   for (const step of backwards(chain, row)) if (step.depth === depth) return commitAt(chain, step.seq);
   throw new Error(`${row.id} has no ancestor at depth ${depth}`);
 }
 
 /** The commits from a depth up to and including `last`, in order. */
-function span(chain: Chain, last: ContextRow, fromDepth: number): ContextRow[] {
+function span(chain: ReadChain, last: ContextRow, fromDepth: number): ContextRow[] {
   const rows: ContextRow[] = [];
   for (const step of backwards(chain, last)) {
     if (step.depth < fromDepth) break;
@@ -191,7 +191,7 @@ interface Change {
 }
 
 /** Copies a commit onto another parent and applies the change. Unedited content keeps its bytes. */
-function recommit(chain: Chain, original: ContextRow, parent: ContextRow | null, change: Change, input: ForkInput): ContextRow {
+function recommit(chain: WriteChain, original: ContextRow, parent: ContextRow | null, change: Change, input: ForkInput): ContextRow {
   const format = readerOf(original.format);
   const parsed = parsedOf(chain, original.artifact, original.format);
   const kept = parsed.entries.slice(0, change.end + 1);
@@ -221,21 +221,21 @@ function titleOf(kept: readonly ParsedEntry[], { keyed, appended }: Change, isCu
   return titleOfEdits(kept, edits) ?? (isCut ? titleOfCut(kept.findLast(({ marks }) => !marks?.includes('hidden'))) : undefined);
 }
 
-const writing = (chain: Chain, near: ContextRow, parentRecord: string | undefined): Parameters<Format['write']>[1] => ({
+const writing = (chain: ReadChain, near: ContextRow, parentRecord: string | undefined): Parameters<Format['write']>[1] => ({
   newId: chain.newId,
   now: timestampOf(chain.clock()),
   ...(near.sessionId !== null && { sessionId: near.sessionId }),
   ...(parentRecord !== undefined && { parentRecord }),
 });
 
-function onTop(chain: Chain, base: ContextRow, appended: readonly WritableEntry[], input: ForkInput): ContextRow {
+function onTop(chain: WriteChain, base: ContextRow, appended: readonly WritableEntry[], input: ForkInput): ContextRow {
   const format = readerOf(base.format);
   const content = format.write(appended, writing(chain, base, lastRecord(chain, base)));
   const summary = input.summary ?? titleOf([], { end: 0, keyed: new Map(), appended }, false);
   return store(chain, { ...base, type: 'delta' }, base, content, format, { ...input, summary });
 }
 
-function begin(chain: Chain, input: ForkInput, edits: readonly Edit[]): ContextRow {
+function begin(chain: WriteChain, input: ForkInput, edits: readonly Edit[]): ContextRow {
   const appended = edits.flatMap((edit) => (edit.op === 'append' && edit.entry ? [edit.entry] : []));
   if (!appended.length || appended.length !== edits.length)
     throw badRequest('edits', 'A fork without a context starts a conversation. Give at least one append edit and no other edits.');
@@ -264,7 +264,7 @@ function begin(chain: Chain, input: ForkInput, edits: readonly Edit[]): ContextR
 type Like = Pick<ContextRow, 'type' | 'format' | 'template' | 'sessionId' | 'ticketId' | 'threadId' | 'summary'>;
 
 function store(
-  chain: Chain,
+  chain: WriteChain,
   like: Like,
   parent: ContextRow | null,
   bytes: Uint8Array,
@@ -284,7 +284,7 @@ function store(
 }
 
 function cutCommit(
-  chain: Chain,
+  chain: WriteChain,
   holder: ContextRow,
   key: EntryKey,
   parent: ContextRow | null,
@@ -314,7 +314,7 @@ interface Signed {
 }
 
 function write(
-  chain: Chain,
+  chain: WriteChain,
   like: Like,
   parent: ContextRow | null,
   bytes: Uint8Array,
@@ -346,7 +346,7 @@ function write(
 }
 
 /** Refuses a tool result without its call, because no runtime accepts one. */
-function refuseOrphanResults(chain: Chain, parent: ContextRow | null, entries: readonly ParsedEntry[]): void {
+function refuseOrphanResults(chain: ReadChain, parent: ContextRow | null, entries: readonly ParsedEntry[]): void {
   const calls = new Set(entries.flatMap((entry) => (entry.kind === 'tool_call' && entry.toolCallId ? [entry.toolCallId] : [])));
   const open = entries.filter((entry) => entry.kind === 'tool_result' && entry.toolCallId !== undefined && !calls.has(entry.toolCallId));
   if (!open.length) return;

@@ -1,6 +1,6 @@
 import type { CommitSeq } from '../base/index.js';
 import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
-import type { Chain } from './chain.js';
+import type { ReadChain } from './chain.js';
 import { layoutOf, titlesOf } from './graph.js';
 import type { LaneRow } from './lanes.js';
 
@@ -14,7 +14,7 @@ interface Row {
 }
 
 /** A short form of every row, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. */
-export function graphMap(chain: Chain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
+export function graphMap(chain: ReadChain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
   const layout = layoutOf(chain, filter, together);
   const all = chain.db.all<Row>('SELECT seq, parent, type, contextTokens, errors, forked FROM context WHERE project = ?', chain.project);
   const rows = new Map(all.map((row) => [row.seq, row] as const));
@@ -52,7 +52,7 @@ export function graphMap(chain: Chain, { filter = {}, together = false, text = '
 }
 
 /** The commits whose title, branch name, id, template, principal, type or tags contain the text. */
-function matching(chain: Chain, needle: string, ends: readonly LaneRow[]): ReadonlySet<CommitSeq> {
+function matching(chain: ReadChain, needle: string, ends: readonly LaneRow[]): ReadonlySet<CommitSeq> {
   const found = chain.db.all<{ seq: CommitSeq }>(
     `SELECT seq FROM context WHERE project = ?
         AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type

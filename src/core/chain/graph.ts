@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import type { GraphRow, InputOf } from '../contract/index.js';
-import { type Chain, type ContextRow, hashColumn, intactColumn, selectContext, toCommit } from './chain.js';
+import { type ContextRow, hashColumn, intactColumn, type ReadChain, selectContext, toCommit } from './chain.js';
 import { hiddenCommits, hidingState } from './hidden.js';
 import { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
@@ -16,14 +16,14 @@ interface Picture {
   readonly lanes: Lanes;
   readonly turns: TurnNumbers;
 }
-const pictures = new WeakMap<Chain, Map<string, Picture>>();
+const pictures = new WeakMap<ReadChain, Map<string, Picture>>();
 const picturesKept = 8;
 
 /** The commits of a graph to show. `archived` shows archived branches and sessions too. */
 export type GraphFilter = NonNullable<GraphQuery['filter']>;
 
 /** A range of the commit graph, newest first, children before parents. */
-export function graph(chain: Chain, query: GraphQuery): { total: number; rows: GraphRow[] } {
+export function graph(chain: ReadChain, query: GraphQuery): { total: number; rows: GraphRow[] } {
   const { lanes, turns } = pictureOf(chain, query.filter ?? {}, query.together ?? false);
   const page = lanes.rows(query.offset, query.limit);
   if (!page.length) return { total: lanes.total, rows: [] };
@@ -38,9 +38,9 @@ export function graph(chain: Chain, query: GraphQuery): { total: number; rows: G
 }
 
 /** The layout of the graph. It is kept until the next commit. */
-export const layoutOf = (chain: Chain, filter: GraphFilter, together: boolean): Lanes => pictureOf(chain, filter, together).lanes;
+export const layoutOf = (chain: ReadChain, filter: GraphFilter, together: boolean): Lanes => pictureOf(chain, filter, together).lanes;
 
-function pictureOf(chain: Chain, { archived, ...filter }: GraphFilter, together: boolean): Picture {
+function pictureOf(chain: ReadChain, { archived, ...filter }: GraphFilter, together: boolean): Picture {
   const { state, count } = chain.db.one<{ state: string | null; count: number }>(
     `SELECT MAX(seq) || '/' || COUNT(*) || '/' || ${hidingState} AS state, COUNT(*) AS count FROM context WHERE project = ?`,
     chain.project,
@@ -71,15 +71,15 @@ function pictureOf(chain: Chain, { archived, ...filter }: GraphFilter, together:
 type StoredNode = Omit<GraphNode, 'current' | 'startedBy'>;
 
 /** The commits of each project, in recorded order. Commits never change, so only new ones are read. After a repair, all are read again. */
-const stored = new WeakMap<Chain, StoredNode[]>();
+const stored = new WeakMap<ReadChain, StoredNode[]>();
 
 /** Forgets the commits of a project, because a repair has changed them. */
-export function forgetGraph(chain: Chain): void {
+export function forgetGraph(chain: ReadChain): void {
   stored.delete(chain);
   pictures.delete(chain);
 }
 
-function storedNodes(chain: Chain, count: number): readonly StoredNode[] {
+function storedNodes(chain: ReadChain, count: number): readonly StoredNode[] {
   const known = stored.get(chain) ?? [];
   for (const node of nodesAfter(chain, known.at(-1)?.seq ?? 0)) known.push(node);
   const nodes = known.length === count ? known : nodesAfter(chain, 0);
@@ -87,7 +87,7 @@ function storedNodes(chain: Chain, count: number): readonly StoredNode[] {
   return nodes;
 }
 
-const nodesAfter = (chain: Chain, seq: number): StoredNode[] =>
+const nodesAfter = (chain: ReadChain, seq: number): StoredNode[] =>
   chain.db
     .all<Omit<StoredNode, 'forked'> & { readonly forked: number }>(
       `SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context
@@ -101,7 +101,7 @@ const nodesAfter = (chain: Chain, seq: number): StoredNode[] =>
  * Every commit of the project, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
  * which its agent continued last.
  */
-function nodesOf(chain: Chain, count: number): GraphNode[] {
+function nodesOf(chain: ReadChain, count: number): GraphNode[] {
   const nodes = storedNodes(chain, count);
   const started = new Map(
     chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(startedSql(), chain.project).map(({ context, starter }) => [context, starter] as const),
@@ -117,7 +117,7 @@ function nodesOf(chain: Chain, count: number): GraphNode[] {
 }
 
 /** For each commit between a root and the end of an imported session, the time of that end. */
-function currentTimes(chain: Chain, nodes: readonly StoredNode[]): ReadonlyMap<CommitSeq, number> {
+function currentTimes(chain: ReadChain, nodes: readonly StoredNode[]): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
   const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
   const ends = chain.db
@@ -199,7 +199,7 @@ interface TitleRow {
  * The titles of the branches that end in these rows: the name of the branch, else that of its session. A side branch of a session
  * has the title of its first commit.
  */
-export function titlesOf(chain: Chain, ends: readonly LaneRow[]): ReadonlyMap<CommitSeq, string | null> {
+export function titlesOf(chain: ReadChain, ends: readonly LaneRow[]): ReadonlyMap<CommitSeq, string | null> {
   const starts = chain.db.all<{ seq: CommitSeq; summary: string | null; intact: 0 | 1 }>(
     `SELECT c.seq, c.summary, ${intactColumn} FROM context c JOIN context p ON p.seq = c.parent
       WHERE c.sessionId IS p.sessionId AND c.seq IN (SELECT value FROM json_each(?))`,
@@ -211,7 +211,7 @@ export function titlesOf(chain: Chain, ends: readonly LaneRow[]): ReadonlyMap<Co
   return new Map(titles.map(({ seq, named, title }) => [seq, named ?? begun.get(startOf.get(seq) ?? seq) ?? title] as const));
 }
 
-function detailsOf(chain: Chain, page: readonly LaneRow[]): Map<CommitSeq, Detail> {
+function detailsOf(chain: ReadChain, page: readonly LaneRow[]): Map<CommitSeq, Detail> {
   const wanted = JSON.stringify(page.map(({ seq }) => seq));
   const started = new Map(
     chain.db

@@ -1,5 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
-import type { Chain } from './chain.js';
+import type { ReadChain } from './chain.js';
 
 interface SessionMarkRow {
   readonly sessionId: string;
@@ -24,7 +24,7 @@ export interface Hiding {
  * The hidden commits: those of deleted and archived sessions and branches, and of branches that start from a hidden branch. A commit with a
  * visible descendant is visible.
  */
-export function hiddenCommits(chain: Chain, { archived = false, session }: Hiding = {}): ReadonlySet<CommitSeq> {
+export function hiddenCommits(chain: ReadChain, { archived = false, session }: Hiding = {}): ReadonlySet<CommitSeq> {
   const isHidden = (mark: Omit<SessionMarkRow, 'sessionId'>): boolean => mark.deletedAt !== null || (mark.archivedAt !== null && !archived);
   const sessions = new Set(
     chain.db

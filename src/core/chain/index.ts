@@ -3,7 +3,7 @@
 // The rules are in test/spec/chain.md. Formats read and write the content.
 
 export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writable } from './assemble.js';
-export { type Chain, type ContextRow, contextColumns, personOf, type Step } from './chain.js';
+export { type ContextRow, contextColumns, type Offer, offer, personOf, type ReadChain, type Step, type WriteChain } from './chain.js';
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
@@ -14,9 +14,9 @@ export { forgetGraph, graph } from './graph.js';
 export { graphMap } from './graph-map.js';
 export { hiddenCommits, hidingState } from './hidden.js';
 export { layOut, type Node } from './lanes.js';
-export { materialize, materializedBytes, remakeSnapshot } from './materialize.js';
+export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
 export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, storedOutline } from './outline.js';
-export { dropList, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
+export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';

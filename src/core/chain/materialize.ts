@@ -1,10 +1,10 @@
-import type { Cached } from '../artifacts/index.js';
-import { type ArtifactNo, atOnce, badRequest, parseJson, StemmaError, textOf } from '../base/index.js';
+import { type Cached, refOf, refOfHash } from '../artifacts/index.js';
+import { type ArtifactNo, type ArtifactRef, atOnce, badRequest, type ContextId, parseJson, StemmaError, textOf } from '../base/index.js';
 import type { InputOf, Tier } from '../contract/index.js';
 import { countsOf, countTokens, type Format, findFormat, formatOf, narrative, noLosses, readerOf } from '../formats/index.js';
 import { matchingRows } from '../store/index.js';
 import { type Assembled, type AssembleOptions, assemble } from './assemble.js';
-import type { Chain, ContextRow, Materialized, Step } from './chain.js';
+import { type ContextRow, type Materialized, type NewResult, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
 import { commitAt, commitOf } from './find.js';
 import { outlineOf } from './outline.js';
 import { type Walk, walk } from './walk.js';
@@ -27,36 +27,141 @@ export const keptResults = matchingRows('materialized', [
   'losses',
 ]);
 
+/** A materialized conversation: a stored result, or one that is not stored yet. */
+interface Found {
+  readonly way: Walk;
+  readonly target: Format;
+  readonly stored: ArtifactNo | undefined;
+  /** What the writer stores of a new result. */
+  readonly fresh: NewResult | undefined;
+  readonly ref: ArtifactRef;
+  readonly tier: Tier;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  readonly about: About;
+}
+
 /**
  * Assembles a conversation from its chain and caches it as an artifact.
  * @throws BAD_REQUEST for an unknown format, or a stop that is not an ancestor.
  */
-export function materialize(chain: Chain, input: MaterializeInput): Materialized {
-  if (input.id === null) return materializeNothing(chain, formatOf(input.format ?? emptyFormat));
+export function materialize(chain: WriteChain, input: MaterializeInput): Materialized {
   chain.artifacts.expire();
-  const tip = commitOf(chain, input.id);
+  if (input.id === null) {
+    const empty = emptyOf(input);
+    chain.artifacts.transaction(() => chain.artifacts.putCache(empty.content, empty.contentType));
+    return empty.result;
+  }
+  const found = resultOf(chain, input.id, input);
+  if (found.fresh) saveResult(chain, found.fresh);
+  return describe(found);
+}
+
+/** The same for a reader: it offers a new result to the writer, which stores it before the answer. */
+export function readMaterialized(chain: ReadChain, input: MaterializeInput): Materialized {
+  if (input.id === null) {
+    const { result, content, contentType } = emptyOf(input);
+    offer(chain, { kind: 'object', content, contentType });
+    return result;
+  }
+  return describe(offered(chain, resultOf(chain, input.id, input)));
+}
+
+/** The bytes of a materialized conversation, from the cache if possible. */
+export function materializedBytes(
+  chain: ReadChain,
+  input: MaterializeInput & { readonly id: ContextId },
+): { readonly bytes: Uint8Array; readonly tier: Tier; readonly format: Format } {
+  const found = offered(chain, resultOf(chain, input.id, input));
+  const { target, tier, stored, fresh, way } = found;
+  const format = readerOf(target.id);
+  if (stored !== undefined) return { bytes: chain.artifacts.read(stored), tier, format };
+  const content = fresh?.content;
+  const bytes = content instanceof Uint8Array ? content : content && chain.artifacts.readCached(content);
+  return { bytes: bytes ?? assemble(chain, way, target, readRecipe(recipeOf(target, input)).options).bytes, tier, format };
+}
+
+function offered(chain: ReadChain, found: Found): Found {
+  if (found.fresh) offer(chain, { kind: 'result', ...found.fresh });
+  return found;
+}
+
+const describe = ({ ref, target, tier, messageCount, tokenCount, stored, way, about }: Found): Materialized => ({
+  artifactRef: ref,
+  format: target.id,
+  contentType: target.contentType,
+  tier,
+  messageCount,
+  tokenCount,
+  cached: stored !== undefined,
+  commits: way.contributing.map((step) => step.id),
+  ...about,
+});
+
+function resultOf(chain: ReadChain, id: ContextId, input: MaterializeInput): Found {
+  const tip = commitOf(chain, id);
   const target = targetOf(tip, input);
   const way = walk(chain, tip, input.stop);
   const recipe = recipeOf(target, input);
+  return keptResult(chain, way, target, recipe) ?? freshResult(chain, way, target, recipe);
+}
+
+/** A stored result. While the content of an expired object is not removed, none is used: it may contain that content. */
+function keptResult(chain: ReadChain, way: Walk, target: Format, recipe: string): Found | undefined {
+  if (chain.artifacts.expiryIsDue()) return undefined;
   const kept = chain.db.one<Kept & { losses: string | null }>(
     `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`,
-    tip.seq,
+    way.tip.seq,
     way.stop,
     recipe,
   );
   const about = kept && aboutOf(kept);
-  const result = about ? { ...kept, about } : keep(chain, way, target, recipe);
+  if (!about) return undefined;
+  const { artifact, tier, messageCount, tokenCount } = kept;
+  return { way, target, stored: artifact, fresh: undefined, ref: chain.artifacts.stat(artifact).ref, tier, messageCount, tokenCount, about };
+}
+
+function freshResult(chain: ReadChain, way: Walk, target: Format, recipe: string): Found {
+  const steps = inParts(chain, way, target);
+  return found(chain, way, target, recipe, steps ? atOnce(steps) : whole(chain, way, target, recipe));
+}
+
+function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): Found {
+  const messageCount = way.contributing.reduce((sum, step) => sum + messagesOf(chain, step), 0);
+  const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
+  const losses = tier === 'native' ? null : JSON.stringify(about);
+  const { contentType } = target;
   return {
-    artifactRef: chain.artifacts.stat(result.artifact).ref,
-    format: target.id,
-    contentType: target.contentType,
-    tier: result.tier,
-    messageCount: result.messageCount,
-    tokenCount: result.tokenCount,
-    cached: about !== undefined,
-    commits: way.contributing.map((step) => step.id),
-    ...result.about,
+    way,
+    target,
+    stored: undefined,
+    fresh: { tip: way.tip.seq, stop: way.stop, recipe, content, contentType, tier, messageCount, tokenCount, losses },
+    ref: content instanceof Uint8Array ? refOf(content) : refOfHash(content.hash),
+    tier,
+    messageCount,
+    tokenCount,
+    about,
   };
+}
+
+/** Stores a result under its commit, stop and format. */
+export function saveResult(chain: WriteChain, { tip, stop, recipe, content, contentType, tier, messageCount, tokenCount, losses }: NewResult): void {
+  chain.artifacts.transaction(() => {
+    const { no } = chain.artifacts.putCache(content, contentType);
+    chain.db.run(
+      `INSERT OR REPLACE INTO materialized (context, stop, format, project, artifact, tier, messageCount, tokenCount, losses)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      tip,
+      stop,
+      recipe,
+      chain.project,
+      no,
+      tier,
+      messageCount,
+      tokenCount,
+      losses,
+    );
+  });
 }
 
 /** The stored losses of a cached result; undefined if they are missing or unreadable. A native result has none. */
@@ -88,17 +193,8 @@ interface Kept {
 }
 type About = Omit<Assembled, 'bytes' | 'tier'>;
 
-/** The bytes of a materialized conversation, from the cache if possible. */
-export function materializedBytes(
-  chain: Chain,
-  input: MaterializeInput,
-): { readonly bytes: Uint8Array; readonly tier: Tier; readonly format: Format } {
-  const { artifactRef, tier, format } = materialize(chain, input);
-  return { bytes: chain.artifacts.read(chain.artifacts.find(artifactRef)), tier, format: readerOf(format) };
-}
-
 /** Rebuilds the bytes of a dropped cached result for the artifact store. */
-export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array | undefined {
+export function remakeSnapshot(chain: ReadChain, artifact: ArtifactNo): Uint8Array | undefined {
   const recipe = chain.db.one<{ context: ContextRow['seq']; stop: Walk['stop']; format: string }>(
     `SELECT context, stop, format FROM ${keptResults} WHERE artifact = ?`,
     artifact,
@@ -108,45 +204,15 @@ export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array |
   return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), readerOf(format), options).bytes;
 }
 
-type KeptResult = Kept & { readonly about: About };
-
-function keep(chain: Chain, way: Walk, target: Format, recipe: string): KeptResult {
-  const steps = inParts(chain, way, target);
-  return note(chain, way, target, recipe, steps ? atOnce(steps) : whole(chain, way, target, recipe));
-}
-
 /**
  * Caches the result of a walk if it can be built delta by delta. It yields between steps, so that other work can run.
  * Returns whether the result is cached now.
  */
-export function* keepInSteps(chain: Chain, way: Walk, target: Format): Generator<undefined, boolean> {
+export function* keepInSteps(chain: WriteChain, way: Walk, target: Format): Generator<undefined, boolean> {
   const steps = inParts(chain, way, target);
-  if (!steps) return false;
-  note(chain, way, target, target.id, yield* steps);
-  return true;
-}
-
-/** Stores a result under its commit, stop and format. */
-function note(chain: Chain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): KeptResult {
-  const messageCount = way.contributing.reduce((sum, step) => sum + messagesOf(chain, step), 0);
-  const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
-  return chain.artifacts.transaction(() => {
-    const { no } = chain.artifacts.putCache(content, target.contentType);
-    chain.db.run(
-      `INSERT OR REPLACE INTO materialized (context, stop, format, project, artifact, tier, messageCount, tokenCount, losses)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      way.tip.seq,
-      way.stop,
-      recipe,
-      chain.project,
-      no,
-      tier,
-      messageCount,
-      tokenCount,
-      tier === 'native' ? null : JSON.stringify(about),
-    );
-    return { artifact: no, tier, messageCount, tokenCount, about };
-  });
+  const { fresh } = steps ? found(chain, way, target, target.id, yield* steps) : { fresh: undefined };
+  if (fresh) saveResult(chain, fresh);
+  return fresh !== undefined;
 }
 
 /** A result to cache. `told` is the token count of a rendered result, which contains less than its commits. */
@@ -157,7 +223,7 @@ interface Made {
   readonly about: About;
 }
 
-function whole(chain: Chain, way: Walk, target: Format, recipe: string): Made {
+function whole(chain: ReadChain, way: Walk, target: Format, recipe: string): Made {
   const { bytes, tier, ...about } = assemble(chain, way, target, readRecipe(recipe).options);
   return { content: bytes, tier, about, ...(findFormat(target.id)?.tier === 'rendered' ? { told: countTokens(textOf(bytes)) } : {}) };
 }
@@ -166,13 +232,13 @@ function whole(chain: Chain, way: Walk, target: Format, recipe: string): Made {
  * Streams the concatenation of deltas in formats that allow it, starting from an ancestor's cached result if one exists.
  * Undefined if the format does not concatenate, because then only `assemble` gives the right bytes.
  */
-function inParts(chain: Chain, way: Walk, { id, concatParts }: Format): Generator<undefined, Made> | undefined {
+function inParts(chain: ReadChain, way: Walk, { id, concatParts }: Format): Generator<undefined, Made> | undefined {
   const steps = way.contributing;
   if (!concatParts || !findFormat(id) || !steps.every((step) => step.format === id)) return undefined;
   return writtenFrom(chain, way, id, concatParts);
 }
 
-function* writtenFrom(chain: Chain, way: Walk, format: string, concatParts: NonNullable<Format['concatParts']>): Generator<undefined, Made> {
+function* writtenFrom(chain: ReadChain, way: Walk, format: string, concatParts: NonNullable<Format['concatParts']>): Generator<undefined, Made> {
   const { artifacts } = chain;
   const wholeDeltas = (some: readonly Step[]) => asWholes(artifacts.readInTurn(some.map((step) => step.artifact)));
   const made = function* (deltas: Iterable<Iterable<Uint8Array>>): Generator<undefined, Made> {
@@ -209,11 +275,11 @@ interface Earlier {
 }
 
 /** Cached results of ancestors with the same stop and format, nearest first. */
-function earlierResults(chain: Chain, way: Walk, format: string): Earlier[] {
+function earlierResults(chain: ReadChain, way: Walk, format: string): Earlier[] {
   const steps = way.contributing;
   const [first] = steps;
   const last = steps.at(-1);
-  if (!first || !last || steps.length < longWalk) return [];
+  if (!first || !last || steps.length < longWalk || chain.artifacts.expiryIsDue()) return [];
   // Without compactions and snapshots, both stops give the same walk.
   const isAll = way.stop !== 'compaction' ? steps.length === way.tip.depth + 1 : first.parent === null && first.type !== 'compaction';
   const stops = isAll && (way.stop === 'root' || way.stop === 'compaction') ? ['root', 'compaction'] : [way.stop];
@@ -246,21 +312,17 @@ function placeIn(steps: readonly Step[], seq: ContextRow['seq']): number | undef
 }
 
 /** C6: without a commit, the result is the empty conversation. */
-function materializeNothing(chain: Chain, target: Format): Materialized {
-  const { ref } = chain.artifacts.transaction(() => chain.artifacts.putCache(target.concat([]), target.contentType));
-  return {
-    artifactRef: ref,
-    format: target.id,
-    contentType: target.contentType,
-    tier: 'native',
-    messageCount: 0,
-    tokenCount: 0,
-    cached: false,
-    commits: [],
-    ...noLosses,
-  };
+function emptyOf({ format = emptyFormat }: MaterializeInput): {
+  readonly result: Materialized;
+  readonly content: Uint8Array;
+  readonly contentType: string;
+} {
+  const { id, contentType, concat } = formatOf(format);
+  const content = concat([]);
+  const nothing = { tier: 'native', messageCount: 0, tokenCount: 0, cached: false, commits: [], ...noLosses } as const;
+  return { result: { artifactRef: refOf(content), format: id, contentType, ...nothing, commits: [] }, content, contentType };
 }
 
 /** A compaction has a message count of 0 (C9), but in a materialization its summary counts as a message. */
-const messagesOf = (chain: Chain, step: Step): number =>
+const messagesOf = (chain: ReadChain, step: Step): number =>
   step.type === 'compaction' ? countsOf(outlineOf(chain, step.artifact, step.format)).messages : step.messageCount;

@@ -10,36 +10,33 @@ import {
   type ParsedDelta,
   readerOf,
 } from '../formats/index.js';
-import type { Chain } from './chain.js';
+import { offer, type ReadChain, type WriteChain } from './chain.js';
 
 /** Raise this when the content of outlines changes, so that stored ones are rebuilt. */
 export const outlineVersion = 5;
 
-/** The outline of a stored delta. It is built from the content and stored at the first read. */
-export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): Outline {
+/** The outline of a stored delta. It is built from the content if it is not stored. */
+export function outlineOf(chain: ReadChain, artifact: ArtifactNo, format: string): Outline {
   const known = knownOutline(chain, artifact, format);
   if (known) return known;
   const outline = outlineOfParsed(parsedOf(chain, artifact, format));
-  if (!chain.db.readonly && chain.db.isFree()) saveOutline(chain, artifact, format, encodeOutline(outline));
+  offer(chain, { kind: 'outline', artifact, format, data: encodeOutline(outline) });
   return remembered(chain, artifact, format, outline);
 }
 
-/** Outlines of many deltas. Missing ones are stored in one transaction, because one sync for each would be slow. */
-export function outlinesOf(chain: Chain, deltas: readonly { readonly artifact: ArtifactNo; readonly format: string }[]): Outline[] {
-  const known = deltas.map(({ artifact, format }) => knownOutline(chain, artifact, format));
-  const all = (): Outline[] => deltas.map(({ artifact, format }, at) => known[at] ?? outlineOf(chain, artifact, format));
-  return chain.db.readonly || !known.includes(undefined) || !chain.db.isFree() ? all() : chain.db.transaction(all);
-}
+/** Outlines of many deltas. */
+export const outlinesOf = (chain: ReadChain, deltas: readonly { readonly artifact: ArtifactNo; readonly format: string }[]): Outline[] =>
+  deltas.map(({ artifact, format }) => outlineOf(chain, artifact, format));
 
 /** An outline that was read before or is stored. */
-function knownOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
+function knownOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
   const recent = chain.outlines.get(nameOf(artifact, format));
   if (recent) return recent;
   const stored = readableOutline(chain, artifact, format);
   return stored && remembered(chain, artifact, format, stored);
 }
 
-function remembered(chain: Chain, artifact: ArtifactNo, format: string, outline: Outline): Outline {
+function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outline: Outline): Outline {
   chain.outlines.set(nameOf(artifact, format), outline, outline.entries.length + 1);
   return outline;
 }
@@ -47,7 +44,7 @@ function remembered(chain: Chain, artifact: ArtifactNo, format: string, outline:
 const nameOf = (artifact: ArtifactNo, format: string): string => `${artifact}:${format}`;
 
 /** The stored outline. An unreadable one counts as missing, so that it is rebuilt. */
-function readableOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
+function readableOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
   try {
     return storedOutline(chain, artifact, format);
   } catch (error) {
@@ -57,7 +54,7 @@ function readableOutline(chain: Chain, artifact: ArtifactNo, format: string): Ou
 }
 
 /** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
-export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
+export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
   const row = chain.db.one<{ data: string | Uint8Array }>(
     'SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?',
     artifact,
@@ -88,7 +85,7 @@ const sumOf = (artifact: ArtifactNo, format: string, data: string): string =>
     .padStart(sumLength, '0');
 
 /** Stores an encoded outline (from `encodeOutline` or `outlined`). */
-export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, data: string): void {
+export function saveOutline(chain: WriteChain, artifact: ArtifactNo, format: string, data: string): void {
   const stored = sumOf(artifact, format, data) + data;
   chain.db.run(
     'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
@@ -100,12 +97,12 @@ export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, 
 }
 
 /** Parses a stored delta. A delta of an unknown format becomes one text entry that says so. */
-export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): ParsedDelta {
+export function parsedOf(chain: ReadChain, artifact: ArtifactNo, format: string): ParsedDelta {
   return chain.parsed.get(nameOf(artifact, format)) ?? rememberParsed(chain, artifact, format, chain.artifacts.read(artifact));
 }
 
 /** Parses the content of a delta and keeps the result in memory, also before the content is stored. */
-export function rememberParsed(chain: Chain, artifact: ArtifactNo, format: string, bytes: Uint8Array): ParsedDelta {
+export function rememberParsed(chain: ReadChain, artifact: ArtifactNo, format: string, bytes: Uint8Array): ParsedDelta {
   const parsed = readerOf(format).parse(bytes);
   chain.parsed.set(nameOf(artifact, format), parsed, bytes.length);
   return parsed;

@@ -1,11 +1,11 @@
 import { type CommitSeq, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { progressOf, setProgress } from '../store/index.js';
-import type { Chain } from './chain.js';
+import type { ReadChain, WriteChain } from './chain.js';
 
 /** The row of the `progress` table that says up to which commit the list by principal is complete. */
 const progress = 'principals';
 
-/** Number of unlisted commits that a query scans before it updates the list. */
+/** Number of unlisted commits that a query scans without delay. */
 const maxScan = 512;
 
 export interface Newest {
@@ -23,10 +23,9 @@ const isOwnWork = 'c.forked = 0';
 
 /**
  * The newest commit of a principal at or before an instant (C11, C25). `condition` is a constant SQL condition on the commit `c`.
- * The list by principal is updated here and not at each commit, because few callers need it.
+ * The writer updates the list by principal when it is idle and not at each commit, because few callers need it.
  */
-export function newestOf(chain: Chain, principal: string, at: number, condition = 'TRUE'): Newest | undefined {
-  if (!chain.db.readonly && lastCommit(chain) - listed(chain) > maxScan && chain.db.isFree()) chain.db.transaction(() => list(chain));
+export function newestOf(chain: ReadChain, principal: string, at: number, condition = 'TRUE'): Newest | undefined {
   const old = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM principalCommit m JOIN context c ON c.seq = m.context
       WHERE m.project = ? AND m.principal = ? AND m.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY m.createdAt DESC, m.context DESC LIMIT 1`,
@@ -45,16 +44,20 @@ export function newestOf(chain: Chain, principal: string, at: number, condition 
   return old && fresh ? (fresh.createdAt >= old.createdAt ? fresh : old) : (fresh ?? old);
 }
 
-const lastCommit = (chain: Chain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
 /** The last commit of the list. */
-function listed(chain: Chain): number {
+function listed(chain: ReadChain): number {
   const until = progressOf(chain, progress);
   // A value beyond the last commit is damaged: start again from the first commit.
   return until <= lastCommit(chain) ? until : 0;
 }
 
-function list(chain: Chain): void {
+/** Whether enough commits are not listed yet to list them. */
+export const listIsDue = (chain: ReadChain): boolean => lastCommit(chain) - listed(chain) > maxScan;
+
+/** Adds the new commits to the list by principal. Call it inside a transaction. */
+export function listPrincipals(chain: WriteChain): void {
   const until = lastCommit(chain);
   chain.db.run(
     `INSERT OR IGNORE INTO principalCommit (project, principal, createdAt, context)
@@ -71,7 +74,7 @@ function list(chain: Chain): void {
  * and may share it.
  */
 export function otherSessionOf(
-  chain: Chain,
+  chain: ReadChain,
   { principal, sessionId, parent }: { readonly principal: string; readonly sessionId: string; readonly parent: CommitSeq | null },
 ): string | undefined {
   const isOwn = `SELECT principal FROM context WHERE seq = ?`;
@@ -103,7 +106,7 @@ export const principalTaken = (principal: string, other: string): StemmaError =>
   );
 
 /** Commits that are missing in the list or listed with wrong values. */
-export const wronglyListed = (chain: Chain): ContextId[] =>
+export const wronglyListed = (chain: ReadChain): ContextId[] =>
   chain.db
     .all<{ id: ContextId }>(
       `SELECT c.id FROM context c WHERE c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
@@ -117,7 +120,7 @@ export const wronglyListed = (chain: Chain): ContextId[] =>
     .map(({ id }) => id);
 
 /** Deletes the list. The next query rebuilds it. */
-export function dropList(chain: Chain): void {
+export function dropList(chain: WriteChain): void {
   chain.db.run('DELETE FROM principalCommit');
   chain.db.run('DELETE FROM progress WHERE name = ?', progress);
 }

@@ -1,40 +1,40 @@
 import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Commit, InputOf, OutputOf } from '../contract/index.js';
-import { type Chain, type ContextRow, selectContext, toCommit } from './chain.js';
+import { type ContextRow, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
 import { childrenOf, commitAt, commitOf } from './find.js';
 import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
 import { backwards } from './walk.js';
 
 /** A commit with its children and its depth. */
-export function show(chain: Chain, id: ContextId): Commit & { children: ContextId[]; depth: number } {
+export function show(chain: ReadChain, id: ContextId): Commit & { children: ContextId[]; depth: number } {
   const row = commitOf(chain, id);
   return { ...toCommit(row), children: childrenOf(chain, row).map((child) => child.id), depth: row.depth };
 }
 
 /** The commit and its ancestors, newest first, at most `depth` of them. */
-export function history(chain: Chain, id: ContextId, depth = Number.MAX_SAFE_INTEGER): Commit[] {
+export function history(chain: ReadChain, id: ContextId, depth = Number.MAX_SAFE_INTEGER): Commit[] {
   const commits: Commit[] = [];
   if (depth > 0) for (const step of backwards(chain, commitOf(chain, id))) if (commits.push(toCommit(commitAt(chain, step.seq))) >= depth) break;
   return commits;
 }
 
 /** The commits recorded after this row number, in order. */
-export function commitsAfter(chain: Chain, seq: number, limit: number): { readonly seq: number; readonly commit: Commit }[] {
+export function commitsAfter(chain: ReadChain, seq: number, limit: number): { readonly seq: number; readonly commit: Commit }[] {
   return chain.db
     .all<ContextRow>(`${selectContext} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ?`, seq, chain.project, limit)
     .map((row) => ({ seq: row.seq, commit: toCommit(row) }));
 }
 
 /** The newest commit of a principal at or before an instant (C11). */
-export function resolve(chain: Chain, principal: string, at: Timestamp): OutputOf<'context.resolve'> {
+export function resolve(chain: ReadChain, principal: string, at: Timestamp): OutputOf<'context.resolve'> {
   const row = newestOf(chain, principal, Date.parse(at));
   return row ? { id: row.id, at: timestampOf(row.createdAt) } : { id: null, at: null };
 }
 
 /** Sets the summary or tags of a commit, and keeps the earlier values as a version (C13). */
 export function update(
-  chain: Chain,
+  chain: WriteChain,
   id: ContextId,
   change: { summary?: string | undefined; tags?: readonly string[] | undefined; author?: string },
 ): Commit {
@@ -61,7 +61,7 @@ export function update(
 export type TipFilter = InputOf<'context.tips'>;
 
 /** Commits without children, newest first, without those of deleted sessions and branches. */
-export function tips(chain: Chain, filter: TipFilter): Commit[] {
+export function tips(chain: ReadChain, filter: TipFilter): Commit[] {
   const hidden = hiddenCommits(chain, { archived: true });
   return tipRows(chain)
     .filter((row) => matches(row, filter) && !hidden.has(row.seq))
@@ -76,7 +76,7 @@ export const matches = (row: Pick<ContextRow, 'template' | 'principal' | 'sessio
   (filter.ticketId === undefined || row.ticketId === filter.ticketId);
 
 /** A tip is the last commit of its run, and no other run branches off from it. */
-function tipRows(chain: Chain): ContextRow[] {
+function tipRows(chain: ReadChain): ContextRow[] {
   return chain.db.all<ContextRow>(
     `${selectContext} WHERE c.seq IN (
        SELECT (SELECT seq FROM context WHERE run = l.no ORDER BY depth DESC LIMIT 1) FROM firstParentRun l WHERE l.project = ?)

@@ -1,7 +1,7 @@
 import { type CommitSeq, StemmaError } from '../base/index.js';
 import { readerOf } from '../formats/index.js';
 import { progressOf } from '../store/index.js';
-import type { Chain } from './chain.js';
+import type { ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
 import { keepInSteps, keptResults } from './materialize.js';
 import { walk } from './walk.js';
@@ -20,13 +20,13 @@ const scanAfter = 64;
 const progress = 'rest';
 
 /** Whether enough commits are new to scan them for results worth caching. */
-export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - progressOf(chain, progress) >= scanAfter;
+export const restIsDue = (chain: ReadChain): boolean => lastCommit(chain) - progressOf(chain, progress) >= scanAfter;
 
 /**
  * Caches walk results at intervals along long chains (C23), so that reading a later commit or a fork starts from there.
  * It yields between steps, so that other work can run. Returns the number of results that it cached.
  */
-export function* keepRestPoints(chain: Chain, limits = defaultLimits): Generator<undefined, number> {
+export function* keepRestPoints(chain: WriteChain, limits = defaultLimits): Generator<undefined, number> {
   let kept = 0;
   const until = lastCommit(chain);
   for (const seq of placesToRest(chain, limits)) {
@@ -39,7 +39,7 @@ export function* keepRestPoints(chain: Chain, limits = defaultLimits): Generator
 }
 
 /** Distances double, so that all results of a chain together are at most twice as large as the longest. */
-const placesToRest = (chain: Chain, limits: RestLimits): CommitSeq[] =>
+const placesToRest = (chain: ReadChain, limits: RestLimits): CommitSeq[] =>
   chain.db
     .all<{ seq: CommitSeq }>(
       `SELECT seq FROM context WHERE seq > ? AND +project = ?
@@ -55,7 +55,7 @@ const placesToRest = (chain: Chain, limits: RestLimits): CommitSeq[] =>
     .map(({ seq }) => seq);
 
 /** Returns false if the walk is short, is cached already, or cannot be built delta by delta. */
-function* keepAt(chain: Chain, seq: CommitSeq, limits: RestLimits): Generator<undefined, boolean> {
+function* keepAt(chain: WriteChain, seq: CommitSeq, limits: RestLimits): Generator<undefined, boolean> {
   const tip = commitAt(chain, seq);
   const isKept = chain.db.one(`SELECT 1 FROM ${keptResults} WHERE context = ? AND stop = 'compaction' AND format = ?`, seq, tip.format);
   const way = walk(chain, tip);
@@ -69,10 +69,10 @@ function* keepAt(chain: Chain, seq: CommitSeq, limits: RestLimits): Generator<un
   }
 }
 
-const lastCommit = (chain: Chain): number =>
+const lastCommit = (chain: ReadChain): number =>
   chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', chain.project)?.seq ?? 0;
 
-const setLooked = (chain: Chain, seq: number): void =>
+const setLooked = (chain: WriteChain, seq: number): void =>
   void chain.db.run(
     'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = max(value, excluded.value)',
     chain.project,

@@ -1,7 +1,7 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, badRequest, type ContextId, inWords, notFound, textOf, timestampOf } from '../base/index.js';
 import type { InputOf, TemplateRecord } from '../contract/index.js';
-import type { Chain, Materialized } from './chain.js';
+import type { Materialized, ReadChain, WriteChain } from './chain.js';
 import { childrenOf, commitOf } from './find.js';
 import { materialize } from './materialize.js';
 
@@ -19,7 +19,10 @@ interface TemplateRow {
 const columns = 'name, version, artifact, author, createdAt';
 
 /** Stores content as the next version of a template. The same content as the last version returns that version. */
-export function putTemplate(chain: Chain, input: { name: string; bytes: Uint8Array; contentType: string; author?: string | undefined }): Template {
+export function putTemplate(
+  chain: WriteChain,
+  input: { name: string; bytes: Uint8Array; contentType: string; author?: string | undefined },
+): Template {
   if (input.name.includes('@'))
     throw badRequest('name', `${inWords(input.name)} contains "@". Give the name without a version; Stemma numbers the versions.`);
   return chain.artifacts.transaction(() => {
@@ -47,20 +50,20 @@ export function putTemplate(chain: Chain, input: { name: string; bytes: Uint8Arr
 }
 
 /** Finds a template by `name@version`, or the last version by `name`. @throws NOT_FOUND */
-export function templateOf(chain: Chain, template: string): Template {
+export function templateOf(chain: ReadChain, template: string): Template {
   const row = find(chain, template);
   if (!row) throw notFound(template, `This project has no template ${inWords(template)}.`);
   return toTemplate(chain, row);
 }
 
 /** The content of a template as text; undefined if the project has no record of it. */
-export function templateText(chain: Chain, template: string): string | undefined {
+export function templateText(chain: ReadChain, template: string): string | undefined {
   const row = find(chain, template);
   return row && textOf(chain.artifacts.read(row.artifact));
 }
 
 /** All versions of all templates, or of one, newest first. */
-export const listTemplates = (chain: Chain, name?: string): Template[] =>
+export const listTemplates = (chain: ReadChain, name?: string): Template[] =>
   chain.db
     .all<TemplateRow>(
       `SELECT ${columns} FROM template WHERE project = ? AND (? IS NULL OR name = ?) ORDER BY no DESC`,
@@ -80,7 +83,7 @@ export interface Instance extends Materialized {
 }
 
 /** Combines a template with a context, and records that it did. The same call starts, resumes and forks an agent. */
-export function instantiate(chain: Chain, input: InputOf<'context.instantiate'>): Instance {
+export function instantiate(chain: WriteChain, input: InputOf<'context.instantiate'>): Instance {
   return chain.artifacts.transaction(() => {
     const row = find(chain, input.template);
     if (!row && input.template.includes('@')) throw notFound(input.template, `This project has no template ${inWords(input.template)}.`);
@@ -106,12 +109,12 @@ export function instantiate(chain: Chain, input: InputOf<'context.instantiate'>)
   });
 }
 
-function find(chain: Chain, template: string): TemplateRow | undefined {
+function find(chain: ReadChain, template: string): TemplateRow | undefined {
   const [, name = template, version] = /^(.*)@(\d{1,9})$/.exec(template) ?? [];
   return rowOf(chain, name, version === undefined ? undefined : Number(version));
 }
 
-const rowOf = (chain: Chain, name: string, version?: number): TemplateRow | undefined =>
+const rowOf = (chain: ReadChain, name: string, version?: number): TemplateRow | undefined =>
   chain.db.one<TemplateRow>(
     `SELECT ${columns} FROM template WHERE project = ? AND name = ? AND (? IS NULL OR version = ?) ORDER BY version DESC LIMIT 1`,
     chain.project,
@@ -120,7 +123,7 @@ const rowOf = (chain: Chain, name: string, version?: number): TemplateRow | unde
     version ?? null,
   );
 
-function toTemplate(chain: Chain, row: TemplateRow): Template {
+function toTemplate(chain: ReadChain, row: TemplateRow): Template {
   const { hash, contentType } = chain.db.one<{ hash: Buffer; contentType: string }>(
     'SELECT hash, contentType FROM artifact WHERE no = ?',
     row.artifact,

@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, corrupt, type StemmaError } from '../base/index.js';
 import type { Stop } from '../contract/index.js';
-import { type Chain, type ContextRow, intactColumn, requireIdentity, type Step } from './chain.js';
+import { type ContextRow, intactColumn, type ReadChain, requireIdentity, type Step } from './chain.js';
 import { commitAt, commitOf, isAncestor, originOf } from './find.js';
 
 const inRange = 'FROM context c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
@@ -17,7 +17,7 @@ export interface Walk {
 }
 
 /** Walks from a commit towards the root and collects the contributing commits. @throws BAD_REQUEST if the stop is not an ancestor. */
-export function walk(chain: Chain, tip: ContextRow, stop: Stop = 'compaction'): Walk {
+export function walk(chain: ReadChain, tip: ContextRow, stop: Stop = 'compaction'): Walk {
   if (stop === 'compaction') return { tip, stop, contributing: collect(chain, tip, isResetPoint) };
   if (stop === 'root') {
     const all = collect(chain, tip, () => false);
@@ -34,7 +34,7 @@ export function walk(chain: Chain, tip: ContextRow, stop: Stop = 'compaction'): 
 }
 
 /** The last contributing commits of a long walk, root first. Undefined if the walk has at most `most` commits. */
-export function lastSteps(chain: Chain, tip: ContextRow, stop: Stop, most: number): readonly Step[] | undefined {
+export function lastSteps(chain: ReadChain, tip: ContextRow, stop: Stop, most: number): readonly Step[] | undefined {
   if (stop !== 'compaction' && stop !== 'root') return undefined;
   const last: Step[] = [];
   for (const row of backwards(chain, tip)) {
@@ -46,7 +46,7 @@ export function lastSteps(chain: Chain, tip: ContextRow, stop: Stop, most: numbe
 }
 
 /** All commits from the root to the tip. */
-export const lineage = (chain: Chain, tip: ContextRow): readonly Step[] => collect(chain, tip, () => false);
+export const lineage = (chain: ReadChain, tip: ContextRow): readonly Step[] => collect(chain, tip, () => false);
 
 /** C3: a compaction or a snapshot replaces everything before it. */
 const isResetPoint = (row: Step): boolean => row.type !== 'delta';
@@ -54,7 +54,7 @@ const isResetPoint = (row: Step): boolean => row.type !== 'delta';
 /** C4: compactions and snapshots repeat what the deltas contain. Only a snapshot without a parent adds content. */
 const carriesNewContent = (row: Step): boolean => row.type === 'delta' || (row.type === 'snapshot' && row.parent === null);
 
-function collect(chain: Chain, tip: Step, isLast: (row: Step) => boolean): Step[] {
+function collect(chain: ReadChain, tip: Step, isLast: (row: Step) => boolean): Step[] {
   const rows: Step[] = [];
   for (const row of backwards(chain, tip)) {
     rows.push(row);
@@ -70,7 +70,7 @@ const maxRange = 4_096;
 type Place = Pick<Step, 'run' | 'depth'>;
 
 /** Yields the commits from here to the root. It reads each run in ranges. @throws CORRUPT if a commit on the way is lost. */
-export function* backwards(chain: Chain, tip: Place): Generator<Step> {
+export function* backwards(chain: ReadChain, tip: Place): Generator<Step> {
   const verified = chain.verified();
   let from: Place | undefined = tip;
   let range = firstRange;

@@ -1,5 +1,5 @@
 import { badRequest, canonicalJson, type Json, notFound } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Experiment, ExperimentCase, ExperimentPart, ExperimentResult, ExperimentRow, InputOf } from '../contract/index.js';
 import { type ModelProvider, rerunTurn } from '../turns/index.js';
 import { checkReply, refuseBadChecks } from './checks.js';
@@ -20,7 +20,7 @@ import {
  * Creates an experiment, or saves a new version of one. Its results stay, and the new checks are applied to them.
  * @throws BAD_REQUEST for an invalid check, NOT_FOUND for an unknown turn or experiment.
  */
-export function saveExperiment(chain: Chain, input: InputOf<'experiment.save'>): Experiment {
+export function saveExperiment(chain: WriteChain, input: InputOf<'experiment.save'>): Experiment {
   refuseBadChecks(input.checks ?? []);
   const cases = input.cases.map(
     (each): ExperimentCase => ({
@@ -46,7 +46,7 @@ export function saveExperiment(chain: Chain, input: InputOf<'experiment.save'>):
   });
 }
 
-function newExperiment(chain: Chain): number {
+function newExperiment(chain: WriteChain): number {
   const { rowId } = chain.db.run(
     'INSERT INTO experiment (project, experimentId, createdAt) VALUES (?, ?, ?)',
     chain.project,
@@ -56,25 +56,25 @@ function newExperiment(chain: Chain): number {
   return rowId;
 }
 
-const addVersion = (chain: Chain, no: number, definition: Definition): void =>
+const addVersion = (chain: WriteChain, no: number, definition: Definition): void =>
   void chain.db.run('INSERT INTO experimentVersion (experiment, at, definition) VALUES (?, ?, ?)', no, chain.clock(), JSON.stringify(definition));
 
-function storedAt(chain: Chain, no: number): Stored {
+function storedAt(chain: ReadChain, no: number): Stored {
   const row = chain.db.one<{ experimentId: string }>('SELECT experimentId FROM experiment WHERE no = ?', no);
   return storedExperiment(chain, row?.experimentId ?? '');
 }
 
 /** The experiments that are not removed, most recently saved first. */
-export const listExperiments = (chain: Chain): ExperimentRow[] => storedExperiments(chain).map((stored) => toRow(chain, stored));
+export const listExperiments = (chain: ReadChain): ExperimentRow[] => storedExperiments(chain).map((stored) => toRow(chain, stored));
 
 /** @throws NOT_FOUND for an unknown experiment. */
-export const getExperiment = (chain: Chain, experimentId: string): Experiment => toExperiment(chain, storedExperiment(chain, experimentId));
+export const getExperiment = (chain: ReadChain, experimentId: string): Experiment => toExperiment(chain, storedExperiment(chain, experimentId));
 
 /**
  * Removes an experiment from the list, by a new version. Saving it again brings it back.
  * @throws NOT_FOUND for an unknown experiment.
  */
-export function removeExperiment(chain: Chain, experimentId: string): void {
+export function removeExperiment(chain: WriteChain, experimentId: string): void {
   const { no, definition } = storedExperiment(chain, experimentId);
   addVersion(chain, no, { ...definition, removed: true });
 }
@@ -84,7 +84,7 @@ export function removeExperiment(chain: Chain, experimentId: string): void {
  * @throws NOT_FOUND for an unknown result.
  */
 export function judgeResult(
-  chain: Chain,
+  chain: WriteChain,
   input: { resultId: string; verdict: 'pass' | 'fail' | null; note?: string | undefined; by?: string | undefined },
 ): ExperimentResult {
   const row = resultRow(chain, input.resultId);
@@ -105,7 +105,7 @@ export function judgeResult(
  * @throws NOT_FOUND for an unknown experiment; BAD_REQUEST for a case that it does not have.
  */
 export async function* runExperiment(
-  chain: Chain,
+  chain: WriteChain,
   input: { experimentId: string; caseIds?: readonly string[] | undefined; onlyMissing?: boolean | undefined },
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
@@ -160,7 +160,7 @@ export async function* runExperiment(
 const askedBy = ({ title: _, samples: __, ...asked }: ExperimentCase): string => canonicalJson(asked as unknown as Json);
 
 /** The number of replies that a case still lacks. */
-function missingOf(chain: Chain, experiment: number, each: ExperimentCase): number {
+function missingOf(chain: ReadChain, experiment: number, each: ExperimentCase): number {
   const same = resultRows(chain, experiment).filter(
     ({ caseId, problem, ran }) => caseId === each.caseId && problem === null && askedBy(JSON.parse(ran) as ExperimentCase) === askedBy(each),
   );
@@ -175,18 +175,18 @@ export interface CaseState {
   readonly key: string;
 }
 
-const statesOf = (chain: Chain, { no, experimentId, definition }: Stored): CaseState[] =>
+const statesOf = (chain: ReadChain, { no, experimentId, definition }: Stored): CaseState[] =>
   definition.cases.map((of) => ({ experimentId, of, missing: missingOf(chain, no, of), key: `${of.samples ?? 1} ${askedBy(of)}` }));
 
 /** The cases of the experiments with this id or title that lack replies. */
-export const missingCases = (chain: Chain, name: string): CaseState[] =>
+export const missingCases = (chain: ReadChain, name: string): CaseState[] =>
   storedExperiments(chain)
     .filter(({ experimentId, definition }) => experimentId === name || definition.title === name)
     .flatMap((stored) => statesOf(chain, stored))
     .filter(({ missing }) => missing > 0);
 
 /** @throws NOT_FOUND for an unknown experiment or case */
-export function caseNamed(chain: Chain, experimentId: string, caseId: string): CaseState {
+export function caseNamed(chain: ReadChain, experimentId: string, caseId: string): CaseState {
   const found = statesOf(chain, storedExperiment(chain, experimentId)).find(({ of }) => of.caseId === caseId);
   if (!found) throw notFound(caseId, `The experiment ${experimentId} has no case ${caseId}.`);
   return found;

@@ -1,5 +1,5 @@
 import { type CommitSeq, canonicalJson, type Json, notFound, timestampOf } from '../base/index.js';
-import { type Chain, commitAt, commitOf, entries } from '../chain/index.js';
+import { commitAt, commitOf, entries, type ReadChain } from '../chain/index.js';
 import type { Entry, Experiment, ExperimentCase, ExperimentResult, ExperimentRow, Outcome, ReplyCheck } from '../contract/index.js';
 import { ownRun } from '../requests/index.js';
 import { sumOf } from '../turns/index.js';
@@ -31,14 +31,14 @@ type StoredText = Omit<Stored, 'definition'> & { readonly definition: string };
 const fromText = (row: StoredText): Stored => ({ ...row, definition: JSON.parse(row.definition) as Definition });
 
 /** The experiments that are not removed, most recently saved first. */
-export const storedExperiments = (chain: Chain): Stored[] =>
+export const storedExperiments = (chain: ReadChain): Stored[] =>
   chain.db
     .all<StoredText>(`${selectExperiments} ORDER BY v.no DESC`, chain.project)
     .map(fromText)
     .filter((row) => !row.definition.removed);
 
 /** @throws NOT_FOUND for an unknown experiment. */
-export function storedExperiment(chain: Chain, experimentId: string): Stored {
+export function storedExperiment(chain: ReadChain, experimentId: string): Stored {
   const row = chain.db.one<StoredText>(`${selectExperiments} AND e.experimentId = ?`, chain.project, experimentId);
   if (!row) throw notFound(experimentId, `this project has no experiment ${experimentId}`);
   return fromText(row);
@@ -66,11 +66,11 @@ SELECT r.no, r.resultId, r.experiment, r.caseId, r.round, r.sample, r.at, r.ran,
  WHERE r.project = ?`;
 
 /** The results of an experiment: the latest round first, in the order in which they ran. */
-export const resultRows = (chain: Chain, experiment: number): ResultRow[] =>
+export const resultRows = (chain: ReadChain, experiment: number): ResultRow[] =>
   chain.db.all<ResultRow>(`${selectResults} AND r.experiment = ? ORDER BY r.round DESC, r.no`, chain.project, experiment);
 
 /** @throws NOT_FOUND for an unknown result. */
-export function resultRow(chain: Chain, resultId: string): ResultRow {
+export function resultRow(chain: ReadChain, resultId: string): ResultRow {
   const row = chain.db.one<ResultRow>(`${selectResults} AND r.resultId = ?`, chain.project, resultId);
   if (!row) throw notFound(resultId, `this project has no result ${resultId}`);
   return row;
@@ -87,7 +87,7 @@ export function outcomeOf({ problem, verdict, checks }: Pick<ResultRow, 'problem
 const headLength = 200;
 
 /** A result as the contract has it. */
-export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
+export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
   const ran = JSON.parse(row.ran) as ExperimentCase;
   const checks = JSON.parse(row.checks) as Checked[];
   const commit = row.context === null ? undefined : commitAt(chain, row.context);
@@ -120,7 +120,7 @@ export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
 }
 
 /** The entries of a reply. Empty for a case that failed. */
-export function replyOf(chain: Chain, row: Pick<ResultRow, 'context'>): Entry[] {
+export function replyOf(chain: ReadChain, row: Pick<ResultRow, 'context'>): Entry[] {
   if (row.context === null) return [];
   const { id } = commitAt(chain, row.context);
   return entries(chain, { id, stop: id }).entries;
@@ -158,7 +158,7 @@ const about = ({ experimentId, createdAt, updatedAt, definition: { title, note }
 });
 
 /** An experiment with its results, as the contract has it. */
-export const toExperiment = (chain: Chain, stored: Stored): Experiment => ({
+export const toExperiment = (chain: ReadChain, stored: Stored): Experiment => ({
   ...about(stored),
   removed: stored.definition.removed === true,
   checks: [...stored.definition.checks],
@@ -167,7 +167,7 @@ export const toExperiment = (chain: Chain, stored: Stored): Experiment => ({
 });
 
 /** An experiment as a row of the list, with its counts. */
-export function toRow(chain: Chain, stored: Stored): ExperimentRow {
+export function toRow(chain: ReadChain, stored: Stored): ExperimentRow {
   const found = resultRows(chain, stored.no).map((row) => outcomeOf({ ...row, checks: JSON.parse(row.checks) as Checked[] }));
   return {
     ...about(stored),

@@ -1,5 +1,5 @@
 import { bytesOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { Experiment, ExperimentResult, InputOf, OutputOf } from '../contract/index.js';
 import { writeNew } from '../files/index.js';
 import { inlineText } from '../formats/index.js';
@@ -33,7 +33,7 @@ const numberOf = (value: number | null): string => (value === null ? '' : String
  * The table of an experiment as text, or written to a new file at `path`.
  * @throws NOT_FOUND for an unknown experiment, CONFLICT if the file exists.
  */
-export function exportExperiment(chain: Chain, input: InputOf<'experiment.export'>): OutputOf<'experiment.export'> {
+export function exportExperiment(chain: ReadChain, input: InputOf<'experiment.export'>): OutputOf<'experiment.export'> {
   const experiment = getExperiment(chain, input.experimentId);
   const text = input.format === 'csv' ? csvOf(experiment) : markdownOf(experiment);
   const bytes = bytesOf(text);

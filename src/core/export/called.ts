@@ -1,10 +1,10 @@
 import { isObject, type Json } from '../base/index.js';
-import type { Chain, ContextRow } from '../chain/index.js';
+import type { ContextRow, ReadChain } from '../chain/index.js';
 import type { SessionOptions } from '../formats/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
 
 /** Known facts about the calls of a context: their usage, and the system prompt and tools of the last call. */
-export function callsKnown(chain: Chain, tip: ContextRow): Pick<SessionOptions, 'system' | 'tools' | 'calls'> {
+export function callsKnown(chain: ReadChain, tip: ContextRow): Pick<SessionOptions, 'system' | 'tools' | 'calls'> {
   const rows = listRequests(chain, { id: tip.id, stop: 'root' });
   const calls = new Map(
     rows.flatMap(({ replyKey, tokens }) =>

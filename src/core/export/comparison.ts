@@ -1,5 +1,5 @@
 import { bytesOf, canonicalJson, inWords, type Json } from '../base/index.js';
-import { type Chain, commitOf, entries } from '../chain/index.js';
+import { commitOf, entries, type ReadChain } from '../chain/index.js';
 import type { ComparedSide, DiffLine, Entry, InputOf, OutputOf, SideBySide } from '../contract/index.js';
 import { changedLines } from '../diff/index.js';
 import { writeNew } from '../files/index.js';
@@ -14,13 +14,13 @@ export type ExportedComparison = OutputOf<'export.comparison'>;
  * contexts are in code blocks that nothing in them can close. Returned as text, or written to a new file at `path`.
  * @throws NOT_FOUND for an unknown context, CONFLICT if the file exists.
  */
-export function exportComparison(chain: Chain, input: InputOf<'export.comparison'>): ExportedComparison {
+export function exportComparison(chain: ReadChain, input: InputOf<'export.comparison'>): ExportedComparison {
   const { compared, read } = compareContexts(chain, input);
   return deliver(documentOf(compared, read), input.path);
 }
 
 /** As `exportComparison`, with known patterns of secrets and personal data replaced by placeholders. */
-export async function exportRedactedComparison(chain: Chain, input: InputOf<'export.comparison'>): Promise<ExportedComparison> {
+export async function exportRedactedComparison(chain: ReadChain, input: InputOf<'export.comparison'>): Promise<ExportedComparison> {
   const { compared, read } = compareContexts(chain, input);
   const redact = redactor(new Map(), { ipAddresses: input.redactIps === true });
   await redact.look(textsIn([compared, read]));
@@ -31,7 +31,7 @@ export async function exportRedactedComparison(chain: Chain, input: InputOf<'exp
   return { ...deliver(text, input.path), redactions: redact.made(written) };
 }
 
-function compareContexts(chain: Chain, { ids: given, stop }: InputOf<'export.comparison'>) {
+function compareContexts(chain: ReadChain, { ids: given, stop }: InputOf<'export.comparison'>) {
   const ids = given.map((id) => commitOf(chain, id).id);
   return { compared: compareMany(chain, { ids, stop }), read: ids.map((id) => entries(chain, { id, stop }).entries) };
 }

@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, childrenOf, commitAt, entriesInTurn, lineage, outlineOf, type Walk } from '../chain/index.js';
+import { type ContextRow, childrenOf, commitAt, entriesInTurn, lineage, outlineOf, type ReadChain, type Walk } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { compactedAt, countedInput } from '../usage/index.js';
@@ -34,7 +34,7 @@ export interface DocumentContent {
 }
 
 /** Reads the content of a document. A full history (`stop: 'root'`) also has its compactions in their places, as steps with `repeats`. */
-export function contentOf(chain: Chain, way: Walk): DocumentContent {
+export function contentOf(chain: ReadChain, way: Walk): DocumentContent {
   const { tip, stop } = way;
   const steps = stop === 'root' ? lineage(chain, tip).filter(({ type, parent }) => type !== 'snapshot' || parent === null) : way.contributing;
   const contributing = new Set(way.contributing.map(({ seq }) => seq));
@@ -71,21 +71,21 @@ export function contentOf(chain: Chain, way: Walk): DocumentContent {
 }
 
 /** The tokens before and after a compaction, counted by the provider. If it counted only one or none, both are estimates. */
-function compactedTokens(chain: Chain, row: ContextRow, parent: CommitSeq): DocumentStep['tokens'] {
+function compactedTokens(chain: ReadChain, row: ContextRow, parent: CommitSeq): DocumentStep['tokens'] {
   const { before, after } = compactedAt(chain, row.seq);
   if (before !== undefined && after !== undefined) return { before, after, isCounted: true };
   return { before: commitAt(chain, parent).contextTokens, after: row.contextTokens };
 }
 
 /** The commits that have more than one child. */
-const branchingOf = (chain: Chain, seqs: readonly CommitSeq[]): ReadonlySet<CommitSeq> =>
+const branchingOf = (chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlySet<CommitSeq> =>
   new Set(
     chain.db
       .all<{ origin: CommitSeq }>('SELECT DISTINCT origin FROM firstParentRun WHERE origin IN (SELECT value FROM json_each(?))', JSON.stringify(seqs))
       .map(({ origin }) => origin),
   );
 
-function titleOf(chain: Chain, tip: ContextRow): string {
+function titleOf(chain: ReadChain, tip: ContextRow): string {
   const named = chain.db.one<{ title: string }>(
     'SELECT title FROM source WHERE project = ? AND sessionId = ? AND title IS NOT NULL ORDER BY no DESC LIMIT 1',
     chain.project,
@@ -96,7 +96,7 @@ function titleOf(chain: Chain, tip: ContextRow): string {
 }
 
 /** The summary of a commit, or else the beginning of its first prompt. */
-const headOf = (chain: Chain, row: ContextRow): string =>
+const headOf = (chain: ReadChain, row: ContextRow): string =>
   row.summary ??
   outlineOf(chain, row.artifact, row.format).entries.find(({ role, kind, hidden }) => role === 'user' && kind === 'text' && !hidden)?.head ??
   row.id;

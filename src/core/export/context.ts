@@ -4,11 +4,11 @@ import {
   type Assembled,
   type AssembleOptions,
   assemble,
-  type Chain,
   type ContextRow,
   commitOf,
   idsOf,
   lineage,
+  type ReadChain,
   walk,
   writable,
 } from '../chain/index.js';
@@ -51,7 +51,7 @@ export type Exported = OutputOf<'export.context'>;
  * Exports a context in a format or as a document: returned as text, or written to a new file at `path`.
  * @throws NOT_FOUND for an unknown commit, BAD_REQUEST for an unknown format, CONFLICT if the file exists.
  */
-export function exportContext(chain: Chain, input: ExportInput): Exported {
+export function exportContext(chain: ReadChain, input: ExportInput): Exported {
   const target = targetOf(input.format);
   const document = documentFor(chain, target, input);
   return deliver(chain, document ? renderDocument(document) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
@@ -62,7 +62,7 @@ export function exportContext(chain: Chain, input: ExportInput): Exported {
  * chain does not change.
  * @throws BAD_REQUEST also for a format that is neither text, JSON nor CBOR.
  */
-export async function exportRedacted(chain: Chain, input: ExportInput): Promise<Exported> {
+export async function exportRedacted(chain: ReadChain, input: ExportInput): Promise<Exported> {
   const target = targetOf(input.format);
   const redact = redactor(findingsOf(chain), { ipAddresses: input.redactIps === true });
   const document = documentFor(chain, target, input);
@@ -79,8 +79,8 @@ export async function exportRedacted(chain: Chain, input: ExportInput): Promise<
 }
 
 /** Findings are kept because an export is previewed before it is written: the second run does not search again. */
-const findings = new WeakMap<Chain, Findings>();
-function findingsOf(chain: Chain): Findings {
+const findings = new WeakMap<ReadChain, Findings>();
+function findingsOf(chain: ReadChain): Findings {
   const known = findings.get(chain) ?? new Map();
   findings.set(chain, known);
   return known;
@@ -99,7 +99,7 @@ interface DocumentExport {
 }
 
 /** The document to write. Undefined for a format, and for a context that is in the document's own format already: its bytes are copied. */
-function documentFor(chain: Chain, { doc, format }: Target, { id, stop }: ExportInput): DocumentExport | undefined {
+function documentFor(chain: ReadChain, { doc, format }: Target, { id, stop }: ExportInput): DocumentExport | undefined {
   if (!doc) return undefined;
   const way = walk(chain, commitOf(chain, id), stop);
   if (format && way.contributing.every((step) => step.format === format.id)) return undefined;
@@ -151,7 +151,7 @@ async function redactDocument({ doc, content }: DocumentExport, redact: Redactor
  * Reads the context twice, as for a document. Entries are redacted before they are translated, because their new form may hide what a secret
  * is. The result is redacted once more, because parts of it are copied without a translation.
  */
-async function redactWhole(chain: Chain, format: Format, input: ExportInput, redact: Redactor): Promise<Rendering> {
+async function redactWhole(chain: ReadChain, format: Format, input: ExportInput, redact: Redactor): Promise<Rendering> {
   const { contentType, id, seals } = format;
   const sessionId = chain.newId();
   const translated: ParsedEntry[] = [];
@@ -215,7 +215,7 @@ const withoutSeal = ({ result: _, marks, ...entry }: ParsedEntry): ParsedEntry =
   marks: marks?.filter((mark) => mark !== 'signed' && mark !== 'redacted') ?? [],
 });
 
-function deliver(chain: Chain, rendering: Rendering, target: Target, input: ExportInput): Exported {
+function deliver(chain: ReadChain, rendering: Rendering, target: Target, input: ExportInput): Exported {
   let bytes = 0;
   function* counted(): Generator<Uint8Array> {
     for (const part of inDatabase(chain, rendering.parts, target, input)) {
@@ -229,7 +229,7 @@ function deliver(chain: Chain, rendering: Rendering, target: Target, input: Expo
 }
 
 /** Puts the lines of a runtime whose sessions are databases into a new database, so that nothing redacted remains in it. */
-function* inDatabase(chain: Chain, parts: Rendering['parts'], { format }: Target, { id }: ExportInput): Generator<string | Uint8Array> {
+function* inDatabase(chain: ReadChain, parts: Rendering['parts'], { format }: Target, { id }: ExportInput): Generator<string | Uint8Array> {
   if (!format?.sessionTables && !format?.pack) return yield* parts;
   const lines = Buffer.concat([...parts].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   const sessionId = chain.newId();
@@ -262,7 +262,7 @@ export const canRedact = ({ doc, format }: Target): boolean => /json|cbor|^text\
 
 const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && !isBinary(format) && /json|^text\//.test((doc ?? format).contentType);
 
-function rendered(chain: Chain, format: Format, input: ExportInput, how: { sessionId: string } & AssembleOptions = { sessionId: chain.newId() }) {
+function rendered(chain: ReadChain, format: Format, input: ExportInput, how: { sessionId: string } & AssembleOptions = { sessionId: chain.newId() }) {
   const tip = commitOf(chain, input.id);
   const { sessionId, ...options } = how;
   return format.session === undefined && format.sessionTables === undefined
@@ -279,7 +279,7 @@ type Session = Assembled & { readonly prompt?: string };
  * this stop materializes.
  */
 export function sessionOf(
-  chain: Chain,
+  chain: ReadChain,
   tip: ContextRow,
   format: Format,
   how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined; takesPrompt?: boolean; options?: AssembleOptions },
@@ -319,5 +319,5 @@ function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uin
 }
 
 /** Whether the bytes equal an imported file. */
-const isImported = (chain: Chain, bytes: Uint8Array, format: Format): boolean =>
+const isImported = (chain: ReadChain, bytes: Uint8Array, format: Format): boolean =>
   chain.db.one('SELECT 1 FROM source WHERE project = ? AND format = ? AND hash = ?', chain.project, format.id, blake3Of(bytes)) !== undefined;

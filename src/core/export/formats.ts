@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, commitOf, entriesInTurn, tierAlong, walk } from '../chain/index.js';
+import { commitOf, entriesInTurn, type ReadChain, tierAlong, walk } from '../chain/index.js';
 import type { ExportFormat, ExportUse, Stop } from '../contract/index.js';
 import { lossCounter } from '../formats/index.js';
 import { canRedact } from './context.js';
@@ -7,7 +7,7 @@ import { idOf, type Target, targets } from './documents.js';
 import { resumedFormats } from './resume.js';
 
 /** The formats that a context can be exported to, with the losses of each. The context is read once for all of them. */
-export function exportFormats(chain: Chain, { id, stop }: { id: ContextId; stop?: Stop | undefined }): ExportFormat[] {
+export function exportFormats(chain: ReadChain, { id, stop }: { id: ContextId; stop?: Stop | undefined }): ExportFormat[] {
   const steps = walk(chain, commitOf(chain, id), stop).contributing;
   const rows = targets.map((target) => ({
     target,

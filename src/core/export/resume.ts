@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, inWords, type Timestamp, timestampOf } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
+import { type ContextRow, commitOf, type ReadChain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type Runtime, runtimes } from '../contract/index.js';
 import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
@@ -112,7 +112,7 @@ export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers
  * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */
 export function resumeIn(
-  chain: Chain,
+  chain: ReadChain,
   roots: readonly AgentRoot[],
   input: ResumeInput,
   checkOutput: (path: string, sessionId: string) => void = () => {},
@@ -190,7 +190,7 @@ function projectFolder({ root, cwd }: Place): string {
   return join(all, name);
 }
 
-function workingDirectoryOf(chain: Chain, row: ContextRow): string | undefined {
+function workingDirectoryOf(chain: ReadChain, row: ContextRow): string | undefined {
   const source =
     row.sessionId === null
       ? undefined

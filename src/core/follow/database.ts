@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { type ContextId, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type Located, statLocated } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
@@ -57,7 +57,7 @@ export function markPresentAsKnown(database: FollowedDatabase, importedAt: (id: 
 
 /** As {@link importGrowth}, of every conversation that changed. @param cwd only those of this directory, and below it. */
 export function importDatabaseGrowth(
-  chain: Chain,
+  chain: WriteChain,
   database: FollowedDatabase,
   { what, granularity, signed }: Omit<GrowthOptions, 'seam'>,
   cwd?: string,

@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Located } from '../files/index.js';
 import { type FileBytes, type ImportableFormat, importableFormats, type Progress, TooManyLines } from '../formats/index.js';
 import {
@@ -31,7 +31,7 @@ const nothing = { commits: 0, entries: 0, skipped: [], bytes: 0, pending: 0, ope
  * Imports the turns that were added to a transcript, which its agent may still write. If no turn is complete, only the new bytes are read.
  * `skipped` names a file that does not exist or cannot be read.
  */
-export function importGrowth(chain: Chain, located: Located, options: GrowthOptions): Growth {
+export function importGrowth(chain: WriteChain, located: Located, options: GrowthOptions): Growth {
   const { path } = located;
   let file: OpenFile | undefined;
   try {
@@ -50,13 +50,13 @@ export function importGrowth(chain: Chain, located: Located, options: GrowthOpti
 }
 
 /** Imports the conversations of a database that Stemma does not follow. It is read at the end only, when its program has closed it. */
-function importClosedDatabase(chain: Chain, found: FoundFile, { what, granularity }: GrowthOptions): Growth {
+function importClosedDatabase(chain: WriteChain, found: FoundFile, { what, granularity }: GrowthOptions): Growth {
   const result = what === 'all' || what === 'end' ? importHolding(chain, found, undefined, granularity) : undefined;
   return { ...nothing, bytes: found.bytes, pending: result ? 0 : found.bytes, ...added(result) };
 }
 
 /** Imports the lines that follow the last import, up to the end of the last complete turn. */
-function importNewLines(chain: Chain, found: FoundFile, file: OpenFile, { what, granularity, seam, signed }: GrowthOptions): Growth {
+function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, { what, granularity, seam, signed }: GrowthOptions): Growth {
   const { path } = found;
   const size = file.bytes.length;
   const before = latestSource(chain, path);
@@ -94,7 +94,7 @@ function lastCheckpoint(what: GrowthOptions['what'], { open, ended }: Progress):
 }
 
 /** Imports the complete turns of a document. Agents rewrite a document at every change, so it is read after a moment without changes. */
-function importDocumentGrowth(chain: Chain, found: FoundFile, { id }: ImportableFormat, options: GrowthOptions): Growth {
+function importDocumentGrowth(chain: WriteChain, found: FoundFile, { id }: ImportableFormat, options: GrowthOptions): Growth {
   const { what, granularity, signed } = options;
   const { bytes } = found;
   if (what === 'settled') return { ...nothing, format: id, bytes, pending: bytes, rests: true };
@@ -132,12 +132,12 @@ const bytesAfter = (bytes: FileBytes, from: number): FileBytes => ({
 });
 
 /** A session that is recorded while its agent writes it runs on this machine. */
-const signedHere = ({ machine }: Pick<Chain, 'machine'>, signed: GrowthOptions['signed']): NonNullable<GrowthOptions['signed']> => ({
+const signedHere = ({ machine }: Pick<ReadChain, 'machine'>, signed: GrowthOptions['signed']): NonNullable<GrowthOptions['signed']> => ({
   ...signed,
   machine: signed?.machine ?? machine,
 });
 
-function importDatabaseOnce(chain: Chain, file: Located, options: GrowthOptions): Growth {
+function importDatabaseOnce(chain: WriteChain, file: Located, options: GrowthOptions): Growth {
   const database = followDatabase(file);
   try {
     return importDatabaseGrowth(chain, database, options);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { watch } from 'chokidar';
 import { type ContextId, defined, type Timestamp, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
 import type { PlanContext } from '../formats/index.js';
@@ -96,7 +96,7 @@ const problemsKept = 100;
  *
  * Long because its functions share the table of followed files and its timers.
  */
-export async function follow(chain: Chain, options: LiveOptions): Promise<Live> {
+export async function follow(chain: WriteChain, options: LiveOptions): Promise<Live> {
   const { granularity, times = defaultTimes, signed } = options;
   const startedAt = chain.clock();
   const files = new Map<string, Followed>();
@@ -364,7 +364,7 @@ const toCaptured = (file: Followed): CapturedFile => ({
 });
 
 /** Imported files below the places whose size has changed: they grew while nothing was recorded. */
-function grownFiles(chain: Chain, places: readonly WatchedPlace[]): string[] {
+function grownFiles(chain: ReadChain, places: readonly WatchedPlace[]): string[] {
   const latest = new Map(
     chain.db
       .all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ? ORDER BY no', chain.project)

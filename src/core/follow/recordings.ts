@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { StemmaError } from '../base/index.js';
-import { type Chain, commitOf, newestOf } from '../chain/index.js';
+import { commitOf, newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { absolutePath, FileRefused, fileErrorCode, type Located, statLocated } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, latestSource, readEnds, type Signed } from '../import/index.js';
@@ -38,7 +38,7 @@ export interface NotedRecording {
 }
 
 /** Adds a recording to the project's list. If the project cannot be written to, the recording works without its row. */
-export function noteRecording(chain: Chain, options: RecordingOptions): NotedRecording {
+export function noteRecording(chain: WriteChain, options: RecordingOptions): NotedRecording {
   const { signed = {} } = options;
   const no = insert(chain, options);
   let bound: string | undefined;
@@ -59,7 +59,7 @@ export function noteRecording(chain: Chain, options: RecordingOptions): NotedRec
 /** A killed process leaves its row in the list. Rows older than this are deleted. */
 const maxMs = 7 * 86_400_000;
 
-const insert = (chain: Chain, { places, cwd, granularity, signed, since }: RecordingOptions): number | undefined =>
+const insert = (chain: WriteChain, { places, cwd, granularity, signed, since }: RecordingOptions): number | undefined =>
   attempt(() =>
     chain.db.transaction(() => {
       chain.db.run('DELETE FROM followed WHERE project = ? AND since < ?', chain.project, since - maxMs);
@@ -78,7 +78,7 @@ const insert = (chain: Chain, { places, cwd, granularity, signed, since }: Recor
   );
 
 /** Whether a session belongs to another principal: that of another recording, or one under which it was recorded before. */
-const belongsToOther = (chain: Chain, sessionId: string, principal: string): boolean =>
+const belongsToOther = (chain: ReadChain, sessionId: string, principal: string): boolean =>
   chain.db.one(
     `SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?
      UNION ALL SELECT 1 FROM context WHERE project = ? AND sessionId = ? AND principal <> ? AND forked = 0
@@ -95,7 +95,7 @@ const belongsToOther = (chain: Chain, sessionId: string, principal: string): boo
  * Commits the turn in progress of a followed agent before the agent writes to the project, so that the write refers to everything that the
  * agent knows (K4). Reads only files of recordings and of the agents' own history folders. A problem with a file does not stop the write.
  */
-export function checkpointInProgress(chain: Chain, principal: string, folders: readonly string[]): void {
+export function checkpointInProgress(chain: WriteChain, principal: string, folders: readonly string[]): void {
   const rows = chain.db.all<RecordingRow>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
   const mine = rows.filter((row) => row.principal === principal);
   for (const row of mine)
@@ -109,7 +109,7 @@ export function checkpointInProgress(chain: Chain, principal: string, folders: r
   for (const file of sessionFiles(chain, principal, places)) attempt(() => importNow(chain, file, 'turn_boundary', {}));
 }
 
-function importNow(chain: Chain, file: Located, granularity: PlanContext['granularity'], signed: Signed): void {
+function importNow(chain: WriteChain, file: Located, granularity: PlanContext['granularity'], signed: Signed): void {
   const { path } = file;
   if (statLocated(file)?.size !== latestSource(chain, path)?.size) importGrowth(chain, file, { what: 'now', granularity, signed });
 }
@@ -128,7 +128,7 @@ function filesOf({ places, cwd, sessionId, since }: RecordingRow): Located[] {
 }
 
 /** The files of a principal's session: the imported files, or else the files named after the session. */
-function sessionFiles(chain: Chain, principal: string, places: readonly string[]): Located[] {
+function sessionFiles(chain: ReadChain, principal: string, places: readonly string[]): Located[] {
   const named = principal.includes('#') ? principal.slice(principal.lastIndexOf('#') + 1) : undefined;
   const last = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
   const sessionId = last ? (commitOf(chain, last.id).sessionId ?? named) : named;

@@ -1,6 +1,6 @@
 import { badRequest, type CommitSeq, type ContextId, notFound, StemmaError, timestampOf } from '../base/index.js';
 import { type BoxPlace, findProfile, profileNamed, projectIdOf } from '../cards/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Agent, InputOf } from '../contract/index.js';
 
 /** A row of the `agent` table, with the ids of the rows that it references. */
@@ -34,21 +34,21 @@ SELECT a.no, a.agentId, a.displayName, a.profile, p.boxId AS profileBoxId, a.own
        LEFT JOIN box l ON l.no = a.lastOutput LEFT JOIN context c ON c.seq = a.tip`;
 
 /** Finds an agent of the project by its id. */
-export const agentNamed = (chain: Chain, agentId: string): AgentRow | undefined =>
+export const agentNamed = (chain: ReadChain, agentId: string): AgentRow | undefined =>
   chain.db.one<AgentRow>(`${select} WHERE a.project = ? AND a.agentId = ?`, chain.project, agentId);
 
 /** Reads an agent by its row number. */
-export function agentAt(chain: Chain, no: number): AgentRow {
+export function agentAt(chain: ReadChain, no: number): AgentRow {
   const row = chain.db.one<AgentRow>(`${select} WHERE a.no = ? AND a.project = ?`, no, chain.project);
   if (!row) throw new Error(`Agent row ${no} does not exist.`);
   return row;
 }
 
 /** All agents of the project, in order of creation. */
-export const allAgents = (chain: Chain): AgentRow[] => chain.db.all<AgentRow>(`${select} WHERE a.project = ? ORDER BY a.no`, chain.project);
+export const allAgents = (chain: ReadChain): AgentRow[] => chain.db.all<AgentRow>(`${select} WHERE a.project = ? ORDER BY a.no`, chain.project);
 
 /** Reads an agent by its id. @throws NOT_FOUND */
-export function agentOf(chain: Chain, agentId: string): AgentRow {
+export function agentOf(chain: ReadChain, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
   if (!row)
     throw notFound(agentId, `Project ${projectIdOf(chain)} has no agent ${agentId}. Create one with handover.launchPrincipal or agent.register.`);
@@ -95,7 +95,7 @@ export interface NewAgent {
 }
 
 /** Writes an agent. Call it inside a transaction. */
-export function insertAgent(chain: Chain, agent: NewAgent): AgentRow {
+export function insertAgent(chain: WriteChain, agent: NewAgent): AgentRow {
   const { rowId } = chain.db.run(
     'INSERT INTO agent (project, agentId, displayName, profile, owner, spawnedBy, derivedFrom, createdAt, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     chain.project,
@@ -115,7 +115,7 @@ export function insertAgent(chain: Chain, agent: NewAgent): AgentRow {
  * Registers an existing agent. Its chain continues from a commit, if one is given.
  * @throws CONFLICT if the id is taken; NOT_FOUND for an unknown profile or commit.
  */
-export function registerAgent(chain: Chain, input: InputOf<'agent.register'>): Agent {
+export function registerAgent(chain: WriteChain, input: InputOf<'agent.register'>): Agent {
   return chain.db.transaction(() => {
     if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} already exists`, { id: input.agentId });
     const profile = input.profileName === undefined ? undefined : profileNamed(chain, findProfile(chain, input.profileName).name);

@@ -1,10 +1,10 @@
 import { badRequest, isObject, notFound, timestampOf } from '../base/index.js';
 import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { BatchResult, Card, Dispatched, InputOf } from '../contract/index.js';
 import { textOfContent } from '../formats/index.js';
 import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
-import { type BatchRow, close } from './ending.js';
+import { type BatchRow, close, hasEnded } from './ending.js';
 import { type TurnRow, toTurn, turnsOfBatch } from './turn-rows.js';
 
 /** Project settings for batches. */
@@ -20,7 +20,7 @@ const defaultMaxTasks = 8;
  * @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED as for `delegate`.
  */
 export function forkJoin(
-  chain: Chain,
+  chain: WriteChain,
   input: InputOf<'handover.forkJoin'>,
   options: BatchOptions = {},
 ): Dispatched & { batchId?: string; taskCount: number } {
@@ -53,56 +53,66 @@ export function forkJoin(
 }
 
 /** Ends the batches whose deadline has passed. */
-export function endDueBatches(chain: Chain): void {
+export function endDueBatches(chain: WriteChain): void {
   const due = chain.db.all<{ batchId: string }>(
     "SELECT batchId FROM batch WHERE project = ? AND status = 'running' AND deadline <= ?",
     chain.project,
     chain.clock(),
   );
-  for (const { batchId } of due) batchOf(chain, batchId);
+  for (const { batchId } of due) endIfDue(chain, batchId);
 }
 
-/** A batch with the state of each task, in task order. A batch past its deadline ends now. @throws NOT_FOUND */
-export function batchOf(chain: Chain, batchId: string): BatchResult {
-  return chain.artifacts.transaction(() => {
-    const find = (): BatchRow => {
-      const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE project = ? AND batchId = ?', chain.project, batchId);
-      if (!row) throw notFound(batchId, `This project has no batch ${batchId}.`);
-      return row;
-    };
-    const found = find();
-    if (found.status === 'running' && found.deadline !== null && found.deadline <= chain.clock())
-      close(chain, found, 'timeout', turnsOfBatch(chain, found.no), 'canceled');
-    const row = find();
-    return {
-      batchId,
-      sourceAgentId: row.source,
-      status: row.status,
-      failFast: row.failFast === 1,
-      ...(row.deadline !== null && { deadline: timestampOf(row.deadline) }),
-      createdAt: timestampOf(row.createdAt),
-      ...(row.endedAt !== null && { endedAt: timestampOf(row.endedAt) }),
-      results: turnsOfBatch(chain, row.no).map((turn, place) => {
-        const summary = digestOf(chain, turn);
-        return {
-          taskIndex: turn.taskIndex ?? place,
-          label: `task_${(turn.taskIndex ?? place) + 1}`,
-          agentId: turn.agentId,
-          agentTurnId: turn.agentTurnId,
-          status: turn.status,
-          ...(summary !== undefined && { summary }),
-          outputBoxId: turn.outputBoxId,
-          ...(turn.error !== null && { error: turn.error }),
-        };
-      }),
-    };
+const rowOf = (chain: ReadChain, batchId: string): BatchRow => {
+  const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE project = ? AND batchId = ?', chain.project, batchId);
+  if (!row) throw notFound(batchId, `This project has no batch ${batchId}.`);
+  return row;
+};
+
+const isDue = (chain: ReadChain, { status, deadline }: BatchRow): boolean => status === 'running' && deadline !== null && deadline <= chain.clock();
+
+/** Ends a batch whose deadline has passed. @throws NOT_FOUND */
+export const endIfDue = (chain: WriteChain, batchId: string): void =>
+  chain.artifacts.transaction(() => {
+    const row = rowOf(chain, batchId);
+    if (isDue(chain, row)) close(chain, row, 'timeout', turnsOfBatch(chain, row.no), 'canceled');
   });
+
+/**
+ * A batch with the state of each task, in task order. A batch past its deadline is shown as it ends, also before the engine has ended it.
+ * @throws NOT_FOUND
+ */
+export function batchOf(chain: ReadChain, batchId: string): BatchResult {
+  const row = rowOf(chain, batchId);
+  const due = isDue(chain, row);
+  const endedAt = due ? row.deadline : row.endedAt;
+  return {
+    batchId,
+    sourceAgentId: row.source,
+    status: due ? 'timeout' : row.status,
+    failFast: row.failFast === 1,
+    ...(row.deadline !== null && { deadline: timestampOf(row.deadline) }),
+    createdAt: timestampOf(row.createdAt),
+    ...(endedAt !== null && { endedAt: timestampOf(endedAt) }),
+    results: turnsOfBatch(chain, row.no).map((turn, place) => {
+      const summary = digestOf(chain, turn);
+      return {
+        taskIndex: turn.taskIndex ?? place,
+        label: `task_${(turn.taskIndex ?? place) + 1}`,
+        agentId: turn.agentId,
+        agentTurnId: turn.agentTurnId,
+        status: due && !hasEnded(turn) ? 'canceled' : turn.status,
+        ...(summary !== undefined && { summary }),
+        outputBoxId: turn.outputBoxId,
+        ...(turn.error !== null && { error: turn.error }),
+      };
+    }),
+  };
 }
 
 const shownFields = 5;
 
 /** A one-line summary of a deliverable: its first fields, else its text. */
-function digestOf(chain: Chain, turn: TurnRow): string | undefined {
+function digestOf(chain: ReadChain, turn: TurnRow): string | undefined {
   const deliverable: Card | undefined = cardsInOrder(chain, idsAt(chain, turn.output))
     .filter(seenByModel)
     .findLast((card) => card.type === 'task.deliverable');

@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import { canonicalJson, isObject, type Json, parseJson } from '../base/index.js';
 import { addCards, cardsInOrder, idsAt, insertBox, type NewCard } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, Message, RequestTokens } from '../contract/index.js';
 import { beginningOf, digestOfInput, type TurnCards, turnCards } from './pinned.js';
 import { messagesOf, type Request, requestOf } from './request.js';
@@ -60,7 +60,7 @@ interface StoredCall {
   readonly reply: string | null;
 }
 
-const storedCalls = (chain: Chain, row: Pick<TurnRow, 'no'>): StoredCall[] =>
+const storedCalls = (chain: ReadChain, row: Pick<TurnRow, 'no'>): StoredCall[] =>
   chain.db.all<StoredCall>(
     `SELECT c.no, c.box, b.boxId, c.outputs, c.note, c.source, c.digest, c.at, c.reply FROM cardCall c JOIN box b ON b.no = c.box
       WHERE c.turn = ? AND c.project = ? ORDER BY c.no`,
@@ -80,7 +80,7 @@ const digestOf = (body: CardCall['body']): string => sha256Of(canonicalJson(body
  * Records a model call of a turn (H19): its rendered prompt, tools and parameters as cards in a request box, and the digest of the whole.
  * The same call as the last one is recorded once. Call it inside a transaction. Returns the number of the record, for `recordReply`.
  */
-export function recordCall(chain: Chain, row: TurnRow, call: SentCall): { callNo: number; requestBoxId: string } {
+export function recordCall(chain: WriteChain, row: TurnRow, call: SentCall): { callNo: number; requestBoxId: string } {
   const digest = digestOf(bodyOf(call));
   const last = storedCalls(chain, row).at(-1);
   if (last?.digest === digest && last.source === 'input' && call.source === 'input' && last.outputs === call.outputs)
@@ -101,12 +101,12 @@ export function recordCall(chain: Chain, row: TurnRow, call: SentCall): { callNo
 }
 
 /** Stores what a performer reported about the reply to a recorded call. */
-export function recordReply(chain: Chain, callNo: number, reply: CallReply): void {
+export function recordReply(chain: WriteChain, callNo: number, reply: CallReply): void {
   chain.db.run('UPDATE cardCall SET reply = ? WHERE no = ? AND project = ?', JSON.stringify(reply), callNo, chain.project);
 }
 
 /** The record cards of a call. An unchanged card of the previous call is used again. */
-function recordCards(chain: Chain, row: TurnRow, call: SentCall, last: StoredCall | undefined): string[] {
+function recordCards(chain: WriteChain, row: TurnRow, call: SentCall, last: StoredCall | undefined): string[] {
   const before = last ? cardsInOrder(chain, idsAt(chain, last.box)) : [];
   const drafts: NewCard[] = [
     { type: 'sys.rendered_prompt', content: { kind: 'text', text: call.messages[0]?.content ?? '' } },
@@ -127,7 +127,7 @@ function recordCards(chain: Chain, row: TurnRow, call: SentCall, last: StoredCal
  * The calls of a turn, each rebuilt from the pinned input and compared with its recorded digest (H19). A turn that has begun has at least
  * one call: without a recorded one, its pinned input.
  */
-export function callsOfTurn(chain: Chain, row: TurnRow): CardCall[] {
+export function callsOfTurn(chain: ReadChain, row: TurnRow): CardCall[] {
   const stored = storedCalls(chain, row);
   if (stored.length === 0 && row.startedAt === null) return [];
   const seen = turnCards(chain, row);
@@ -156,7 +156,7 @@ export function callsOfTurn(chain: Chain, row: TurnRow): CardCall[] {
 
 const requestIdOf = (row: Pick<TurnRow, 'agentTurnId'>, number: number): string => `card:${row.agentTurnId}:${number}`;
 
-function rebuilt(chain: Chain, row: TurnRow, seen: TurnCards, call: StoredCall, number: number): CardCall {
+function rebuilt(chain: ReadChain, row: TurnRow, seen: TurnCards, call: StoredCall, number: number): CardCall {
   const records = cardsInOrder(chain, idsAt(chain, call.box));
   const [prompt, tools, parameters] = ['sys.rendered_prompt', 'sys.tools', 'sys.parameters'].map(
     (type) => records.find((card) => card.type === type)?.content,

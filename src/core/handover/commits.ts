@@ -1,6 +1,6 @@
 import { type CommitSeq, textOf } from '../base/index.js';
 import { cardsDelta, cardsInOrder, idsAt, isCallRecord, seenByModel } from '../cards/index.js';
-import { type Chain, checkpoint, commitAt, commitOf } from '../chain/index.js';
+import { checkpoint, commitAt, commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Card, Checkpoint, CommitType, Packing } from '../contract/index.js';
 import { cardbox, textOfContent } from '../formats/index.js';
 import { type AgentRow, agentAt } from './agents.js';
@@ -28,7 +28,7 @@ function headOf(cards: readonly Card[]): string | undefined {
 }
 
 /** Commits cards on an agent's chain, as a `cardbox-v1` delta or snapshot. */
-function addCards(chain: Chain, link: Link): CommitSeq {
+function addCards(chain: WriteChain, link: Link): CommitSeq {
   const cards = link.cards.filter((card) => !isCallRecord(card));
   const { id } = checkpoint(chain, {
     parent: link.parent === null ? null : commitAt(chain, link.parent).id,
@@ -45,7 +45,7 @@ function addCards(chain: Chain, link: Link): CommitSeq {
   return commitOf(chain, id).seq;
 }
 
-const moveTip = (chain: Chain, agent: AgentRow, tip: CommitSeq): CommitSeq => {
+const moveTip = (chain: WriteChain, agent: AgentRow, tip: CommitSeq): CommitSeq => {
   chain.db.run('UPDATE agent SET tip = ? WHERE no = ?', tip, agent.no);
   return tip;
 };
@@ -54,7 +54,7 @@ const moveTip = (chain: Chain, agent: AgentRow, tip: CommitSeq): CommitSeq => {
  * Commits a turn's input on its agent's chain (H14): the new cards as a delta, then the whole context as a snapshot. The
  * parent is the agent's last commit, else the caller's. Without either, the input starts a chain.
  */
-export function commitInput(chain: Chain, agent: AgentRow, turn: TurnRow): CommitSeq {
+export function commitInput(chain: WriteChain, agent: AgentRow, turn: TurnRow): CommitSeq {
   const base = agent.tip ?? turn.fromCommit;
   const given = idsAt(chain, turn.context);
   const shared = { agent, turn, checkpoint: 'turn_boundary' } as const;
@@ -68,7 +68,7 @@ export function commitInput(chain: Chain, agent: AgentRow, turn: TurnRow): Commi
 const summaryOf = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
 
 /** Commits the pinned input as a snapshot if the cards differ from those of the commit that the dispatch made. */
-export function recommitInput(chain: Chain, turn: TurnRow, cards: readonly Card[]): void {
+export function recommitInput(chain: WriteChain, turn: TurnRow, cards: readonly Card[]): void {
   if (turn.startId === null) return;
   const start = commitOf(chain, turn.startId);
   const committed = textOf(chain.artifacts.read(start.artifact));
@@ -87,7 +87,7 @@ export function recommitInput(chain: Chain, turn: TurnRow, cards: readonly Card[
 }
 
 /** The cards that the handover created. The others existed before. */
-function newIn(chain: Chain, box: number, ids: readonly string[]): string[] {
+function newIn(chain: ReadChain, box: number, ids: readonly string[]): string[] {
   const row = chain.db.one<{ packed: string | null }>('SELECT packed FROM box WHERE no = ?', box);
   if (!row?.packed) return [...ids];
   let at = 0;
@@ -99,7 +99,7 @@ function newIn(chain: Chain, box: number, ids: readonly string[]): string[] {
 }
 
 /** Commits the turn's output since the last commit. Returns the newest commit of the agent's chain, if any. */
-export function commitOutput(chain: Chain, agent: AgentRow, at: Checkpoint): CommitSeq | null {
+export function commitOutput(chain: WriteChain, agent: AgentRow, at: Checkpoint): CommitSeq | null {
   if (agent.turn === null) return agent.tip;
   const turn = turnAt(chain, agent.turn);
   const ids = idsAt(chain, turn.output);

@@ -1,6 +1,6 @@
 import { badRequest, notFound } from '../base/index.js';
 import { type BoxPlace, boxAt, boxNamed, insertBox, newCardId, type Profile, profileInBox, profileNamed, projectIdOf } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { type DispatchedOne, type InputOf, type Strategy, strategies, type Task } from '../contract/index.js';
 import { type AgentRow, agentNamed, agentOf, currentOutput, insertAgent } from './agents.js';
 import { commitOutput } from './commits.js';
@@ -44,7 +44,7 @@ export type DelegateInput = InputOf<'handover.delegate'>;
  * creates its output box. Either all of it is written, or nothing.
  * @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED (H9), CONFLICT
  */
-export function delegate(chain: Chain, input: DelegateInput, call: Call = delegateCall): DispatchedOne {
+export function delegate(chain: WriteChain, input: DelegateInput, call: Call = delegateCall): DispatchedOne {
   if (input.toolName !== undefined && input.toolName !== call.tool)
     throw badRequest('toolName', `tool_name mismatch: expected ${call.tool}, got ${input.toolName}`);
   const caller = { agentId: input.sourceAgentId, row: callerOf(chain, input.sourceAgentId) };
@@ -52,7 +52,7 @@ export function delegate(chain: Chain, input: DelegateInput, call: Call = delega
 }
 
 /** Launches an agent of a profile with only an instruction (H12). */
-export function launchPrincipal(chain: Chain, input: InputOf<'handover.launchPrincipal'>): DispatchedOne {
+export function launchPrincipal(chain: WriteChain, input: InputOf<'handover.launchPrincipal'>): DispatchedOne {
   if (!input.profileName.trim() || !input.instruction)
     throw badRequest(input.instruction ? 'profileName' : 'instruction', 'launch_principal: args.profile_name and args.instruction are required');
   const task: Task = { targetStrategy: 'new', targetRef: input.profileName, instruction: input.instruction };
@@ -66,7 +66,7 @@ const nobody: Caller = { agentId: 'user', row: undefined };
 
 /** Asks a new agent of a profile. With history, it gets the caller's current output (H12). */
 export function askExpert(
-  chain: Chain,
+  chain: WriteChain,
   input: { sourceAgentId: string; profileName: string; question: string; includeHistory?: boolean | undefined },
 ): DispatchedOne {
   if (!input.profileName.trim()) throw badRequest('profileName', 'ask_expert: args.expert_profile is required');
@@ -78,7 +78,7 @@ export function askExpert(
 }
 
 /** Finds the calling agent. @throws NOT_FOUND */
-export function callerOf(chain: Chain, agentId: string): AgentRow {
+export function callerOf(chain: ReadChain, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
   if (!row)
     throw notFound(agentId, `caller agent_id not registered in roster: ${agentId} (project_id=${projectIdOf(chain)})`, { field: 'sourceAgentId' });
@@ -99,7 +99,7 @@ function taskOf(input: DelegateInput): Task {
 }
 
 /** Checks and dispatches a single task. */
-function handOut(chain: Chain, caller: Caller, task: Task, call: Call): DispatchedOne {
+function handOut(chain: WriteChain, caller: Caller, task: Task, call: Call): DispatchedOne {
   return chain.artifacts.transaction(() => {
     const prepared = prepare(chain, caller, task);
     if (isTooDeep(caller))
@@ -115,7 +115,7 @@ const depthBelow = (caller: Caller): number => (caller.row?.depth ?? 0) + 1;
 export const isTooDeep = (caller: Caller): boolean => depthBelow(caller) >= deepestDelegation;
 
 /** Checks a task: its target, boxes, policy and depth. Writes nothing. */
-export function prepare(chain: Chain, caller: Caller, task: Task): Prepared {
+export function prepare(chain: ReadChain, caller: Caller, task: Task): Prepared {
   const { targetStrategy: strategy, targetRef } = task;
   const agent = strategy === 'new' ? undefined : targetAgent(chain, strategy, targetRef);
   const profile = agent ? profileOfAgent(chain, agent) : newProfile(chain, targetRef);
@@ -127,19 +127,19 @@ export function prepare(chain: Chain, caller: Caller, task: Task): Prepared {
   return { task, profile, agent, boxIds: validBoxes(chain, inherited) };
 }
 
-function targetAgent(chain: Chain, strategy: Strategy, agentId: string): AgentRow {
+function targetAgent(chain: ReadChain, strategy: Strategy, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
   if (!row) throw notFound(agentId, `delegate_async: ${strategy === 'clone' ? 'clone source' : 'target'} agent not found: ${agentId}`);
   return row;
 }
 
-function newProfile(chain: Chain, name: string): Profile {
+function newProfile(chain: ReadChain, name: string): Profile {
   const profile = profileNamed(chain, name);
   if (!profile) throw notFound(name, `delegate_async: profile not found: ${name}`);
   return profile;
 }
 
-function profileOfAgent(chain: Chain, agent: AgentRow): Prepared['profile'] {
+function profileOfAgent(chain: ReadChain, agent: AgentRow): Prepared['profile'] {
   if (agent.profile === null || agent.profileBoxId === null)
     throw badRequest('targetRef', `delegate_async: profile_box_id missing for agent ${agent.agentId}`);
   const named = chain.db.one<{ name: string }>('SELECT name FROM profile WHERE box = ? AND project = ?', agent.profile, chain.project);
@@ -147,7 +147,7 @@ function profileOfAgent(chain: Chain, agent: AgentRow): Prepared['profile'] {
 }
 
 /** Box ids in order, without repeats and empty ones. @throws NOT_FOUND for an unknown box. */
-export function validBoxes(chain: Chain, boxIds: readonly (string | null | undefined)[]): string[] {
+export function validBoxes(chain: ReadChain, boxIds: readonly (string | null | undefined)[]): string[] {
   const each = [...new Set(boxIds.filter((boxId) => boxId !== undefined && boxId !== null && boxId !== ''))] as string[];
   for (const boxId of each) if (!boxNamed(chain, boxId)) throw notFound(boxId, `inherit_context: box not found: ${boxId}`);
   return each;
@@ -155,7 +155,7 @@ export function validBoxes(chain: Chain, boxIds: readonly (string | null | undef
 
 /** Packs the context, creates the agent if needed, and dispatches the turn. Call it inside a transaction. */
 export function dispatch(
-  chain: Chain,
+  chain: WriteChain,
   caller: Caller,
   { task, profile, agent, boxIds }: Prepared,
   call: Call,
@@ -188,7 +188,7 @@ export function dispatch(
 }
 
 /** The parent of a new agent is the caller; of a clone, the cloned agent. */
-const madeAgent = (chain: Chain, caller: Caller, profile: Prepared['profile'], cloned: AgentRow | undefined): AgentRow =>
+const madeAgent = (chain: WriteChain, caller: Caller, profile: Prepared['profile'], cloned: AgentRow | undefined): AgentRow =>
   insertAgent(chain, {
     agentId: `${profile.profileBoxId.toLowerCase()}_${newCardId(chain)}`,
     displayName: profile.name,

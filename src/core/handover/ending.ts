@@ -1,6 +1,6 @@
 import type { CommitSeq } from '../base/index.js';
 import { holdBox, newCardId, releaseBox } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import { type AgentTurn, type BatchResult, type EndStatus, endStatuses, type Strategy } from '../contract/index.js';
 import { type AgentRow, agentAt } from './agents.js';
 import { commitInput, commitOutput } from './commits.js';
@@ -21,7 +21,7 @@ export interface NewTurn {
 }
 
 /** Gives a turn to an agent. It starts now if the agent is idle, else it is queued (H11). Call it inside a transaction. */
-export function dispatchTurn(chain: Chain, agent: AgentRow, turn: NewTurn): TurnRow {
+export function dispatchTurn(chain: WriteChain, agent: AgentRow, turn: NewTurn): TurnRow {
   const { rowId } = chain.db.run(
     `INSERT INTO agentTurn (project, agentTurnId, agent, status, depth, context, output, profile, source, tool, strategy, parentTurn, batch, taskIndex,
        fromCommit, createdAt) VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -47,7 +47,7 @@ export function dispatchTurn(chain: Chain, agent: AgentRow, turn: NewTurn): Turn
 }
 
 /** Starts a turn: increments the agent's epoch and commits the turn's input. */
-function lease(chain: Chain, agent: number, turn: number): void {
+function lease(chain: WriteChain, agent: number, turn: number): void {
   chain.db.run("UPDATE agent SET status = 'dispatched', epoch = epoch + 1, turn = ? WHERE no = ? AND status = 'idle'", turn, agent);
   chain.db.run("UPDATE agentTurn SET status = 'dispatched', startedAt = ? WHERE no = ?", chain.clock(), turn);
   const start = commitInput(chain, agentAt(chain, agent), turnAt(chain, turn));
@@ -55,7 +55,7 @@ function lease(chain: Chain, agent: number, turn: number): void {
 }
 
 /** Ends a turn in any state, queued ones included. Call it inside a transaction. */
-export function end(chain: Chain, row: TurnRow, status: EndStatus, error?: string): AgentTurn {
+export function end(chain: WriteChain, row: TurnRow, status: EndStatus, error?: string): AgentTurn {
   const isHead = row.headTurn === row.no;
   const tip = isHead ? commitOutput(chain, agentAt(chain, row.agent), 'turn_boundary') : null;
   releaseBox(chain, row.context);
@@ -87,13 +87,14 @@ export interface BatchRow {
   readonly endedAt: number | null;
 }
 
-const hasEnded = (row: TurnRow): row is TurnRow & { status: EndStatus } => endStatuses.some((status) => status === row.status);
+/** Whether a turn has ended. */
+export const hasEnded = (row: TurnRow): row is TurnRow & { status: EndStatus } => endStatuses.some((status) => status === row.status);
 
 /**
  * Ends a batch if all its turns have ended, or if one failed and the batch is fail-fast. A closed batch stays closed. Call it
  * inside a transaction.
  */
-function joinBatch(chain: Chain, batch: number): void {
+function joinBatch(chain: WriteChain, batch: number): void {
   const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE no = ? AND project = ?', batch, chain.project);
   if (row?.status !== 'running') return;
   const turns = turnsOfBatch(chain, batch);
@@ -111,7 +112,7 @@ function joinedStatus(statuses: readonly EndStatus[]): EndStatus {
 }
 
 /** Closes a batch with a status, and ends its open turns with the status `rest`. */
-export function close(chain: Chain, row: BatchRow, status: EndStatus, turns: readonly TurnRow[], rest: EndStatus): void {
+export function close(chain: WriteChain, row: BatchRow, status: EndStatus, turns: readonly TurnRow[], rest: EndStatus): void {
   chain.db.run("UPDATE batch SET status = ?, endedAt = ? WHERE no = ? AND status = 'running'", status, chain.clock(), row.no);
   for (const turn of turns) if (!hasEnded(turn)) end(chain, turn, rest, `the batch ${row.batchId} ended as ${status}`);
 }

@@ -2,7 +2,7 @@
 // on its agent's chain. Each call builds on the one before: plan -> pack -> packWithInstruction -> delegate -> forkJoin,
 // launchPrincipal and askExpert. The rules are in test/spec/handover.md.
 export { agentNamed, agentOf, currentOutput, registerAgent, toAgent } from './agents.js';
-export { batchOf, endDueBatches, forkJoin } from './batches.js';
+export { batchOf, endDueBatches, endIfDue, forkJoin } from './batches.js';
 export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply } from './calls.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
 export { handoverMap } from './map.js';

@@ -1,5 +1,5 @@
 import { cardsInOrder, idsAt } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { Agent, AgentTurn } from '../contract/index.js';
 import { textOfContent } from '../formats/index.js';
 import { allAgents, toAgent } from './agents.js';
@@ -8,7 +8,7 @@ import { allTurns, toTurn } from './turn-rows.js';
 const shownLength = 200;
 
 /** All agents and their turns, oldest first. They show the delegations of the project. */
-export function handoverMap(chain: Chain): { agents: Agent[]; turns: (AgentTurn & { cards: number; instruction?: string })[] } {
+export function handoverMap(chain: ReadChain): { agents: Agent[]; turns: (AgentTurn & { cards: number; instruction?: string })[] } {
   const turns = allTurns(chain).map((row) => {
     const ids = idsAt(chain, row.context);
     const instruction = cardsInOrder(chain, ids.slice(0, 1)).find((card) => card.type === 'task.instruction');

@@ -1,5 +1,5 @@
 import { addCard, batchCards, insertBox, type NewCard, roleOfType } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, Packing, PlannedCard } from '../contract/index.js';
 import { type PackInput, type PackPlan, planPack, type Run } from './plan.js';
 
@@ -8,7 +8,7 @@ export type { PackInput } from './plan.js';
 export type Packed = OutputOf<'handover.pack'>;
 
 /** Packs a context box for another agent (H1 to H6), completely or not at all. @throws BAD_REQUEST, NOT_FOUND */
-export function pack(chain: Chain, input: PackInput): Packed {
+export function pack(chain: WriteChain, input: PackInput): Packed {
   return chain.db.transaction(() => {
     const plan = planPack(chain, input);
     const ids = plan.runs.map((run) => (run.reason === 'inherited' ? run.cardIds : [addCard(chain, run.card).cardId]));
@@ -30,7 +30,7 @@ const originOf = (run: Run): { reason: Run['reason']; argument?: string; boxId?:
 });
 
 /** Previews the cards that `pack` would write, with the reason for each. */
-export function previewPack(chain: Chain, input: PackInput): OutputOf<'handover.preview'> {
+export function previewPack(chain: ReadChain, input: PackInput): OutputOf<'handover.preview'> {
   const { profile, runs, dropped } = planPack(chain, input);
   const inherited = batchCards(
     chain,
@@ -67,7 +67,7 @@ const shownNew = (card: NewCard): Pick<PlannedCard, 'type' | 'role' | 'authorId'
 export type InstructionInput = InputOf<'handover.packWithInstruction'>;
 
 /** Packs the context of a delegation (H7): the instruction, the source boxes and the parent pointer. */
-export function packWithInstruction(chain: Chain, input: InstructionInput): Packed {
+export function packWithInstruction(chain: WriteChain, input: InstructionInput): Packed {
   const boxes = (input.inheritBoxIds ?? []).filter((boxId) => boxId !== null && boxId !== '');
   return pack(chain, {
     toolSuffix: input.toolSuffix,

@@ -1,6 +1,6 @@
 import { badRequest, inWords, isObject, type JsonObject, notFound } from '../base/index.js';
 import { type NewCard, type Profile, profileNamed, projectIdOf } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { type CardContent, cardInput, describeInvalid, type InputOf, type Packing } from '../contract/index.js';
 
 export type PackInput = InputOf<'handover.pack'>;
@@ -23,7 +23,7 @@ export interface PackPlan {
  * arguments (H3), the parent pointer (H4). Writes nothing.
  * @throws BAD_REQUEST, NOT_FOUND as in the rules.
  */
-export function planPack(chain: Chain, input: PackInput): PackPlan {
+export function planPack(chain: ReadChain, input: PackInput): PackPlan {
   const { handover } = input;
   if (!handover || Object.keys(handover).length === 0) throw badRequest('handover', 'target_profile_config must resolve to a valid profile_box_id');
   const profile = targetProfile(chain, input.arguments, handover);
@@ -44,7 +44,7 @@ function objectAt(of: JsonObject | Readonly<Record<string, unknown>>, key: strin
 }
 
 /** H1: the profile name of the arguments, else of the handover. */
-function targetProfile(chain: Chain, args: PackInput['arguments'], handover: Readonly<Record<string, unknown>>): Profile {
+function targetProfile(chain: ReadChain, args: PackInput['arguments'], handover: Readonly<Record<string, unknown>>): Profile {
   const config = isObject(handover.target_profile_config) ? handover.target_profile_config : {};
   const name = nameIn(args.profile_name) || nameIn(config.profile_name);
   if (name === '') throw badRequest('arguments.profile_name', 'Handover failed: profile_name missing in arguments/target_profile_config');
@@ -113,7 +113,7 @@ function fieldOf(item: unknown): { name: string; description: string } {
 
 /** H3: ids in the order of arguments and boxes, each at its first position only. */
 function inheritedCards(
-  chain: Chain,
+  chain: ReadChain,
   args: PackInput['arguments'],
   inheritance: JsonObject,
 ): { runs: Run[]; dropped: { cardId: string; argument: string; boxId: string }[] } {
@@ -155,7 +155,7 @@ function boxIdsIn(value: unknown, argument: string): string[] {
 }
 
 /** Card ids by box, in one query. Unknown boxes are missing in the map. */
-function idsOfBoxes(chain: Chain, boxIds: readonly string[]): ReadonlyMap<string, string[]> {
+function idsOfBoxes(chain: ReadChain, boxIds: readonly string[]): ReadonlyMap<string, string[]> {
   const parts = chain.db.all<{ boxId: string; cardIds: string | null }>(
     `SELECT b.boxId, p.cardIds FROM json_each(?) j JOIN box b ON b.project = ? AND b.boxId = j.value
        LEFT JOIN boxPart p ON p.box = b.no ORDER BY b.no, p.place`,

@@ -1,5 +1,5 @@
 import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
 import { agentOf } from './agents.js';
 
@@ -53,21 +53,21 @@ SELECT t.no, t.agentTurnId, t.agent, a.agentId, t.status, t.depth, t.context, x.
        LEFT JOIN context n ON n.seq = a.tip`;
 
 /** Reads a turn by its row number. */
-export function turnAt(chain: Chain, no: number): TurnRow {
+export function turnAt(chain: ReadChain, no: number): TurnRow {
   const row = chain.db.one<TurnRow>(`${select} WHERE t.no = ? AND t.project = ?`, no, chain.project);
   if (!row) throw new Error(`Turn row ${no} does not exist.`);
   return row;
 }
 
 /** Reads a turn by its id. @throws NOT_FOUND */
-export function turnNamed(chain: Chain, agentTurnId: string): TurnRow {
+export function turnNamed(chain: ReadChain, agentTurnId: string): TurnRow {
   const row = chain.db.one<TurnRow>(`${select} WHERE t.project = ? AND t.agentTurnId = ?`, chain.project, agentTurnId);
   if (!row) throw notFound(agentTurnId, `This project has no turn ${agentTurnId}.`);
   return row;
 }
 
 /** The agent turn to which each of these commits belongs. Commits of other turns are missing in the map. */
-export function turnsOfCommits(chain: Chain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, TurnRow> {
+export function turnsOfCommits(chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, TurnRow> {
   // A batch uses an agent at most once, so agent and batch identify one turn.
   const found = chain.db.all<{ seq: CommitSeq; turn: number }>(
     `SELECT c.seq, t.no AS turn FROM context c JOIN agent a ON a.project = c.project AND a.agentId = c.principal JOIN agentTurn t ON t.agent = a.no
@@ -84,12 +84,12 @@ export function turnsOfCommits(chain: Chain, seqs: readonly CommitSeq[]): Readon
 export const newestCommitOf = (row: TurnRow): ContextId | null => row.endId ?? (row.headTurn === row.no ? row.tipId : null) ?? row.startId;
 
 /** The turns of a batch, in task order. */
-export const turnsOfBatch = (chain: Chain, batch: number): TurnRow[] =>
+export const turnsOfBatch = (chain: ReadChain, batch: number): TurnRow[] =>
   chain.db.all<TurnRow>(`${select} WHERE t.batch = ? AND t.project = ? ORDER BY t.taskIndex`, batch, chain.project);
 /** All turns of the project, oldest first. */
-export const allTurns = (chain: Chain): TurnRow[] => chain.db.all<TurnRow>(`${select} WHERE t.project = ? ORDER BY t.no`, chain.project);
+export const allTurns = (chain: ReadChain): TurnRow[] => chain.db.all<TurnRow>(`${select} WHERE t.project = ? ORDER BY t.no`, chain.project);
 /** The turns of an agent, oldest first. */
-export const turnsOf = (chain: Chain, agentId: string): AgentTurn[] =>
+export const turnsOf = (chain: ReadChain, agentId: string): AgentTurn[] =>
   chain.db.all<TurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, agentOf(chain, agentId).no).map(toTurn);
 
 /** The calls that a suspended turn waits for, and the results so far. */

@@ -1,6 +1,6 @@
 import { badRequest, isObject, StemmaError, stringAt } from '../base/index.js';
 import { addCards, appendToBox, idsAt, type NewCard } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import {
   type AgentTurn,
   type Card,
@@ -28,7 +28,7 @@ interface Named {
  * Returns the turn if it is its agent's current turn and the epoch is current (H13).
  * @throws CONFLICT
  */
-function current(chain: Chain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): TurnRow {
+function current(chain: ReadChain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): TurnRow {
   const row = turnNamed(chain, agentTurnId);
   if (row.headTurn !== row.no || !allowed.includes(row.status))
     throw new StemmaError(
@@ -47,13 +47,13 @@ function current(chain: Chain, { agentTurnId, turnEpoch }: Named, allowed: reado
   return row;
 }
 
-function move(chain: Chain, row: TurnRow, status: 'running' | 'suspended', waiting: Waiting | null, epochs = 0): void {
+function move(chain: WriteChain, row: TurnRow, status: 'running' | 'suspended', waiting: Waiting | null, epochs = 0): void {
   chain.db.run('UPDATE agentTurn SET status = ?, waiting = ? WHERE no = ?', status, waiting && JSON.stringify(waiting), row.no);
   chain.db.run('UPDATE agent SET status = ?, epoch = epoch + ? WHERE no = ?', status, epochs, row.agent);
 }
 
 /** Starts the first step of a turn and pins its input (H18). @throws CONFLICT */
-export function beginTurn(chain: Chain, named: Named): AgentTurn {
+export function beginTurn(chain: WriteChain, named: Named): AgentTurn {
   return chain.db.transaction(() => {
     const row = current(chain, named, ['dispatched']);
     begin(chain, row);
@@ -63,14 +63,14 @@ export function beginTurn(chain: Chain, named: Named): AgentTurn {
 }
 
 /** Pins the input. If a card was deleted or expired since the dispatch, commits the input again. */
-function begin(chain: Chain, row: TurnRow): void {
+function begin(chain: WriteChain, row: TurnRow): void {
   if (pinInput(chain, row)) recommitInput(chain, row, turnCards(chain, row).context);
 }
 
 const open: readonly TurnStatus[] = ['dispatched', 'running', 'suspended'];
 
 /** Adds cards to the turn's output box, the only box that can grow during a turn (B9). @throws CONFLICT */
-export function writeTurn(chain: Chain, input: Named & { cards: readonly NewCard[] }): { turn: AgentTurn; cards: Card[] } {
+export function writeTurn(chain: WriteChain, input: Named & { cards: readonly NewCard[] }): { turn: AgentTurn; cards: Card[] } {
   return chain.db.transaction(() => {
     const row = current(chain, input, open);
     const cards = putOut(chain, row, input.cards);
@@ -78,7 +78,7 @@ export function writeTurn(chain: Chain, input: Named & { cards: readonly NewCard
   });
 }
 
-function putOut(chain: Chain, row: TurnRow, given: readonly NewCard[]): Card[] {
+function putOut(chain: WriteChain, row: TurnRow, given: readonly NewCard[]): Card[] {
   begin(chain, row);
   const author = row.agentId;
   const cards = addCards(
@@ -94,7 +94,7 @@ function putOut(chain: Chain, row: TurnRow, given: readonly NewCard[]): Card[] {
 }
 
 /** Suspends a turn until its tool calls have results. @throws CONFLICT */
-export function suspendTurn(chain: Chain, input: Named & { toolCallIds: readonly string[] }): AgentTurn {
+export function suspendTurn(chain: WriteChain, input: Named & { toolCallIds: readonly string[] }): AgentTurn {
   return chain.db.transaction(() => {
     const row = current(chain, input, ['running']);
     move(chain, row, 'suspended', { calls: [...new Set(input.toolCallIds)], came: [] });
@@ -113,7 +113,7 @@ export function outcomeOf(results: readonly (readonly [status: string, after: st
 }
 
 /** Adds a result to a suspended turn. @throws CONFLICT; BAD_REQUEST if the turn does not wait for this call. */
-export function answerTurn(chain: Chain, input: Named & { card: NewCard }): { turn: AgentTurn; card: Card } {
+export function answerTurn(chain: WriteChain, input: Named & { card: NewCard }): { turn: AgentTurn; card: Card } {
   return chain.artifacts.transaction(() => {
     const row = current(chain, input, ['suspended']);
     const { calls, came } = waitingOf(row);
@@ -137,7 +137,7 @@ export function answerTurn(chain: Chain, input: Named & { card: NewCard }): { tu
 }
 
 /** Ends a turn and commits its remaining output (H14). @throws CONFLICT */
-export function finishTurn(chain: Chain, input: Named & { status?: EndStatus | undefined; error?: string | undefined }): AgentTurn {
+export function finishTurn(chain: WriteChain, input: Named & { status?: EndStatus | undefined; error?: string | undefined }): AgentTurn {
   return chain.artifacts.transaction(() => end(chain, current(chain, input, open), input.status ?? 'success', input.error));
 }
 
@@ -150,7 +150,7 @@ export type TurnInput = OutputOf<'agent.input'>;
  * The model request of a turn (H15, H16). While the turn runs, the request is recorded as a call (H19), because its reader sends it to
  * a model. A preview records nothing. @throws NOT_FOUND
  */
-export function turnInput(chain: Chain, input: InputOptions & { agentTurnId: string; preview?: boolean | undefined }): TurnInput {
+export function turnInput(chain: WriteChain, input: InputOptions & { agentTurnId: string; preview?: boolean | undefined }): TurnInput {
   const row = turnNamed(chain, input.agentTurnId);
   if (input.preview || row.status !== 'running') return inputOf(chain, row, input).input;
   return chain.db.transaction(() => {
@@ -160,7 +160,7 @@ export function turnInput(chain: Chain, input: InputOptions & { agentTurnId: str
 }
 
 /** The request of a turn and what `recordCall` stores of it. */
-export function inputOf(chain: Chain, row: TurnRow, options: InputOptions): { input: TurnInput; sent: Omit<SentCall, 'source'> } {
+export function inputOf(chain: ReadChain, row: TurnRow, options: InputOptions): { input: TurnInput; sent: Omit<SentCall, 'source'> } {
   const { context, output, profile } = turnCards(chain, row);
   const cards = [...context, ...output];
   const { tools = [], appendix, stepCount, maxSteps } = options;
@@ -178,7 +178,7 @@ export function inputOf(chain: Chain, row: TurnRow, options: InputOptions): { in
 
 /** Handles the model's `submit_result` (H16). If fields are missing, the model gets a failed result and the turn continues. */
 export function submitTurn(
-  chain: Chain,
+  chain: WriteChain,
   input: Named & { toolCallId: string; args: Readonly<Record<string, unknown>> },
 ): { turn: AgentTurn; complete: boolean; cards: Card[] } {
   return chain.artifacts.transaction(() => {

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { textOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { fileErrorCode, readInside } from '../files/index.js';
 import { type RawBody, readBodyIndex, takeBodies } from '../requests/index.js';
@@ -19,7 +19,7 @@ export function splitBodies(files: readonly FoundFile[]): { readonly bodies: rea
 
 /** Stores the calls in raw bodies. Call it after importing the transcripts, because they contain data that the bodies lack. */
 export function importBodies(
-  chain: Chain,
+  chain: WriteChain,
   files: readonly FoundFile[],
 ): { readonly requests: number; readonly skipped: Skip[]; readonly notes: Skip[] } {
   const requests = files.filter(({ path }) => bodyName.exec(basename(path))?.[2] === 'request');

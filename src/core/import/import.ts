@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
-import { type Chain, commitAt } from '../chain/index.js';
+import { commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
 import type { Located } from '../files/index.js';
 import {
@@ -39,7 +39,7 @@ export type ImportEvent = ImportProgress;
  * The caller may stop between files: every stored file is complete. A file that cannot be imported is reported, and the others follow.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
-export function* importPaths(chain: Chain, input: ImportInput): Generator<ImportEvent, ImportResult> {
+export function* importPaths(chain: WriteChain, input: ImportInput): Generator<ImportEvent, ImportResult> {
   const asked = input.mapping
     ? byMapping(input.mapping)
     : input.format === undefined
@@ -110,7 +110,7 @@ export interface HeldPortion extends Pick<Portion, 'last' | 'signed'> {
  * Undefined for a file that holds no conversations.
  */
 export function importHolding(
-  chain: Chain,
+  chain: WriteChain,
   found: FoundFile,
   asked: ImportableFormat | undefined,
   granularity: Granularity,
@@ -155,7 +155,7 @@ export function importHolding(
 }
 
 /** The result of the last import of a document, if neither it nor a document beside it has changed since. */
-function unchanged(chain: Chain, file: Located, beside: readonly string[]): FileResult | undefined {
+function unchanged(chain: ReadChain, file: Located, beside: readonly string[]): FileResult | undefined {
   for (const path of [file.path, ...beside]) {
     const before = latestSource(chain, path);
     if (!before || !isUnchanged({ root: file.root === file.path ? path : file.root, path }, before)) return undefined;
@@ -179,7 +179,7 @@ function isUnchanged(located: Located, { size, hash }: SourceRow): boolean {
 }
 
 /** Imports one conversation of a database or document. Starts again if another process imports it at the same time. */
-export function importMember(chain: Chain, document: Document, asked: Ask): FileResult {
+export function importMember(chain: WriteChain, document: Document, asked: Ask): FileResult {
   for (;;) {
     const result = importOpen(chain, document, fileOf(document.lines.bytes), asked, document.lines);
     if (result) return result;
@@ -187,7 +187,7 @@ export function importMember(chain: Chain, document: Document, asked: Ask): File
 }
 
 /** Stores the database or document itself, as a source without commits. Returns the note of a format that does not allow that. */
-function keepWhole(chain: Chain, found: FoundFile, { keeps, format, files }: Holding): Skip[] {
+function keepWhole(chain: WriteChain, found: FoundFile, { keeps, format, files }: Holding): Skip[] {
   if (keeps !== true) return [{ path: found.path, line: 0, reason: keeps.not }];
   for (const { path, bytes } of files()) {
     const hash = fileOf(bytes).hash();
@@ -226,7 +226,7 @@ export interface Portion {
 
 /** Imports one transcript, or a part of it. `behind` are files that wait for this one, which they continue. */
 export function importFile(
-  chain: Chain,
+  chain: WriteChain,
   found: FoundFile,
   asked: ImportableFormat | undefined,
   granularity: Granularity,
@@ -252,7 +252,7 @@ interface Ask extends Portion {
 const refused = (path: string, reason: string): FileResult => ({ ...nothing, skipped: [{ path, line: 0, reason }] });
 
 /** Returns undefined if another process imported the file meanwhile. Then the caller tries again, so nothing is stored twice or left out. */
-function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | undefined {
+function tryImport(chain: WriteChain, found: FoundFile, asked: Ask): FileResult | undefined {
   let file: OpenFile | undefined;
   try {
     file = asked.file ?? openFile(found, asked);
@@ -265,7 +265,7 @@ function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | und
   }
 }
 
-function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, { scan }: Pick<Lines, 'scan'> = {}): FileResult | undefined {
+function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: Ask, { scan }: Pick<Lines, 'scan'> = {}): FileResult | undefined {
   const { path } = found;
   const { bytes } = file;
   const format = asked.format ?? recognized(headOf(bytes), path)?.format;
@@ -315,13 +315,13 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
 }
 
 /** Whether the session belongs to a command-line agent that works on a job of this project. */
-function isOfJob(chain: Chain, sessionId: () => string | undefined): boolean {
+function isOfJob(chain: ReadChain, sessionId: () => string | undefined): boolean {
   if (!chain.db.one('SELECT 1 FROM jobSession WHERE project = ? LIMIT 1', chain.project)) return false;
   return chain.db.one('SELECT 1 FROM jobSession WHERE project = ? AND sessionId = ?', chain.project, sessionId() ?? '') !== undefined;
 }
 
 /** Imports the session that this one continues, if its file lies nearby. */
-function importOrigin(chain: Chain, path: string, name: string, { format, granularity, behind }: Ask): FileResult | undefined {
+function importOrigin(chain: WriteChain, path: string, name: string, { format, granularity, behind }: Ask): FileResult | undefined {
   const origin = fileNear(path, name);
   if (origin === undefined || behind.includes(origin.path)) return undefined;
   const file = { ...origin, ...sizeOf(origin) };
@@ -337,7 +337,7 @@ const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
 });
 
 /** Whether a commit or an object of the source was lost with damage. */
-const hasLost = (chain: Chain, { no }: SourceRow): boolean =>
+const hasLost = (chain: ReadChain, { no }: SourceRow): boolean =>
   chain.db.one(
     `SELECT 1 FROM source s WHERE s.no = ?
         AND (EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value NOT IN (SELECT seq FROM context))
@@ -346,7 +346,7 @@ const hasLost = (chain: Chain, { no }: SourceRow): boolean =>
   ) !== undefined;
 
 /** The records that commits of other sessions contain. */
-const recordsOfOthers = (chain: Chain, { sessionId }: SourceRow): KnownRecords => ({
+const recordsOfOthers = (chain: ReadChain, { sessionId }: SourceRow): KnownRecords => ({
   has: (record) =>
     chain.db.one(
       'SELECT 1 FROM record r JOIN context c ON c.seq = r.context WHERE r.project = ? AND r.record = ? AND c.sessionId IS NOT ?',
@@ -357,7 +357,7 @@ const recordsOfOthers = (chain: Chain, { sessionId }: SourceRow): KnownRecords =
 });
 
 /** The records that the project contains. `isStillTrue` tells whether the records that a plan found missing are still missing. */
-function trackedRecords(chain: Chain): { readonly known: KnownRecords; readonly isStillTrue: () => boolean } {
+function trackedRecords(chain: ReadChain): { readonly known: KnownRecords; readonly isStillTrue: () => boolean } {
   const { has } = knownRecords(chain);
   const unknown: string[] = [];
   const ask = (record: string): boolean => {
@@ -375,8 +375,8 @@ function trackedRecords(chain: Chain): { readonly known: KnownRecords; readonly 
 }
 
 /** The records that the project contains. */
-export const knownRecords = (chain: Chain): KnownRecords => ({
+export const knownRecords = (chain: ReadChain): KnownRecords => ({
   has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined,
 });
 
-const tipIds = (chain: Chain, source: SourceRow): ContextId[] => source.tips.map((seq) => commitAt(chain, seq).id);
+const tipIds = (chain: ReadChain, source: SourceRow): ContextId[] => source.tips.map((seq) => commitAt(chain, seq).id);

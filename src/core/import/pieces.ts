@@ -1,5 +1,5 @@
 import type { ArtifactNo, ByteRange } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { FileBytes } from '../formats/index.js';
 import type { StoredRange } from '../requests/index.js';
 import type { Piece } from './sources.js';
@@ -10,7 +10,7 @@ export interface PlacedPiece extends Piece {
 }
 
 /** Stores the side data of a file as one object, or as several if it is too large for memory. */
-export function storeSide(chain: Chain, bytes: FileBytes, side: readonly ByteRange[]): PlacedPiece[] {
+export function storeSide(chain: WriteChain, bytes: FileBytes, side: readonly ByteRange[]): PlacedPiece[] {
   return sideObjects(side).flatMap((ranges) => {
     const { no } = chain.artifacts.put(joined(bytes, ranges), { contentType: 'application/octet-stream', bulk: true });
     return piecesIn(no, ranges);
@@ -96,7 +96,7 @@ export function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): Pl
  * a bug of the planner.
  */
 export function layOut(
-  chain: Chain,
+  chain: WriteChain,
   bytes: FileBytes,
   pieces: readonly PlacedPiece[],
   from: number,

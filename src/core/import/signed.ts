@@ -1,4 +1,4 @@
-import { type Chain, commitAt, commitEndingAt, otherSessionOf, principalTaken } from '../chain/index.js';
+import { commitAt, commitEndingAt, otherSessionOf, principalTaken, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { ImportPlan, PlannedCommit } from '../formats/index.js';
 import type { SourceRow } from './sources.js';
 
@@ -33,7 +33,7 @@ export function signedName(principal: string, { template }: Pick<Named, 'templat
  * is left out, with the reason in `problem`. @throws CONFLICT instead if `isStrict`.
  */
 export function signedFor(
-  chain: Chain,
+  chain: WriteChain,
   { signed = {}, plan, grown }: { readonly signed: Signed | undefined; readonly plan: ImportPlan; readonly grown: SourceRow | undefined },
 ): Signed & { readonly problem?: string } {
   const [first] = plan.commits;
@@ -54,7 +54,7 @@ export function signedFor(
 }
 
 /** The principal under which the earlier part of a session was recorded, if a person chose its name. */
-function ownerOf(chain: Chain, first: Named | undefined, grown: SourceRow | undefined): string | undefined {
+function ownerOf(chain: ReadChain, first: Named | undefined, grown: SourceRow | undefined): string | undefined {
   const tip = grown?.tips.at(-1);
   if (first === undefined || tip === undefined) return undefined;
   const { principal, template } = commitAt(chain, tip);

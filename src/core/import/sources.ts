@@ -10,7 +10,7 @@ import {
   recent,
   timestampOf,
 } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
 import { writeNewParts } from '../files/index.js';
 import { bodiesFormat, wireFormat } from '../requests/index.js';
@@ -49,13 +49,13 @@ const fromStored = (row: Stored): SourceRow => ({
 });
 
 /** The latest imported state of the file at a path. */
-export function latestSource(chain: Chain, path: string): SourceRow | undefined {
+export function latestSource(chain: ReadChain, path: string): SourceRow | undefined {
   const row = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND path = ? ORDER BY no DESC LIMIT 1', chain.project, path);
   return row && fromStored(row);
 }
 
 /** The latest states of the conversations that were imported from a file. Their paths begin with `beginning`. */
-export function latestUnder(chain: Chain, beginning: string): SourceRow[] {
+export function latestUnder(chain: ReadChain, beginning: string): SourceRow[] {
   const last = beginning.length - 1;
   const behind = `${beginning.slice(0, last)}${String.fromCharCode(beginning.charCodeAt(last) + 1)}`;
   return chain.db
@@ -74,7 +74,7 @@ export type NewSource = Omit<SourceRow, 'no' | 'sourceId' | 'importedAt'> & {
 };
 
 /** Stores an imported file, or its new state. Returns the number of its row. */
-export function saveSource(chain: Chain, source: NewSource): number {
+export function saveSource(chain: WriteChain, source: NewSource): number {
   const values = [
     source.path,
     source.format,
@@ -107,18 +107,18 @@ export function saveSource(chain: Chain, source: NewSource): number {
 }
 
 /** All imported files, latest first. */
-export const allSources = (chain: Chain): SourceRow[] =>
+export const allSources = (chain: ReadChain): SourceRow[] =>
   chain.db.all<Stored>('SELECT * FROM source WHERE project = ? ORDER BY no DESC', chain.project).map(fromStored);
 
 /** Whether a file has been imported in this size. */
-export function importedFiles({ db, project }: Chain): (path: string, bytes: number) => boolean {
+export function importedFiles({ db, project }: ReadChain): (path: string, bytes: number) => boolean {
   const rows = db.all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ?', project);
   const known = new Set(rows.map(({ path, size }) => `${size} ${path}`));
   return (path, bytes) => known.has(`${bytes} ${path}`);
 }
 
 /** The imported files of sessions that are not deleted, latest first. Does not read their lists of pieces, the largest part of a row. */
-export function listSources(chain: Chain): Source[] {
+export function listSources(chain: ReadChain): Source[] {
   const rows = chain.db.all<ListedRow>(
     `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? AND format NOT IN (?, ?)
         AND NOT EXISTS (SELECT 1 FROM sessionMark m WHERE m.project = source.project AND m.sessionId = source.sessionId AND m.deletedAt IS NOT NULL)
@@ -148,13 +148,13 @@ export function listSources(chain: Chain): Source[] {
 }
 
 /** The id of a commit; undefined if the commit is lost. A repair reports it. */
-const idAt = (chain: Chain, seq: CommitSeq): ContextId | undefined =>
+const idAt = (chain: ReadChain, seq: CommitSeq): ContextId | undefined =>
   chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE seq = ? AND project = ?', seq, chain.project)?.id;
 
 type ListedRow = Omit<Stored, 'no' | 'resumeAt' | 'resumeHash' | 'pieces'>;
 
 /** Counts of each session, in one pass over the commits. */
-function heldBySession(chain: Chain): ReadonlyMap<string, NonNullable<Source['holds']>> {
+function heldBySession(chain: ReadChain): ReadonlyMap<string, NonNullable<Source['holds']>> {
   const rows = chain.db.all<{
     sessionId: string;
     commits: number;
@@ -178,7 +178,7 @@ function heldBySession(chain: Chain): ReadonlyMap<string, NonNullable<Source['ho
  * Restores an imported file byte for byte from the store (C16b): as an artifact, or written to a new path. @throws NOT_FOUND; CORRUPT if the stored bytes do not match the file's hash; CONFLICT if the path exists.
  */
 export function getSource(
-  chain: Chain,
+  chain: WriteChain,
   sourceId: string,
   path?: string,
 ): { artifactRef?: ArtifactRef; path?: string; bytes: number; hash: ArtifactRef } {
@@ -197,23 +197,23 @@ export function getSource(
 }
 
 /** Checks that the file can be restored exactly. @throws CORRUPT if not. */
-export const proveSource = (chain: Chain, sourceId: string): void => prove(chain, sourceOf(chain, sourceId));
+export const proveSource = (chain: ReadChain, sourceId: string): void => prove(chain, sourceOf(chain, sourceId));
 
 /** The stored bytes of an imported file, to import it again. @throws NOT_FOUND; CORRUPT if they do not match the file's hash. */
-export const sourceContent = (chain: Chain, sourceId: string): Uint8Array => sourceBytes(chain, sourceOf(chain, sourceId));
+export const sourceContent = (chain: ReadChain, sourceId: string): Uint8Array => sourceBytes(chain, sourceOf(chain, sourceId));
 
 /** The whole file from the store. @throws CORRUPT */
-export function sourceBytes(chain: Chain, row: SourceRow): Uint8Array {
+export function sourceBytes(chain: ReadChain, row: SourceRow): Uint8Array {
   prove(chain, row);
   return concatBytes([...sourceParts(chain, row)]);
 }
 
-function prove(chain: Chain, row: SourceRow): void {
+function prove(chain: ReadChain, row: SourceRow): void {
   if (!blake3OfParts(sourceParts(chain, row)).equals(row.hash))
     throw corrupt(refOfHash(row.hash), `the stored parts of ${row.path} do not match the hash of the imported file`);
 }
 
-function sourceOf(chain: Chain, sourceId: string): SourceRow {
+function sourceOf(chain: ReadChain, sourceId: string): SourceRow {
   const stored = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND sourceId = ?', chain.project, sourceId);
   if (!stored) throw notFound(sourceId, `no imported file has the id ${sourceId}`);
   return fromStored(stored);
@@ -223,7 +223,7 @@ function sourceOf(chain: Chain, sourceId: string): SourceRow {
 const heldAtOnce = 32 * 1024 * 1024;
 
 /** The file's bytes, one piece at a time. */
-function* sourceParts(chain: Chain, { pieces }: Pick<SourceRow, 'pieces'>): Generator<Uint8Array> {
+function* sourceParts(chain: ReadChain, { pieces }: Pick<SourceRow, 'pieces'>): Generator<Uint8Array> {
   const contents = recent<ArtifactNo, Uint8Array>(heldAtOnce);
   for (const { artifact, start, length } of pieces) {
     const content = contents.get(artifact) ?? chain.artifacts.read(artifact);

@@ -1,5 +1,5 @@
 import { type CommitSeq, timestampOf } from '../base/index.js';
-import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline } from '../chain/index.js';
+import { addCommit, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline, type WriteChain } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
 import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
@@ -30,7 +30,7 @@ interface Storing {
 const countedAtOnce = 1_000;
 
 /** Stores the planned commits of a file, and the file itself as a source. Call inside a transaction. */
-export function store(chain: Chain, { found, file, hash, plan, grown, calls, signed, last }: Storing): FileResult {
+export function store(chain: WriteChain, { found, file, hash, plan, grown, calls, signed, last }: Storing): FileResult {
   const { bytes } = file;
   const from = grown?.resumeAt ?? 0;
   const recordCalls = openRecorder(chain);
@@ -102,9 +102,9 @@ export function store(chain: Chain, { found, file, hash, plan, grown, calls, sig
 class MadeCommits {
   readonly seqs: CommitSeq[] = [];
   #last: ContextRow | undefined;
-  readonly #chain: Chain;
+  readonly #chain: WriteChain;
 
-  constructor(chain: Chain) {
+  constructor(chain: WriteChain) {
     this.#chain = chain;
   }
 
@@ -120,12 +120,12 @@ class MadeCommits {
   }
 }
 
-const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, made: MadeCommits, olderCopyOf?: string): ContextRow[] =>
+const tipRows = (chain: WriteChain, plan: Pick<ImportPlan, 'tips'>, made: MadeCommits, olderCopyOf?: string): ContextRow[] =>
   plan.tips.flatMap((tip) => ('plan' in tip ? made.at(tip.plan) : commitEndingAt(chain, tip, olderCopyOf)) ?? []);
 
 /** Stores the commits of a new plan for a file that is stored already. From now on, their records belong to the new commits. */
 export const replaceStored =
-  (chain: Chain): Store =>
+  (chain: WriteChain): Store =>
   ({ path, importedAt }, bytes, plan) => {
     const made = new MadeCommits(chain);
     for (const planned of plan.commits) {
@@ -143,7 +143,7 @@ export const replaceStored =
   };
 
 function storeCommit(
-  chain: Chain,
+  chain: WriteChain,
   file: FoundFile,
   bytes: FileBytes,
   format: string,
@@ -204,7 +204,7 @@ function storeCommit(
   };
 }
 
-function parentOf(chain: Chain, { parent }: Pick<PlannedCommit, 'parent'>, made: MadeCommits): ContextRow | null {
+function parentOf(chain: WriteChain, { parent }: Pick<PlannedCommit, 'parent'>, made: MadeCommits): ContextRow | null {
   if (parent === null) return null;
   return 'plan' in parent ? made.at(parent.plan) : (commitEndingAt(chain, parent) ?? null);
 }

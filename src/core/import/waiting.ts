@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { CommitSeq } from '../base/index.js';
-import { type Chain, commitAt, remember, update } from '../chain/index.js';
+import { commitAt, type ReadChain, remember, update, type WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type ImportPlan, importableFormats, type KnownRecords } from '../formats/index.js';
 import { allSources, type SourceRow, sourceBytes } from './sources.js';
@@ -9,7 +9,7 @@ import { allSources, type SourceRow, sourceBytes } from './sources.js';
 const waits = 'waits for ';
 
 /** Records that a commit waits for the session of this name. */
-export const rememberWaiting = (chain: Chain, seq: CommitSeq, name: string): void =>
+export const rememberWaiting = (chain: WriteChain, seq: CommitSeq, name: string): void =>
   remember(chain, { seq }, [`${waits}${name} ${commitAt(chain, seq).id}`]);
 
 interface Waiting {
@@ -24,7 +24,7 @@ export type Store = (source: SourceRow, bytes: Uint8Array, plan: ImportPlan) => 
  * Imports the sessions that wait for the file at the path again, from their stored bytes, now as its continuation. From then on, their
  * records belong to the new commits. The earlier commits stay, because commits never change; their tips get the tag `superseded`.
  */
-export function attachWaiting(chain: Chain, path: string, store: Store): Skip[] {
+export function attachWaiting(chain: WriteChain, path: string, store: Store): Skip[] {
   const name = basename(path);
   const waiting = chain.db
     .all<Waiting>('SELECT record, context FROM record WHERE project = ? AND record >= ? AND record < ?', chain.project, waits, `${waits}\u{10ffff}`)
@@ -32,7 +32,7 @@ export function attachWaiting(chain: Chain, path: string, store: Store): Skip[] 
   return waiting.flatMap((one) => attach(chain, one, store));
 }
 
-function attach(chain: Chain, { record, context }: Waiting, store: Store): Skip[] {
+function attach(chain: WriteChain, { record, context }: Waiting, store: Store): Skip[] {
   const before = descendants(chain, context);
   const source = allSources(chain).find(({ tips }) => tips.some((seq) => before.has(seq)));
   const format = importableFormats.find(({ id }) => id === source?.format);
@@ -57,7 +57,7 @@ function attach(chain: Chain, { record, context }: Waiting, store: Store): Skip[
 }
 
 /** The commit and all its descendants. */
-function descendants(chain: Chain, first: CommitSeq): ReadonlySet<CommitSeq> {
+function descendants(chain: ReadChain, first: CommitSeq): ReadonlySet<CommitSeq> {
   const rows = chain.db.all<{ seq: CommitSeq }>(
     'WITH RECURSIVE above(seq) AS (SELECT ? UNION SELECT c.seq FROM context c JOIN above ON c.parent = above.seq) SELECT seq FROM above',
     first,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { privateFile, privateFolder } from '../files/index.js';
 import { importPaths, listSources, sourceContent } from '../import/index.js';
 import type { Rebuilt } from '../store/index.js';
@@ -10,7 +10,7 @@ import { orUndefined } from './check.js';
 /** An empty project in a folder of its own; `close` deletes both. */
 export interface Scratch {
   readonly dir: string;
-  readonly chain: Chain;
+  readonly chain: WriteChain;
   close(): void;
 }
 
@@ -18,7 +18,7 @@ export interface Scratch {
  * Imports every source of the project into the scratch project: from the file on disk, or from the project's stored copy if the file is
  * gone or shorter.
  */
-export function* importAgain(chain: Chain, scratch: Scratch): Generator<undefined, void> {
+export function* importAgain(chain: WriteChain, scratch: Scratch): Generator<undefined, void> {
   const paths: string[] = [];
   for (const { sourceId, path } of listSources(chain).toReversed()) {
     if (existsSync(path)) paths.push(path);
@@ -57,8 +57,8 @@ const plainColumns = [
  * values of their import. Returns the row numbers of both. Call it inside a transaction.
  */
 export function bringCommits(
-  chain: Chain,
-  again: Chain,
+  chain: WriteChain,
+  again: ReadChain,
   { lostCommits, lostRows }: LostCommits,
   unverified: ReadonlySet<CommitSeq>,
 ): ReadonlySet<CommitSeq> {
@@ -97,8 +97,8 @@ const changedUnder = (former: number | undefined, unverified: ReadonlySet<Commit
 
 /** Inserts a lost commit under its former row number if that is known and free. Its run and depth are written later. */
 function insertLost(
-  chain: Chain,
-  again: Chain,
+  chain: WriteChain,
+  again: ReadChain,
   row: ContextValues,
   values: Readonly<Record<string, string | number | Uint8Array | null>>,
   former: number | undefined,
@@ -116,7 +116,7 @@ export interface LostCommits extends Pick<Rebuilt, 'lostCommits'> {
 }
 
 /** Returns the object's number in the project. Copies its content there if the project cannot read it. */
-function bringObject(chain: Chain, again: Chain, no: ArtifactNo): ArtifactNo {
+function bringObject(chain: WriteChain, again: ReadChain, no: ArtifactNo): ArtifactNo {
   const { ref, contentType } = again.artifacts.stat(no);
   const known = orUndefined(() => chain.artifacts.find(ref));
   if (known !== undefined && orUndefined(() => chain.artifacts.read(known))) return known;
@@ -124,7 +124,7 @@ function bringObject(chain: Chain, again: Chain, no: ArtifactNo): ArtifactNo {
 }
 
 /** Copies the records by which later imports find the commit. */
-function rememberAgain(chain: Chain, again: Chain, from: CommitSeq, to: CommitSeq): void {
+function rememberAgain(chain: WriteChain, again: ReadChain, from: CommitSeq, to: CommitSeq): void {
   for (const { record } of again.db.all<{ record: string }>('SELECT record FROM record WHERE context = ?', from))
     chain.db.run('INSERT OR IGNORE INTO record (project, record, context) VALUES (?, ?, ?)', chain.project, record, to);
   for (const { toolCallId } of again.db.all<{ toolCallId: string }>('SELECT toolCallId FROM started WHERE context = ?', from))

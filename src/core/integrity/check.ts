@@ -1,6 +1,6 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, isDigestOfRow, isIdOf, storedOutline, wronglyListed } from '../chain/index.js';
+import { isDigestOfRow, isIdOf, type ReadChain, storedOutline, wronglyListed } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../import/index.js';
@@ -90,7 +90,7 @@ function orCorrupt(look: () => Problem[]): Problem[] {
   }
 }
 
-function* sourceProblems(chain: Chain): Generator<undefined, { count: number; problems: Problem[] }> {
+function* sourceProblems(chain: ReadChain): Generator<undefined, { count: number; problems: Problem[] }> {
   const sources = listSources(chain);
   const problems: Problem[] = [];
   for (const source of sources) {
@@ -107,7 +107,7 @@ export interface DamagedArtifact {
 }
 
 /** Every object whose content does not match its hash. An object that has expired, or that only a replica holds, is not damaged. */
-export function* damagedArtifacts(chain: Chain, isChanged = nothingChanged): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
+export function* damagedArtifacts(chain: ReadChain, isChanged = nothingChanged): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
   const rows = chain.db.all<{ no: ArtifactNo; hash: Buffer }>(
     `SELECT no, hash FROM artifact WHERE project = ? AND key >= 0 AND (gone IS NULL OR gone = 'lost')
         AND (gone IS NOT NULL OR data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) ORDER BY no`,
@@ -148,7 +148,7 @@ SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS par
   FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
  WHERE c.project = ?`;
 
-function* commitProblems(chain: Chain, isChanged: IsChanged): Generator<undefined, { count: number; problems: Problem[] }> {
+function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<undefined, { count: number; problems: Problem[] }> {
   const problems = [...placeProblems(chain, isChanged), ...listProblems(chain)];
   let count = 0;
   for (let last = 0; ; ) {
@@ -164,7 +164,7 @@ function* commitProblems(chain: Chain, isChanged: IsChanged): Generator<undefine
 }
 
 /** A commit is one deeper than its parent, in its parent's run or at the beginning of its own. */
-function placeProblems(chain: Chain, isChanged: IsChanged): Problem[] {
+function placeProblems(chain: ReadChain, isChanged: IsChanged): Problem[] {
   const wrong = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
     `SELECT c.seq, c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
       WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.run <> IFNULL(p.run, -1) AND l.origin IS NOT p.seq) OR l.no IS NULL)`,
@@ -175,7 +175,7 @@ function placeProblems(chain: Chain, isChanged: IsChanged): Problem[] {
     .map(({ id }) => ({ kind: 'commit', id, message: 'its run and depth do not follow from its parent' }));
 }
 
-const listProblems = (chain: Chain): Problem[] =>
+const listProblems = (chain: ReadChain): Problem[] =>
   wronglyListed(chain).map((id) => ({ kind: 'outline', id, message: 'the list of commits by principal and time has a wrong row for it' }));
 
 /** The id and the digest cover parent, content, time and template (C1). */
@@ -190,7 +190,7 @@ function identityProblems(row: CommitRow): Problem[] {
 }
 
 /** Compares counts and outline with the content. Damaged content is reported with its object. */
-function contentProblems(chain: Chain, row: CommitRow): Problem[] {
+function contentProblems(chain: ReadChain, row: CommitRow): Problem[] {
   const format = findFormat(row.format);
   const content = format && orUndefined(() => chain.artifacts.read(row.artifact));
   if (!content) return [];
@@ -215,7 +215,7 @@ function contentProblems(chain: Chain, row: CommitRow): Problem[] {
 }
 
 /** Whether the stored outline is correct. True also if none is stored, because a missing outline is built when it is needed. */
-function isStoredOutline(chain: Chain, row: CommitRow, outline: string): boolean {
+function isStoredOutline(chain: ReadChain, row: CommitRow, outline: string): boolean {
   try {
     const stored = storedOutline(chain, row.artifact, row.format);
     return !stored || JSON.stringify(stored) === outline;

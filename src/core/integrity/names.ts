@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, digestOfRow, isDigestOfRow, isIdOf } from '../chain/index.js';
+import { digestOfRow, isDigestOfRow, isIdOf, type WriteChain } from '../chain/index.js';
 
 interface Named {
   readonly seq: CommitSeq;
@@ -20,7 +20,7 @@ SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, a.hash, c.createdAt, c
  * Restores the id of a commit from its digest, or the digest from the values that it covers: each proves the other. Call it only for
  * commits whose row does not match its checksum.
  */
-export function restoreNames(chain: Chain, unverified: ReadonlySet<CommitSeq>): void {
+export function restoreNames(chain: WriteChain, unverified: ReadonlySet<CommitSeq>): void {
   for (const seq of unverified) {
     const row = chain.db.one<Named>(`${selectNamed} AND c.seq = ?`, chain.project, seq);
     if (!row || (row.parent !== null && row.parentId === null)) continue;
@@ -36,7 +36,7 @@ export function restoreNames(chain: Chain, unverified: ReadonlySet<CommitSeq>): 
 const maxPairs = 20_000_000;
 
 /** Finds missing parents by the id that the child's digest covers, and links them. Such a parent was imported again under another row number. */
-export function relinkOrphans(chain: Chain): void {
+export function relinkOrphans(chain: WriteChain): void {
   const orphans = chain.db.all<Named>(`${selectNamed} AND c.parent IS NOT NULL AND p.seq IS NULL`, chain.project);
   if (orphans.length === 0) return;
   const ids = chain.db.all<{ seq: CommitSeq; id: ContextId }>('SELECT seq, id FROM context WHERE project = ?', chain.project);

@@ -1,14 +1,14 @@
 import { refOf } from '../artifacts/index.js';
 import { type ArtifactNo, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { openDatabase } from '../store/index.js';
 import { type DamagedArtifact, orUndefined } from './check.js';
 
 /** Restores damaged objects from backups, and from a project that imported the same files. Accepts content only if its hash matches. */
 export function* restoreObjects(
-  chain: Chain,
+  chain: WriteChain,
   damaged: readonly DamagedArtifact[],
-  { backups, again }: { readonly backups: readonly string[]; readonly again: Chain | undefined },
+  { backups, again }: { readonly backups: readonly string[]; readonly again: ReadChain | undefined },
 ): Generator<undefined, ReadonlySet<ArtifactNo>> {
   const restored = new Set<ArtifactNo>();
   for (const { no, ref } of damaged) {
@@ -23,7 +23,7 @@ export function* restoreObjects(
 }
 
 /** Restores lost rows of objects under the numbers that other rows refer to. An index still has the beginning of each hash. */
-export function* restoreObjectRows(chain: Chain, lost: ReadonlyMap<number, number>, again: Chain | undefined): Generator<undefined, void> {
+export function* restoreObjectRows(chain: WriteChain, lost: ReadonlyMap<number, number>, again: ReadChain | undefined): Generator<undefined, void> {
   const numbers = new Map([...lost].map(([no, key]) => [key, no]));
   const rows = again?.db.all<{ no: ArtifactNo; key: number; hash: Buffer; contentType: string; createdAt: number }>(
     'SELECT no, key, hash, contentType, createdAt FROM artifact WHERE key >= 0',

@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, dropList, outlineOf } from '../chain/index.js';
+import { dropList, outlineOf, type WriteChain } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat } from '../formats/index.js';
 import { orUndefined } from './check.js';
@@ -34,7 +34,7 @@ export function placesOf(commits: readonly Linked[]): Place[] {
 }
 
 /** Rewrites the runs and depths of all commits if one of them is wrong. */
-export function restorePlaces(chain: Chain): void {
+export function restorePlaces(chain: WriteChain): void {
   const wrong = chain.db.one(
     `SELECT 1 FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
       WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.run <> IFNULL(p.run, -1) AND l.origin IS NOT p.seq) OR l.no IS NULL) LIMIT 1`,
@@ -57,7 +57,7 @@ export function restorePlaces(chain: Chain): void {
 }
 
 /** Drops the outlines of these commits and the list by principal. Both are rebuilt when they are needed. */
-export function dropDerived(chain: Chain, ids: readonly ContextId[]): void {
+export function dropDerived(chain: WriteChain, ids: readonly ContextId[]): void {
   for (const id of ids)
     chain.db.run('DELETE FROM outline WHERE artifact = (SELECT artifact FROM context WHERE project = ? AND id = ?)', chain.project, id);
   dropList(chain);
@@ -72,7 +72,7 @@ interface Counted extends Linked {
 }
 
 /** Recounts the messages of these commits, and the tokens of every context whose ancestors are all known. */
-export function restoreCounts(chain: Chain, ids: readonly ContextId[]): void {
+export function restoreCounts(chain: WriteChain, ids: readonly ContextId[]): void {
   const wrong = new Set(ids);
   if (wrong.size === 0) return;
   const rows = chain.db.all<Counted>(

@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, forgetGraph } from '../chain/index.js';
+import { forgetGraph, type ReadChain } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { dropSearchIndex } from '../search/index.js';
 import { type ChangedRow, canRestoreRows, type Rebuilt } from '../store/index.js';
@@ -77,7 +77,7 @@ const commitsIn = (rows: readonly ChangedRow[]): ReadonlySet<CommitSeq> =>
 const idsOf = (problems: readonly Problem[], kind: ProblemKind): ContextId[] =>
   problems.filter((problem) => problem.kind === kind).map(({ id }) => id as ContextId);
 
-function forget(chain: Chain): void {
+function forget(chain: ReadChain): void {
   chain.artifacts.forget();
   chain.outlines.clear();
   chain.parsed.clear();
@@ -116,7 +116,7 @@ function* restoreContent({ chain, db }: CheckedStore, { damaged, commits, rebuil
 }
 
 /** Whether a commit's parent is missing. */
-const hasOrphans = (chain: Chain): boolean =>
+const hasOrphans = (chain: ReadChain): boolean =>
   chain.db.one('SELECT 1 FROM context WHERE parent IS NOT NULL AND parent NOT IN (SELECT seq FROM context) LIMIT 1') !== undefined;
 
 interface KeptSum extends ChangedRow {
@@ -124,7 +124,7 @@ interface KeptSum extends ChangedRow {
 }
 
 /** The stored checksums of changed rows. */
-const sumsOf = (chain: Chain, rows: readonly ChangedRow[]): KeptSum[] =>
+const sumsOf = (chain: ReadChain, rows: readonly ChangedRow[]): KeptSum[] =>
   rows.flatMap((row) => {
     const stored = /^-?\d+$/.test(row.row)
       ? chain.db.one<{ sum: number | null }>(`SELECT rowSum AS sum FROM "${row.table}" WHERE rowid = ?`, Number(row.row))
@@ -195,7 +195,7 @@ function dropDangling(store: CheckedStore): Problem[] {
 }
 
 /** Reports the losses when the database was rebuilt, and the rows that came from backups. */
-function rebuiltProblems(chain: Chain, { unread, lost, fromBackups, lostCommits, path }: Rebuilt): Problem[] {
+function rebuiltProblems(chain: ReadChain, { unread, lost, fromBackups, lostCommits, path }: Rebuilt): Problem[] {
   const kept = `the damaged database is kept at ${path}`;
   const isLost = ([id]: readonly [string, number]): boolean => !chain.db.one('SELECT 1 FROM context WHERE project = ? AND id = ?', chain.project, id);
   const restored = [...fromBackups].map(([table, rows]) => `${rows} of ${table}`);
@@ -219,7 +219,7 @@ function repairedProblems(before: CheckResult, after: CheckResult): Problem[] {
 }
 
 /** Adds to an unsolved problem its consequences and what a person can do. */
-function withAdvice(chain: Chain, problem: Problem, lost: readonly DamagedArtifact[]): Problem {
+function withAdvice(chain: ReadChain, problem: Problem, lost: readonly DamagedArtifact[]): Problem {
   if (problem.kind === 'row')
     return {
       ...problem,
@@ -230,7 +230,7 @@ function withAdvice(chain: Chain, problem: Problem, lost: readonly DamagedArtifa
 }
 
 /** The content that is lost if the changed row is that of an object. `row` is the name of any row. */
-function lostContentOf(chain: Chain, row: string): string {
+function lostContentOf(chain: ReadChain, row: string): string {
   const [, no] = /^artifact (\d+)$/.exec(row) ?? [];
   if (no === undefined || orUndefined(() => chain.artifacts.read(Number(no) as ArtifactNo)) !== undefined) return '';
   return `. Lost with it: ${dependentsOf(chain, Number(no) as ArtifactNo)}`;
@@ -239,7 +239,7 @@ function lostContentOf(chain: Chain, row: string): string {
 const maxNamed = 20;
 
 /** The commits and files that need an object, by name. */
-function dependentsOf(chain: Chain, no: ArtifactNo): string {
+function dependentsOf(chain: ReadChain, no: ArtifactNo): string {
   const commits = chain.db.all<{ id: ContextId }>('SELECT id FROM context WHERE artifact = ? AND project = ?', no, chain.project);
   const files = chain.db.all<{ path: string }>(
     "SELECT DISTINCT s.path FROM source s, json_each(s.pieces) piece WHERE s.project = ? AND json_extract(piece.value, '$[0]') = ?",

@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import type { OpenDatabase } from '../store/index.js';
 
@@ -6,7 +6,7 @@ import type { OpenDatabase } from '../store/index.js';
 export interface CheckedStore {
   readonly projectId: string;
   readonly db: OpenDatabase;
-  readonly chain: Chain;
+  readonly chain: WriteChain;
 }
 
 export type ProblemKind = 'database' | 'row' | 'artifact' | 'commit' | 'counts' | 'outline' | 'source';

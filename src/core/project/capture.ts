@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseJson } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import { type ContextId, parseJson } from '../base/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { CaptureStatus, InputOf } from '../contract/index.js';
 import { replaceFile } from '../files/index.js';
 import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
@@ -20,7 +20,7 @@ export interface Capture {
 const idle: LiveStatus = { watching: false, since: null, places: [], files: [], checkpoints: 0, last: null, problems: [] };
 
 /** Creates the live capture of a project. It follows nothing before `watch`. */
-export function openCapture(chain: Chain): Capture {
+export function openCapture(chain: WriteChain): Capture {
   let live: Live | undefined;
   /** The result of the last watch, after its end. */
   let ended = idle;
@@ -42,6 +42,16 @@ export function openCapture(chain: Chain): Capture {
     },
     close: () => void end(),
   };
+}
+
+/** A session counts as live for this many milliseconds after its last change. */
+const restingMs = 120_000;
+
+/** The ends of the sessions on which an agent works, as live capture observes it. */
+export function liveTips(capture: Capture, now: number): ReadonlySet<ContextId> {
+  const { watching, files } = capture.status();
+  const isLive = ({ open, changedAt }: LiveStatus['files'][number]): boolean => watching && (open || Date.parse(changedAt) >= now - restingMs);
+  return new Set(files.filter(isLive).flatMap(({ tip }) => tip ?? []));
 }
 
 /** The parts of an engine that live capture needs. */
@@ -82,7 +92,7 @@ export async function stopWatching(engine: CaptureEngine, project: CapturedProje
 
 /** Commits the turn in progress of the author of a write, if a recording follows them and the write names no context (K4). */
 export function checkpointWriter(
-  { engine, project }: { readonly engine: CaptureEngine; project(): { readonly chain: Chain } },
+  { engine, project }: { readonly engine: CaptureEngine; project(): { readonly chain: WriteChain } },
   { by, contextId }: { readonly by?: string | undefined; readonly contextId?: string | undefined },
 ): void {
   if (by !== undefined && contextId === undefined) checkpointInProgress(project().chain, by, engine.options.agentRoots.flatMap(historyFolders));

@@ -1,4 +1,4 @@
-import { type Chain, commitsAfter } from '../chain/index.js';
+import { commitsAfter, type ReadChain } from '../chain/index.js';
 import { type Area, areas, type ProjectChange } from '../contract/index.js';
 
 /** Milliseconds between two checks for changes. A check costs some microseconds. */
@@ -25,7 +25,7 @@ type Marks = Readonly<Record<Area, number>>;
  * Streams changes of a project by any process, until the signal aborts. It holds no transaction between two checks, so
  * writers never wait for it.
  */
-export async function* changes(chain: Chain, after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<ProjectChange> {
+export async function* changes(chain: ReadChain, after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<ProjectChange> {
   let state = stateOf(chain);
   let marks = marksOf(chain);
   let cursor = after ?? marks.commits;
@@ -45,9 +45,9 @@ export async function* changes(chain: Chain, after: number | undefined, signal: 
 }
 
 /** A value that changes with each commit: `data_version` for other connections, `total_changes` for this one. */
-const stateOf = (chain: Chain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
+const stateOf = (chain: ReadChain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
 
-const marksOf = (chain: Chain): Marks =>
+const marksOf = (chain: ReadChain): Marks =>
   Object.fromEntries(
     areas.map((area) => [area, chain.db.one<{ no: number }>(latest[area], { project: chain.project })?.no ?? 0]),
   ) as unknown as Marks;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
+import { type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
@@ -98,23 +98,6 @@ export interface Engine {
   /** The parts that start jobs of a project. */
   runner(project: Project): RunnerParts;
   close(): void;
-}
-
-/** The client of a connection: a window, which shows transcripts that may be hostile, or a person's script. */
-export type Caller = 'window' | 'script';
-
-/** One connection. It works in the project that it opened last. */
-export interface Session {
-  readonly engine: Engine;
-  /**
-   * Call this before writing a file at a given path. Undefined means that no file is written.
-   * @throws UNAUTHORIZED if a window names a file that the person has not confirmed.
-   */
-  checkOutput(path: string | undefined): void;
-  /** The open project. @throws BAD_REQUEST if none is open. */
-  project(): Project;
-  openProject(): Project | undefined;
-  use(project: Project): Project;
 }
 
 const recentKept = 20;
@@ -229,28 +212,6 @@ function unlessBusy(work: () => void): void {
   } catch {
     // The next pulse tries again.
   }
-}
-
-/** Creates a connection without a project. Scripts may write any file that their user may write. */
-export function createSession(engine: Engine, caller: Caller = 'script'): Session {
-  let current: Project | undefined;
-  // Another session may have reopened it.
-  const held = (project: Project): Project => engine.held(project.dir) ?? project;
-  return {
-    engine,
-    checkOutput: (path) => {
-      if (caller === 'window' && path !== undefined) engine.outputs.check(path);
-    },
-    project: () => {
-      if (!current) throw badRequest('project', 'no project is open: call project.open or project.create first');
-      return held(current);
-    },
-    openProject: () => current && held(current),
-    use: (project) => {
-      current = project;
-      return project;
-    },
-  };
 }
 
 function ensureProject(dir: string, make: (dir: string) => Project): string {

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { openArtifacts } from '../artifacts/index.js';
-import { badRequest, type Clock, corrupt, inWords, recent, StemmaError } from '../base/index.js';
-import { type Chain, openVerified, remakeSnapshot } from '../chain/index.js';
+import { openArtifacts, openReadArtifacts } from '../artifacts/index.js';
+import { type ArtifactNo, badRequest, type Clock, corrupt, inWords, recent, StemmaError } from '../base/index.js';
+import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
 import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably, stampOf as stampOfFile } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
-import { copyForReading, type OpenDatabase, openDatabase, type Rebuilt, rebuildDatabase } from '../store/index.js';
+import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type Rebuilt, rebuildDatabase } from '../store/index.js';
 import { type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
 import {
@@ -29,7 +29,11 @@ import {
 export interface ProjectFolder extends Manifest {
   readonly dir: string;
   readonly db: OpenDatabase;
-  readonly chain: Chain;
+  readonly chain: WriteChain;
+  /** The project for reading: a second connection, which SQLite opens read-only at the first use. */
+  readonly readOnly: () => { readonly db: ReadableDb; readonly chain: ReadChain };
+  /** Closes the connection for reading. The next read opens it again: the database may be another file then. */
+  reopenForReading(): void;
   /** Whether the project is writable. If not, `db` is a private copy for caches and indexes only. */
   readonly access: Access;
   /** The losses, if its database had to be rebuilt. */
@@ -89,44 +93,58 @@ export interface OpenFolderOptions {
   readonly copies?: string | undefined;
   /** The name of this machine. */
   readonly machine?: string | undefined;
+  /** The text of a person's file of prices, limits and budgets; undefined without one. */
+  readonly usageSettings?: (() => string | undefined) | undefined;
 }
 
 /**
  * Opens a project folder. A folder that is not writable or not trusted is opened read-only, and nothing in it changes.
  * @throws NOT_FOUND if there is no project; CORRUPT; CONFLICT if a newer Stemma made it; BAD_REQUEST if a link leads out of it.
  */
-export function openFolder(path: string, clock: Clock, { busyMs, repair = false, restrict, copies, machine }: OpenFolderOptions = {}): ProjectFolder {
+export function openFolder(
+  path: string,
+  clock: Clock,
+  { busyMs, repair = false, restrict, copies, machine, usageSettings }: OpenFolderOptions = {},
+): ProjectFolder {
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
   const opened = openPlace(dir, projectId, { busyMs, repair, restrict, copies });
   const { db, access, rebuilt } = opened;
   if (isRecovered && access.mode === 'read-write') repairManifest(dir, said);
-  const outlines: Chain['outlines'] = recent(outlineBudget);
-  const parsed: Chain['parsed'] = recent(parsedBudget);
-  const placed: Chain['placed'] = recent(placeBudget);
-  const forget = (): void => {
-    outlines.clear();
-    parsed.clear();
-    placed.clear();
-  };
-  db.onRollback(forget);
-  let chain: Chain | undefined;
-  const artifacts = openArtifacts({
-    db,
-    project: projectNo(db, projectId, name, createdAt),
+  const caches = openCaches();
+  db.onRollback(caches.forget);
+  const project = projectNo(db, projectId, name, createdAt);
+  const place: ChainPlace = {
+    project,
     folder: opened.objects,
     behind: access.mode === 'read-only' ? join(dir, objects) : undefined,
     clock,
-    newName: randomUUID,
-    remake: (artifact) => chain && remakeSnapshot(chain, artifact),
-    onGone: forget,
-  });
-  chain = { db, project: artifacts.project, artifacts, clock, machine, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db) };
+    machine,
+    usageSettings,
+    caches,
+  };
+  const chain = writeChain(db, place);
+  let reading: { readonly db: OpenDatabase; readonly chain: ReadChain } | undefined;
+  const reopenForReading = (): void => {
+    reading?.chain.artifacts.close();
+    reading?.db.close();
+    reading = undefined;
+  };
+  const readOnly = (): NonNullable<typeof reading> => {
+    if (reading) return reading;
+    // A copy in memory has only one connection.
+    if (typeof opened.file !== 'string') return { db, chain };
+    const own = openDatabase(opened.file, { readonly: true, ...(busyMs !== undefined && { busyMs }) });
+    reading = { db: own, chain: readChain(own, place) };
+    return reading;
+  };
   return {
     dir,
     ...said,
     db,
     chain,
+    readOnly,
+    reopenForReading,
     access,
     ...(rebuilt && { rebuilt }),
     isStale: () => {
@@ -135,11 +153,57 @@ export function openFolder(path: string, clock: Clock, { busyMs, repair = false,
       return opened.stamp !== stampOf(dir, readOnlyNow(dir, projectId, restrict));
     },
     close: () => {
-      artifacts.close();
+      reopenForReading();
+      chain.artifacts.close();
       db.close();
       opened.remove();
     },
   };
+}
+
+/** The caches of one process, which the chains of its connections share. */
+type ChainCaches = Pick<ReadChain, 'outlines' | 'parsed' | 'placed'>;
+
+function openCaches(): ChainCaches & { forget(): void } {
+  const caches: ChainCaches = { outlines: recent(outlineBudget), parsed: recent(parsedBudget), placed: recent(placeBudget) };
+  return {
+    ...caches,
+    forget: () => {
+      caches.outlines.clear();
+      caches.parsed.clear();
+      caches.placed.clear();
+    },
+  };
+}
+
+/** What the chains of one project have in common. */
+interface ChainPlace {
+  readonly project: number;
+  readonly folder: string;
+  readonly behind: string | undefined;
+  readonly clock: Clock;
+  readonly machine: string | undefined;
+  readonly usageSettings: (() => string | undefined) | undefined;
+  readonly caches: ReturnType<typeof openCaches>;
+}
+
+/** The parts of a chain beside its database and objects. */
+function partsOf({ project, clock, machine, usageSettings = () => undefined, caches: { outlines, parsed, placed } }: ChainPlace, db: ReadableDb) {
+  return { project, clock, machine, usageSettings, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db), offers: [] };
+}
+
+function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
+  const parts = partsOf(place, db);
+  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
+  const artifacts = openArtifacts({ db, newName: randomUUID, ...place, remake, onGone: place.caches.forget });
+  const chain: WriteChain = { db, artifacts, ...parts };
+  return chain;
+}
+
+function readChain(db: ReadableDb, place: ChainPlace): ReadChain {
+  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
+  const chain: ReadChain = { db, artifacts: openReadArtifacts({ db, newName: randomUUID, ...place, remake }), ...partsOf(place, db) };
+  return chain;
 }
 
 /** Restricts every project that no person trusts on this machine. */
@@ -150,6 +214,8 @@ export const restrictUntrusted =
 
 interface OpenPlace {
   readonly db: OpenDatabase;
+  /** The file of the database: the project's own, or the copy. */
+  readonly file: string | Buffer;
   readonly access: Access;
   /** The folder for new objects. */
   readonly objects: string;
@@ -187,7 +253,7 @@ function openPlace(dir: string, projectId: string, { busyMs, repair, restrict, c
   makePrivateFolder(dir, { always: true });
   try {
     const opened = openOrRebuild(join(dir, database), projectId, repair, busyMs);
-    return { ...opened, access: readWrite, objects: join(dir, objects), stamp: undefined, remove: () => {} };
+    return { ...opened, file: join(dir, database), access: readWrite, objects: join(dir, objects), stamp: undefined, remove: () => {} };
   } catch (error) {
     const left = accessAfter(error, dir);
     if (!left) throw error;
@@ -202,7 +268,7 @@ function openCopy(dir: string, access: ReadOnly, denied: ReadOnly | undefined, c
   try {
     const db = openDatabase(copy.database, { derivedOnly: sentenceOf(access.message) });
     const own = copy.folder === undefined ? join(dir, objects) : makeFolderInside(copy.folder, objects);
-    return { db, access, objects: own, stamp, remove: copy.release };
+    return { db, file: copy.database, access, objects: own, stamp, remove: copy.release };
   } catch (error) {
     copy.release();
     if (!copy.discard) throw error;

@@ -8,18 +8,19 @@ export type { CheckResult } from '../integrity/index.js';
 export type { Vault } from '../replicas/index.js';
 export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from '../runner/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
-export { requireWrite } from './access.js';
+export { type Access, isUntrusted, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
-export { effectOf, isRefused } from './effects.js';
-export { type Caller, createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
+export { createEngine, type Engine, type EngineOptions } from './engine.js';
 export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';
+export { type Derived, noProject, type Reading, type ReadProject } from './reading.js';
 export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
+export { type Caller, createSession, prepare, type Session } from './session.js';
 export { changeSettings, settingsOf } from './settings.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
@@ -36,6 +37,5 @@ export {
   teamNews,
   teamStatus,
 } from './team.js';
-export type { Answered } from './usage-thread.js';
-export { doWork, type Question, type WorkOrder } from './work.js';
+export { doWork, type WorkOrder } from './work.js';
 export { runInWorker, WorkerFailed } from './worker.js';

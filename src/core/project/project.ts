@@ -2,18 +2,17 @@ import { openSummarizer, type Summarizer, type SummarizerSettings } from '../ass
 import { type Clock, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
-import { formatVersion, type OpenDatabase } from '../store/index.js';
+import { formatVersion, type ReadableDb } from '../store/index.js';
 import { forgetFetched } from '../sync/index.js';
 import type { TrustedProjects } from '../trust/index.js';
 import type { ModelProvider } from '../turns/index.js';
-import { readSettingsFrom } from '../usage/index.js';
 import { isUntrusted } from './access.js';
 import { openBackups } from './backups.js';
-import { type Capture, openCapture } from './capture.js';
+import { type Capture, liveTips, openCapture } from './capture.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
+import type { ReadProject } from './reading.js';
 import { storedBytes } from './storage.js';
 import { openUpkeep } from './upkeep.js';
-import { openUsageThread, type UsageThread } from './usage-thread.js';
 import { atEnd, runInWorker } from './worker.js';
 
 /** An open project with its background work: replicas, upkeep, live capture. */
@@ -23,10 +22,8 @@ export interface Project extends ProjectFolder {
   wake(): void;
   readonly capture: Capture;
   readonly summarizer: Summarizer;
-  /** The thread that counts tokens. Without it, the caller counts them. */
-  readonly usageThread: UsageThread | undefined;
-  /** The text of a person's file of prices, limits and budgets. */
-  readonly usageSettings: () => string | undefined;
+  /** The project for calls that read. */
+  reading(): ReadProject;
 }
 
 /** This machine's data about its projects, which is stored outside of them. */
@@ -64,19 +61,22 @@ export const createProject = (input: NewProject, clock: Clock, machine?: ForProj
 
 /** Opens a project. `repair` works as in `openFolder`. @throws the errors of `openFolder`. */
 export function openProject(path: string, clock: Clock, machine: ForProjects = nothing, { repair = false } = {}): Project {
-  const folder = openFolder(path, clock, { repair, restrict: restrictUntrusted(machine.trusted), copies: machine.copies, machine: machine.name });
+  const folder = openFolder(path, clock, {
+    repair,
+    restrict: restrictUntrusted(machine.trusted),
+    copies: machine.copies,
+    machine: machine.name,
+    usageSettings: machine.usageSettings,
+  });
   const { access, chain, projectId } = folder;
   // A restricted project gets no replicas: it may have copied the id of a project that has replicas here.
   const isRestricted = isUntrusted(access);
   const replicas = openReplicas({ chain, projectId, machine: isRestricted ? noReplicas : machine.replicas, vault: machine.vault });
-  const { worker, usageSettings } = machine;
-  if (usageSettings) readSettingsFrom(chain, usageSettings);
+  const { worker } = machine;
   const inThread =
     worker === undefined
       ? undefined
       : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal, folder.db));
-  const readOnly = access.mode === 'read-only' ? access : undefined;
-  const usageThread = worker === undefined ? undefined : openUsageThread(worker, { dir: folder.dir, projectId, readOnly, copies: machine.copies });
   const upkeep = openUpkeep(chain, undefined, inThread);
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? off(), machine.providers ?? (() => []));
@@ -90,17 +90,26 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     summarizer.wake();
   };
   const capture = openCapture(chain);
+  const { dir, name, createdAt, tokenizer } = folder;
+  const reading = (): ReadProject => ({
+    dir,
+    projectId,
+    name,
+    createdAt,
+    tokenizer,
+    access,
+    live: () => liveTips(capture, chain.clock()),
+    ...folder.readOnly(),
+  });
   return {
     ...folder,
+    reading,
     replicas,
     wake,
     capture,
     summarizer,
-    usageThread,
-    usageSettings: usageSettings ?? (() => undefined),
     close: () => {
       forgetFetched(chain);
-      usageThread?.close();
       summarizer.close();
       capture.close();
       backups.close();
@@ -112,7 +121,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
 }
 
 /** Names, counts and sizes for `project.info`. */
-export function projectInfo(project: Project): ProjectInfo {
+export function projectInfo(project: ReadProject): ProjectInfo {
   const { db, chain } = project;
   const commits = db.one<{ commits: number; entries: number | null }>(
     'SELECT COUNT(*) AS commits, SUM(entries) AS entries FROM context WHERE project = ?',
@@ -139,5 +148,5 @@ export function projectInfo(project: Project): ProjectInfo {
   };
 }
 
-const countOf = (db: OpenDatabase, table: 'card' | 'box', project: number): number =>
+const countOf = (db: ReadableDb, table: 'card' | 'box', project: number): number =>
   db.one<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table} WHERE project = ?`, project)?.count ?? 0;

@@ -17,9 +17,19 @@ export function* checkProject(project: Project): Generator<undefined, integrity.
   }
 }
 
-/** Repairs an open project (see `integrity`). */
-export const repairProject = (project: Project): Generator<undefined, integrity.CheckResult> =>
-  integrity.repairProject(project, { backups: backupPaths(project.dir), rebuilt: project.rebuilt, scratch: () => scratchProject(project) });
+/** Repairs an open project (see `integrity`). It may write a new database, so the connection for reading is closed before and after it. */
+export function* repairProject(project: Project): Generator<undefined, integrity.CheckResult> {
+  project.reopenForReading();
+  try {
+    return yield* integrity.repairProject(project, {
+      backups: backupPaths(project.dir),
+      rebuilt: project.rebuilt,
+      scratch: () => scratchProject(project),
+    });
+  } finally {
+    project.reopenForReading();
+  }
+}
 
 /** An empty temporary project, to import the project's files again. */
 function scratchProject({ chain: { clock } }: Project): integrity.Scratch {

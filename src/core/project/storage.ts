@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type DiskArea, diskAreas, goneReasons, policies, type StorageReport } from '../contract/index.js';
-import type { OpenDatabase } from '../store/index.js';
-import type { ProjectFolder } from './folder.js';
+import type { ReadableDb } from '../store/index.js';
 import { database } from './manifest.js';
+import type { ReadProject } from './reading.js';
 
 /** Sizes of all files of a project's folder, by relative path. A file that disappears counts as 0. */
 function filesOf(dir: string): { readonly path: string; readonly bytes: number }[] {
@@ -16,11 +16,11 @@ function filesOf(dir: string): { readonly path: string; readonly bytes: number }
 }
 
 /** The size of the database after a checkpoint of its journal. */
-const databaseBytes = (db: OpenDatabase): number =>
+const databaseBytes = (db: ReadableDb): number =>
   db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')?.bytes ?? 0;
 
 /** The size of a project, caches included, without the journal. */
-export const storedBytes = ({ dir, db }: Pick<ProjectFolder, 'dir' | 'db'>): number =>
+export const storedBytes = ({ dir, db }: Pick<ReadProject, 'dir' | 'db'>): number =>
   filesOf(dir)
     .filter(({ path }) => !isOfDatabase(path))
     .reduce((sum, { bytes }) => sum + bytes, databaseBytes(db));
@@ -29,7 +29,7 @@ export const storedBytes = ({ dir, db }: Pick<ProjectFolder, 'dir' | 'db'>): num
  * The space that a project uses: bytes on disk by purpose, which add up to `storedBytes` without the journal, and objects by
  * policy. Measuring reads the whole database, so it yields after each table to let other calls run.
  */
-export function* storageOf({ dir, db, chain }: Pick<ProjectFolder, 'dir' | 'db' | 'chain'>): Generator<undefined, StorageReport> {
+export function* storageOf({ dir, db, chain }: Pick<ReadProject, 'dir' | 'db' | 'chain'>): Generator<undefined, StorageReport> {
   const weights = new Map<DiskArea, number>();
   const add = (area: DiskArea, bytes: number): void => void weights.set(area, (weights.get(area) ?? 0) + bytes);
   for (const { path, bytes } of filesOf(dir)) if (path !== database) add(areaOfFile(path), bytes);

@@ -1,8 +1,9 @@
-import { type Chain, keepRestPoints, restIsDue } from '../chain/index.js';
-import { backfillBatch, pendingCommits } from '../usage/index.js';
+import { keepRestPoints, listIsDue, listPrincipals, type ReadChain, restIsDue, type WriteChain } from '../chain/index.js';
+import { indexInPieces, pendingOf } from '../search/index.js';
+import { catchUpUsage, pendingCommits } from '../usage/index.js';
 
 /**
- * Background work on an idle store: repacks older objects and caches results of long chains.
+ * Background work on an idle store: repacks older objects, caches results of long chains, and fills the tables that are derived from commits.
  */
 export interface Upkeep {
   /** Reports a call. Work waits for the next idle time. */
@@ -23,16 +24,23 @@ const worthIt = { objects: 256, bytes: 4_000_000 };
 const settledMs = 10_000;
 
 /** Does the work in steps. With `shrink`, also returns free pages of the database to the disk, in one step that takes long. */
-export function* tidyUp(chain: Chain, { shrink }: { readonly shrink: boolean }): Generator<undefined, void> {
+export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolean }): Generator<undefined, void> {
   if (isWorthIt(chain)) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink });
   yield* keepRestPoints(chain);
-  while (pendingCommits(chain, 1) > 0) {
-    backfillBatch(chain);
-    yield;
-  }
+  yield* derive(chain);
 }
 
-function isWorthIt(chain: Chain): boolean {
+/** Fills the tables that are derived from commits: the list by principal, the facts of usage and the search index. */
+function* derive(chain: WriteChain): Generator<undefined, void> {
+  if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
+  for (const _ of catchUpUsage(chain)) yield;
+  yield* indexInPieces(chain);
+}
+
+const isDue = (chain: ReadChain): boolean =>
+  isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0;
+
+function isWorthIt(chain: ReadChain): boolean {
   const { objects, bytes } = chain.artifacts.loose(worthIt.objects);
   return objects >= worthIt.objects || bytes >= worthIt.bytes;
 }
@@ -41,7 +49,7 @@ function isWorthIt(chain: Chain): boolean {
  * Creates the upkeep of a project. Nothing runs before `wake`.
  * @param inThread runs `tidyUp` in another thread. Without it, this thread runs it step by step.
  */
-export function openUpkeep(chain: Chain, times: UpkeepTimes = defaultTimes, inThread?: (signal: AbortSignal) => Promise<unknown>): Upkeep {
+export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes, inThread?: (signal: AbortSignal) => Promise<unknown>): Upkeep {
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;
@@ -53,7 +61,7 @@ export function openUpkeep(chain: Chain, times: UpkeepTimes = defaultTimes, inTh
     timer.unref();
   };
   const begin = (): void => {
-    if (isRunning || chain.db.readonly || !(isWorthIt(chain) || restIsDue(chain) || pendingCommits(chain, 1) > 0)) return;
+    if (isRunning || chain.db.readonly || !isDue(chain)) return;
     if (inThread) {
       isRunning = true;
       // The disk is full, or the thread did not start: the next idle time tries again.

@@ -1,5 +1,5 @@
 import { type ArtifactNo, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { inParallel } from './parallel.js';
 import type { ReplicaSettings } from './settings.js';
 import type { BackingStore } from './store.js';
@@ -17,7 +17,7 @@ export interface Copied {
 
 /** Copies every object that a replica takes and does not hold yet. @throws UNAVAILABLE if the store does not answer; finished copies stay recorded. */
 export async function copyWaiting(
-  { artifacts }: Pick<Chain, 'artifacts'>,
+  { artifacts }: Pick<WriteChain, 'artifacts'>,
   name: string,
   { takes }: ReplicaSettings,
   store: BackingStore,
@@ -46,7 +46,7 @@ export async function copyWaiting(
   return result;
 }
 
-function readIntact(artifacts: Chain['artifacts'], no: ArtifactNo): Uint8Array | undefined {
+function readIntact(artifacts: ReadChain['artifacts'], no: ArtifactNo): Uint8Array | undefined {
   try {
     return artifacts.read(no);
   } catch (error) {

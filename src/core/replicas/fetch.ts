@@ -1,6 +1,6 @@
 import { elsewhere, refOf } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, corrupt, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { Connections } from './connections.js';
 import { inParallel } from './parallel.js';
 import type { ReplicasByName } from './settings.js';
@@ -48,7 +48,7 @@ export async function fetchObjects(
  * @throws UNAVAILABLE if the replicas that hold it do not answer or are not set on this machine; CORRUPT if none of them has it intact.
  */
 export async function fetchEvicted(
-  { artifacts }: Pick<Chain, 'artifacts'>,
+  { artifacts }: Pick<WriteChain, 'artifacts'>,
   replicas: ReplicasByName,
   connections: Connections,
   refusal: unknown,

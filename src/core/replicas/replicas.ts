@@ -1,7 +1,7 @@
 import type { Takes } from '../artifacts/index.js';
 import type { ArtifactRef } from '../base/index.js';
 import { badRequest, inWords, notFound, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf, ReplicaState } from '../contract/index.js';
 import { makeFolders } from '../files/index.js';
 import { type Connections, openConnections } from './connections.js';
@@ -44,7 +44,7 @@ export interface Replicas {
 
 /** The parts that the replicas of a project need. */
 export interface ReplicaOptions {
-  readonly chain: Chain;
+  readonly chain: WriteChain;
   readonly projectId: string;
   readonly machine: MachineReplicas;
   readonly vault?: Vault | undefined;
@@ -108,7 +108,7 @@ interface Runner {
   close(): void;
 }
 
-function openRunner(chain: Chain, settings: () => ReturnType<MachineReplicas['of']>, connections: Connections): Runner {
+function openRunner(chain: WriteChain, settings: () => ReturnType<MachineReplicas['of']>, connections: Connections): Runner {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<Replicated> | undefined;
   let isClosed = false;
@@ -160,7 +160,7 @@ function openRunner(chain: Chain, settings: () => ReturnType<MachineReplicas['of
   };
 }
 
-function listReplicas(chain: Chain, settings: ReturnType<MachineReplicas['of']>, connections: Connections): ReplicaState[] {
+function listReplicas(chain: ReadChain, settings: ReturnType<MachineReplicas['of']>, connections: Connections): ReplicaState[] {
   const { artifacts, db, project } = chain;
   const named = db.all<{ name: string }>('SELECT name FROM replica WHERE project = ?', project).map(({ name }) => name);
   return [...new Set([...named, ...settings.keys()])].sort().map((name) => {
@@ -182,7 +182,7 @@ function listReplicas(chain: Chain, settings: ReturnType<MachineReplicas['of']>,
 }
 
 /** Records the replica's name in the project, and forgets recorded copies that its place may not have. */
-function nameReplica(chain: Chain, name: string, before: ReplicaSettings | undefined, next: ReplicaSettings): void {
+function nameReplica(chain: WriteChain, name: string, before: ReplicaSettings | undefined, next: ReplicaSettings): void {
   const { artifacts, db, project } = chain;
   db.transaction(() => {
     // Copies that another machine recorded must not let objects be evicted here. Evicted objects may still be fetched: their hash proves them.
@@ -201,7 +201,7 @@ function keptCredentials(before: ReplicaSettings | undefined, place: ReplicaPlac
   return before.place.endpoint === place.endpoint && before.place.bucket === place.bucket ? before.credentials : undefined;
 }
 
-function refuseLoss({ artifacts }: Chain, name: string): void {
+function refuseLoss({ artifacts }: ReadChain, name: string): void {
   const only = artifacts.copies.countOnlyIn(name);
   if (only > 0)
     throw new StemmaError('CONFLICT', `${only} objects are in ${name} only. Read them first, or copy them to another replica.`, {

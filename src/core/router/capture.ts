@@ -1,20 +1,20 @@
 import { namedFile } from '../files/index.js';
 import { importGrowth } from '../follow/index.js';
 import { captureStatus, stopWatching, watchAgents } from '../project/index.js';
-import { chainOf, os } from './procedure.js';
+import { live, writes } from './procedure.js';
 
 /** The procedures of `capture`. */
 export const captureRouter = {
-  watch: os.capture.watch.handler(({ input, context: { session } }) => watchAgents(session.engine, session.project(), input)),
-  status: os.capture.status.handler(({ context: { session } }) => captureStatus(session.engine, session.project())),
-  stop: os.capture.stop.handler(({ input, context: { session } }) => stopWatching(session.engine, session.project(), input)),
-  checkpoint: os.capture.checkpoint.handler(({ input, context }) => {
+  watch: writes.capture.watch.handler(({ input, context: { session } }) => watchAgents(session.engine, session.project(), input)),
+  status: live.capture.status.handler(({ context: { session } }) => captureStatus(session.engine, session.project())),
+  stop: writes.capture.stop.handler(({ input, context: { session } }) => stopWatching(session.engine, session.project(), input)),
+  checkpoint: writes.capture.checkpoint.handler(({ input, context }) => {
     const { principal, ticketId, machine, ...asked } = input;
     const {
       rests: _,
       ended: __,
       ...growth
-    } = importGrowth(chainOf(context), namedFile(input.path), {
+    } = importGrowth(context.chain, namedFile(input.path), {
       what: 'settled',
       granularity: 'turn_boundary',
       ...asked,

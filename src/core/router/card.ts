@@ -1,14 +1,14 @@
 import * as cards from '../cards/index.js';
-import { chainOf, os } from './procedure.js';
+import { reads, writes } from './procedure.js';
 
 /** The procedures of `card`. */
 export const cardRouter = {
-  add: os.card.add.handler(({ input, context }) => cards.addCard(chainOf(context), input.card)),
-  get: os.card.get.handler(({ input, context }) => cards.getCard(chainOf(context), input.cardId)),
-  batch: os.card.batch.handler(({ input, context }) => cards.batchCards(chainOf(context), input.cardIds)),
-  delete: os.card.delete.handler(({ input, context }) => cards.deleteCard(chainOf(context), input.cardId, input.author)),
-  history: os.card.history.handler(({ input, context }) => cards.cardHistory(chainOf(context), input.cardId)),
-  boxes: os.card.boxes.handler(({ input, context }) => cards.boxesOf(chainOf(context), input.cardId)),
-  list: os.card.list.handler(({ input, context }) => cards.listCards(chainOf(context), input)),
-  facets: os.card.facets.handler(({ context }) => cards.cardFacets(chainOf(context))),
+  add: writes.card.add.handler(({ input, context }) => cards.addCard(context.chain, input.card)),
+  get: reads.card.get.handler(({ input, context }) => cards.getCard(context.chain, input.cardId)),
+  batch: reads.card.batch.handler(({ input, context }) => cards.batchCards(context.chain, input.cardIds)),
+  delete: writes.card.delete.handler(({ input, context }) => cards.deleteCard(context.chain, input.cardId, input.author)),
+  history: reads.card.history.handler(({ input, context }) => cards.cardHistory(context.chain, input.cardId)),
+  boxes: reads.card.boxes.handler(({ input, context }) => cards.boxesOf(context.chain, input.cardId)),
+  list: reads.card.list.handler(({ input, context }) => cards.listCards(context.chain, input)),
+  facets: reads.card.facets.handler(({ context }) => cards.cardFacets(context.chain)),
 };

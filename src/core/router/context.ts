@@ -9,9 +9,9 @@ import {
   graphMap,
   history,
   instantiate,
-  materialize,
   outlineRows,
   placedInPieces,
+  readMaterialized,
   resolve,
   show,
   snapshot,
@@ -21,49 +21,49 @@ import {
 import { packOutline } from '../contract/index.js';
 import { compareCalls, compareContexts } from '../turns/index.js';
 import { countedGraph } from '../usage/index.js';
-import { chainOf, os } from './procedure.js';
+import { live, reads, writes } from './procedure.js';
 
 /** The procedures of `context`. */
 export const contextRouter = {
-  checkpoint: os.context.checkpoint.handler(({ input, context }) => checkpoint(chainOf(context), input)),
-  materialize: os.context.materialize.handler(({ input, context }) => {
-    const made = materialize(chainOf(context), input);
+  checkpoint: writes.context.checkpoint.handler(({ input, context }) => checkpoint(context.chain, input)),
+  materialize: reads.context.materialize.handler(({ input, context }) => {
+    const made = readMaterialized(context.chain, input);
     return { ...made, commits: [...made.commits], losses: [...made.losses], lossCounts: [...made.lossCounts] };
   }),
-  resolve: os.context.resolve.handler(({ input, context }) => resolve(chainOf(context), input.principal, input.at)),
-  show: os.context.show.handler(({ input, context }) => show(chainOf(context), input.id)),
-  history: os.context.history.handler(({ input, context }) => history(chainOf(context), input.id, input.depth)),
-  update: os.context.update.handler(({ input, context }) => update(chainOf(context), input.id, input)),
-  tips: os.context.tips.handler(({ input, context }) => tips(chainOf(context), input)),
-  graph: os.context.graph.handler(({ input, context }) => countedGraph(chainOf(context), input)),
-  graphMap: os.context.graphMap.handler(({ input, context }) => graphMap(chainOf(context), input)),
-  entries: os.context.entries.handler(({ input, context }) => entries(chainOf(context), input)),
-  outline: os.context.outline.handler(async ({ input: { packed, near, ...query }, context }) => {
-    const part = near !== undefined && entriesNear(chainOf(context), query, near);
+  resolve: reads.context.resolve.handler(({ input, context }) => resolve(context.chain, input.principal, input.at)),
+  show: reads.context.show.handler(({ input, context }) => show(context.chain, input.id)),
+  history: reads.context.history.handler(({ input, context }) => history(context.chain, input.id, input.depth)),
+  update: writes.context.update.handler(({ input, context }) => update(context.chain, input.id, input)),
+  tips: reads.context.tips.handler(({ input, context }) => tips(context.chain, input)),
+  graph: reads.context.graph.handler(({ input, context }) => countedGraph(context.chain, input)),
+  graphMap: reads.context.graphMap.handler(({ input, context }) => graphMap(context.chain, input)),
+  entries: reads.context.entries.handler(({ input, context }) => entries(context.chain, input)),
+  outline: reads.context.outline.handler(async ({ input: { packed, near, ...query }, context }) => {
+    const part = near !== undefined && entriesNear(context.chain, query, near);
     if (part) return part;
-    for (const _ of placedInPieces(chainOf(context), query)) await new Promise((resolve) => setTimeout(resolve));
-    const outline = outlineRows(chainOf(context), query);
+    for (const _ of placedInPieces(context.chain, query)) await new Promise((resolve) => setTimeout(resolve));
+    const outline = outlineRows(context.chain, query);
     return packed ? { ...outline, rows: [], packed: packOutline(outline.rows) } : outline;
   }),
-  find: os.context.find.handler(({ input, context }) => find(chainOf(context), input)),
-  fork: os.context.fork.handler(({ input, context }) => fork(chainOf(context), input)),
-  compact: os.context.compact.handler(({ input, context }) => compact(chainOf(context), input.id, input.summary, [], input.principal)),
-  snapshot: os.context.snapshot.handler(({ input, context }) => snapshot(chainOf(context), input.id, input.stop, input.principal)),
-  summarize: os.context.summarize.handler(({ input, context, signal }) =>
-    summarizeCommits(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+  find: reads.context.find.handler(({ input, context }) => find(context.chain, input)),
+  fork: writes.context.fork.handler(({ input, context }) => fork(context.chain, input)),
+  compact: writes.context.compact.handler(({ input, context }) => compact(context.chain, input.id, input.summary, [], input.principal)),
+  snapshot: writes.context.snapshot.handler(({ input, context }) => snapshot(context.chain, input.id, input.stop, input.principal)),
+  summarize: writes.context.summarize.handler(({ input, context, signal }) =>
+    summarizeCommits(context.chain, input, context.session.engine.options.providers ?? [], signal),
   ),
-  summaries: os.context.summaries.handler(({ input, context }) => listSummaries(chainOf(context), input)),
-  summarizer: os.context.summarizer.handler(({ context: { session } }) => session.project().summarizer.status()),
-  setSummarizer: os.context.setSummarizer.handler(({ input: { enabled, ...given }, context: { session } }) => {
+  summaries: reads.context.summaries.handler(({ input, context }) => listSummaries(context.chain, input)),
+  summarizer: live.context.summarizer.handler(({ context: { session } }) => session.project().summarizer.status()),
+  setSummarizer: writes.context.setSummarizer.handler(({ input: { enabled, ...given }, context: { session } }) => {
     const { provider = null, model = null, callsPerDay = defaultSummarizer.callsPerDay, perMinute = defaultSummarizer.perMinute } = given;
     return session.project().summarizer.set(enabled ? { provider, model, callsPerDay, perMinute } : undefined);
   }),
-  versions: os.context.versions.handler(({ input, context }) => versionsOfCommit(chainOf(context), input.id)),
-  instantiations: os.context.instantiations.handler(({ input, context }) => listInstantiations(chainOf(context), input)),
-  instantiate: os.context.instantiate.handler(({ input, context }) => {
-    const made = instantiate(chainOf(context), input);
+  versions: reads.context.versions.handler(({ input, context }) => versionsOfCommit(context.chain, input.id)),
+  instantiations: reads.context.instantiations.handler(({ input, context }) => listInstantiations(context.chain, input)),
+  instantiate: writes.context.instantiate.handler(({ input, context }) => {
+    const made = instantiate(context.chain, input);
     return { ...made, commits: [...made.commits] };
   }),
-  diff: os.context.diff.handler(({ input, context }) => compareContexts(chainOf(context), input)),
-  diffCalls: os.context.diffCalls.handler(({ input, context }) => compareCalls(chainOf(context), input)),
+  diff: reads.context.diff.handler(({ input, context }) => compareContexts(context.chain, input)),
+  diffCalls: reads.context.diffCalls.handler(({ input, context }) => compareCalls(context.chain, input)),
 };

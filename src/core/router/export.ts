@@ -1,5 +1,5 @@
 import { type ContextId, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import {
   checkFolder,
   type Exported,
@@ -15,8 +15,8 @@ import {
 } from '../export/index.js';
 import type { Session } from '../project/index.js';
 import { noteResumed } from '../sessions/index.js';
-import { preparePrices } from '../usage/index.js';
-import { chainOf, os } from './procedure.js';
+import { loadPrices } from '../usage/index.js';
+import { acts, counts, reads } from './procedure.js';
 
 /** Stores which session an agent continues, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
 function remember(session: Session, id: ContextId, made: Resumable): void {
@@ -25,7 +25,7 @@ function remember(session: Session, id: ContextId, made: Resumable): void {
 }
 
 /** A context in another format, with secrets replaced if that was asked for. */
-const exported = async (chain: Chain, input: ExportInput): Promise<Exported> =>
+const exported = async (chain: ReadChain, input: ExportInput): Promise<Exported> =>
   isRedacted(input) ? exportRedacted(chain, input) : exportContext(chain, input);
 
 /** An answer holds lists of its own, which may be changed. */
@@ -35,30 +35,30 @@ function withOwnLists<Made extends Pick<Exported, 'losses' | 'lossCounts' | 'red
 
 /** The procedures of `export`. */
 export const exportRouter = {
-  formats: os.export.formats.handler(({ input, context }) => exportFormats(chainOf(context), input)),
-  context: os.export.context.handler(async ({ input, context }) => {
-    context.session.checkOutput(input.path);
-    return withOwnLists(await exported(chainOf(context), input));
+  formats: reads.export.formats.handler(({ input, context }) => exportFormats(context.chain, input)),
+  context: reads.export.context.handler(async ({ input, context }) => {
+    await context.reading.checkOutput(input.path);
+    return withOwnLists(await exported(context.chain, input));
   }),
-  spans: os.export.spans.handler(async ({ input: { address, ...input }, context }) => {
+  spans: acts.export.spans.handler(async ({ input: { address, ...input }, context }) => {
     const { sendSpans } = context.session.engine.options;
     if (!sendSpans) throw new StemmaError('UNAVAILABLE', 'This program sends no spans: export the context as otlp-v1.', { address });
-    const { text = '', format: _, ...made } = await exported(chainOf(context), { ...input, format: 'otlp-v1' });
+    const { text = '', format: _, ...made } = await exported(context.chain, { ...input, format: 'otlp-v1' });
     await sendSpans(address, text);
     return { address, ...withOwnLists(made) };
   }),
-  comparison: os.export.comparison.handler(async ({ input, context }) => {
-    await preparePrices(chainOf(context));
-    context.session.checkOutput(input.path);
-    const { redactions, ...made } = await (isRedacted(input) ? exportRedactedComparison : exportComparison)(chainOf(context), input);
+  comparison: counts.export.comparison.handler(async ({ input, context }) => {
+    await loadPrices();
+    await context.reading.checkOutput(input.path);
+    const { redactions, ...made } = await (isRedacted(input) ? exportRedactedComparison : exportComparison)(context.chain, input);
     return { ...made, ...(redactions && { redactions: [...redactions] }) };
   }),
-  resume: os.export.resume.handler(({ input, context: { session } }) => {
+  resume: acts.export.resume.handler(({ input, context: { session } }) => {
     const { commands: _, ...made } = resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput);
     if (!input.dryRun) remember(session, input.id, made);
     return made;
   }),
-  continue: os.export.continue.handler(async ({ input, context: { session } }) => {
+  continue: acts.export.continue.handler(async ({ input, context: { session } }) => {
     const { agentRoots, openTerminal } = session.engine.options;
     const { chain } = session.project();
     // Checks the folder before anything is written.

@@ -2,14 +2,14 @@ import type { ImportResult } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { detect, type ImportEvent, type ImportInput, importPaths, previewMapping } from '../import/index.js';
 import { type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
-import { os } from './procedure.js';
+import { reads, scans, writes } from './procedure.js';
 
 /** The procedures of `import`. */
 export const importRouter = {
-  detect: os.import.detect.handler(({ input }) => detect(input.paths)),
-  preview: os.import.preview.handler(({ input }) => previewMapping(input.path, input.mapping)),
-  mappings: os.import.mappings.handler(() => [...builtInMappings]),
-  run: os.import.run.handler(async function* ({ input, context: { session }, signal }) {
+  detect: scans.import.detect.handler(({ input }) => detect(input.paths)),
+  preview: scans.import.preview.handler(({ input }) => previewMapping(input.path, input.mapping)),
+  mappings: reads.import.mappings.handler(() => [...builtInMappings]),
+  run: writes.import.run.handler(async function* ({ input, context: { session }, signal }) {
     const project = session.project();
     const run = importing(session, project, input, signal);
     for (;;) {

@@ -13,7 +13,7 @@ import { exportRouter } from './export.js';
 import { handoverRouter } from './handover.js';
 import { importRouter } from './import.js';
 import { libraryRouter } from './library.js';
-import { os } from './procedure.js';
+import { base, type Kind, kindIn } from './procedure.js';
 import { profileRouter } from './profile.js';
 import { projectRouter } from './project.js';
 import { projectsRouter } from './projects.js';
@@ -34,9 +34,10 @@ import { turnRouter } from './turn.js';
 import { usageRouter } from './usage.js';
 
 export { asRefusal } from './errors.js';
+export { contextOf, type Kind, type RouterContext } from './procedure.js';
 
 /** Every procedure of the contract. */
-export const router = os.router({
+export const router = base.router({
   project: projectRouter,
   artifact: artifactRouter,
   template: templateRouter,
@@ -69,3 +70,11 @@ export const router = os.router({
   turn: turnRouter,
   usage: usageRouter,
 });
+
+/** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */
+export function kindOf(path: readonly string[]): Kind {
+  const procedure = path.reduce<unknown>((node, name) => (node as Readonly<Record<string, unknown>>)[name], router);
+  const kind = kindIn((procedure as { readonly '~orpc': { readonly middlewares: readonly object[] } })['~orpc'].middlewares);
+  if (!kind) throw new Error(`${path.join('.')} does not say whether it reads or writes`);
+  return kind;
+}

@@ -1,41 +1,41 @@
 import { badRequest } from '../base/index.js';
 import { foundSessions, foundSources, importedFiles, searchOutside } from '../import/index.js';
 import { inSteps } from '../project/index.js';
-import { os } from './procedure.js';
+import { machine, scans } from './procedure.js';
 import { writeSampleStory } from './sample.js';
 
 /** The procedures of `library`. */
 export const libraryRouter = {
-  sources: os.library.sources.handler(({ context: { session } }) => foundSources(session.engine.options.agentRoots)),
-  sessions: os.library.sessions.handler(({ input, context: { session } }) => {
-    const { agentRoots } = session.engine.options;
+  sources: scans.library.sources.handler(({ context: { reading } }) => foundSources(reading.agentRoots)),
+  sessions: scans.library.sessions.handler(({ input, context: { reading } }) => {
+    const { agentRoots } = reading;
     const place = agentRoots.find(({ root }) => root === input.root);
     if (!place)
       throw badRequest(
         'root',
         `${input.root} is not a folder of an agent. The folders of agents are ${agentRoots.map(({ root }) => root).join(', ')}`,
       );
-    const chain = session.openProject()?.chain;
+    const chain = reading.openProject()?.chain;
     return [...foundSessions(place, chain ? importedFiles(chain) : () => false)];
   }),
-  search: os.library.search.handler(({ input, context: { session } }) => {
-    const chain = session.openProject()?.chain;
-    return inSteps(searchOutside(session.engine.options.agentRoots, chain ? importedFiles(chain) : () => false, input.text));
+  search: scans.library.search.handler(({ input, context: { reading } }) => {
+    const chain = reading.openProject()?.chain;
+    return inSteps(searchOutside(reading.agentRoots, chain ? importedFiles(chain) : () => false, input.text));
   }),
-  recent: os.library.recent.handler(({ context: { session } }) => session.engine.recent()),
-  sample: os.library.sample.handler(async ({ context: { session } }) => {
+  recent: machine.library.recent.handler(({ context: { session } }) => session.engine.recent()),
+  sample: machine.library.sample.handler(async ({ context: { session } }) => {
     const dir = session.engine.sample();
     await writeSampleStory(session.engine.open(dir).chain);
     return { dir };
   }),
-  home: os.library.home.handler(({ context: { session } }) => ({ dir: session.engine.home() })),
-  allowWrite: os.library.allowWrite.handler(({ input, context: { session } }) => session.engine.outputs.allow(input.path)),
-  drafts: os.library.drafts.handler(({ context: { session } }) => session.engine.drafts.list()),
-  saveDraft: os.library.saveDraft.handler(({ input, context: { session } }) => {
+  home: machine.library.home.handler(({ context: { session } }) => ({ dir: session.engine.home() })),
+  allowWrite: machine.library.allowWrite.handler(({ input, context: { session } }) => session.engine.outputs.allow(input.path)),
+  drafts: machine.library.drafts.handler(({ context: { session } }) => session.engine.drafts.list()),
+  saveDraft: machine.library.saveDraft.handler(({ input, context: { session } }) => {
     session.engine.drafts.save(input.key, input.text);
     return {};
   }),
-  startup: os.library.startup.handler(({ context: { session } }) => {
+  startup: machine.library.startup.handler(({ context: { session } }) => {
     const { startup, platform } = session.engine.options;
     return { paths: [...startup.paths], project: startup.project, platform };
   }),

@@ -1,70 +1,158 @@
 import { implement } from '@orpc/server';
 import { contract } from '../contract/index.js';
-import { effectOf, fetchForRead, isRefused, requireWrite, type Session } from '../project/index.js';
+import { type Derived, fetchForRead, isUntrusted, noProject, type Project, type Reading, requireWrite, type Session } from '../project/index.js';
 import { asRefusal, isStream, refusing } from './errors.js';
 
-/** The context of every call: its connection. */
+/** The context of every call: what it reads with, and the connection to the engine. A thread for reading has no engine. */
 export interface RouterContext {
-  readonly session: Session;
+  readonly reading: Reading;
+  readonly session?: Session;
 }
+
+/** The context of the calls of a connection. */
+export const contextOf = (session: Session): RouterContext => ({ reading: session.reading, session });
+
+/**
+ * What a procedure does, which its handler says by the base that it is built on. `reads` gets a `ReadChain` and runs on any thread.
+ * `live` reads what the engine is doing. `acts` starts a model or an agent on the project's content. `writes` changes records.
+ * `machine` concerns this machine and not the open project; `scans` reads the files of this machine on any thread.
+ */
+export type Kind = 'reads' | 'live' | 'acts' | 'writes' | 'machine' | 'scans';
 
 /**
  * The base of all procedures. It converts every error of a call or of its returned stream into an ORPCError with the code and data
  * of the contract. An unexpected error is a bug, and its message is not sent.
  */
-export const os = implement(contract)
+export const base = implement(contract)
   .$context<RouterContext>()
-  .use(async ({ next, path, signal, context: { session } }, input) => {
+  .use(async ({ next, path, signal }) => {
     const refuse = (error: unknown): unknown => (signal?.aborted ? error : asRefusal(error, path.join('.')));
     try {
-      refuseWrites(session, path, input);
-      await untilFree(session, path, input, signal);
-      const result = await withReplicas(session, () => next());
+      const result = await next();
       return isStream(result.output) ? { ...result, output: refusing(result.output, refuse) } : result;
     } catch (error) {
       throw refuse(error);
     }
   });
 
-/**
- * Refuses every call that a read-only project does not allow. This is the only place with this check. It first opens the project again,
- * because a person may have trusted it or freed some space. @throws as `requireWrite`.
- */
-function refuseWrites({ openProject, engine }: Session, path: readonly string[], input: unknown): void {
+const kinds = new WeakMap<object, Kind>();
+
+/** The same middleware, remembered as what makes a procedure of this kind. */
+function of<Middleware extends object>(kind: Kind, middleware: Middleware): Middleware {
+  kinds.set(middleware, kind);
+  return middleware;
+}
+
+/** The kind of a procedure, by the middlewares that it is built on. */
+export const kindIn = (middlewares: readonly object[]): Kind | undefined =>
+  middlewares.map((each) => kinds.get(each)).find((kind) => kind !== undefined);
+
+/** Makes a call again after the object that it missed was fetched from the hub or a replica. */
+async function withFetching<T>(call: () => T, fetch: (refusal: unknown) => Promise<boolean>): Promise<Awaited<T>> {
+  for (;;)
+    try {
+      return await call();
+    } catch (error) {
+      if (!(await fetch(error))) throw error;
+    }
+}
+
+/** A read. Its chain cannot write: the compiler and SQLite refuse that. Derived data goes to the writer before the answer. */
+const readsAfter = (what?: Derived) =>
+  base.use(
+    of('reads', async ({ next, context: { reading } }) => {
+      const project = reading.project();
+      if (what) await reading.prepare(what);
+      const result = await withFetching(() => next({ context: { chain: project.chain, project } }), reading.fetch);
+      await reading.settle();
+      return result;
+    }),
+  );
+
+export const reads = readsAfter();
+/** A read of usage, after the writer has stored the calls of new commits. */
+export const counts = readsAfter('usage');
+/** A read of the search index, after the writer has indexed new commits. */
+export const searches = readsAfter('search');
+
+/** A read of this machine's files, with or without a project. */
+export const scans = base.use(of('scans', ({ next }) => next()));
+
+const engineOf = ({ session }: RouterContext): Session => {
+  if (!session) throw new Error('a thread for reading was given a call for the engine');
+  return session;
+};
+
+/** A matter of this machine. */
+export const machine = base.use(of('machine', ({ next, context }) => next({ context: { session: engineOf(context) } })));
+
+/** A read of what the engine is doing in the open project. */
+export const live = base.use(
+  of('live', ({ next, context }) => {
+    const session = engineOf(context);
+    return next({ context: { session, project: session.project() } });
+  }),
+);
+
+type Next<T> = (options: { context: { session: Session; project: Project; chain: Project['chain'] } }) => T;
+
+/** Makes a call that changes records or acts. Objects that it misses are fetched, and background work waits until it is over. */
+async function changing<T>(session: Session, next: Next<T>): Promise<Awaited<T>> {
+  const result = await withFetching(
+    () => next({ context: { session, project: session.project(), chain: session.project().chain } }),
+    async (refusal) => {
+      const project = session.openProject();
+      return project !== undefined && ((await fetchForRead(session.engine, project, refusal)) || (await project.replicas.fetchFor(refusal)));
+    },
+  );
+  session.openProject()?.wake();
+  return result;
+}
+
+/** Starts a model or an agent on the project's content. A project that is not trusted refuses it. @throws UNAUTHORIZED */
+export const acts = base.use(
+  of('acts', ({ next, context }) => {
+    const session = engineOf(context);
+    requireAccess(session, isUntrusted);
+    return changing(session, next);
+  }),
+);
+
+/** A change of records, which a read-only project refuses. @throws as `requireWrite`. */
+export const writes = base.use(
+  of('writes', async ({ next, context, signal }) => {
+    const session = engineOf(context);
+    requireAccess(session, ({ mode }) => mode === 'read-only');
+    await whenFree(session, signal);
+    return changing(session, next);
+  }),
+);
+
+/** A call that changes records only with some inputs. */
+export const writesIf = <Input>(isWriting: (input: Input) => boolean) =>
+  base.use(
+    of('writes', ({ next, context }, input: unknown) => {
+      const session = engineOf(context);
+      if (isWriting(input as Input)) requireAccess(session, ({ mode }) => mode === 'read-only');
+      return changing(session, next);
+    }),
+  );
+
+/** Opens a refusing project again, because a person may have trusted it or freed some space. @throws as `requireWrite`. */
+function requireAccess({ openProject, engine }: Session, isRefused: (access: Project['access']) => boolean): void {
   const project = openProject();
-  if (project && isRefused(project.access, path, input) && isRefused(engine.open(project.dir).access, path, input))
-    requireWrite(engine.open(project.dir).access);
+  if (!project) throw noProject();
+  if (!isRefused(project.access)) return;
+  const { access } = engine.open(project.dir);
+  if (isRefused(access)) requireWrite(access);
 }
 
 /** Milliseconds between two checks of a busy database, and the number of checks. After that, SQLite waits as long again and reports LOCKED. */
 const busyMs = 4;
 const maxLooks = 15_000;
 
-/** Whether a procedure that only reads for its caller stores derived data: a materialized context, or the facts of usage. */
-const storesDerived = (path: readonly string[]): boolean => path[0] === 'usage' || path.join('.') === 'context.materialize';
-
-/**
- * Waits for another writer without blocking the thread, because an import in another thread or process holds one transaction per file. Calls
- * that only read are answered meanwhile.
- */
-async function untilFree({ openProject }: Session, path: readonly string[], input: unknown, signal: AbortSignal | undefined): Promise<void> {
-  const isWriting = effectOf(path, input) === 'writes' || storesDerived(path);
-  for (let looks = 0; isWriting && looks < maxLooks && !signal?.aborted && openProject()?.db.isFree() === false; looks++)
+/** Waits for another process that writes, without blocking this thread. */
+async function whenFree({ openProject }: Session, signal: AbortSignal | undefined): Promise<void> {
+  for (let looks = 0; looks < maxLooks && !signal?.aborted && openProject()?.db.isFree() === false; looks++)
     await new Promise((resolve) => setTimeout(resolve, busyMs));
 }
-
-/** Makes the call. If it fails because only the hub or a replica holds an object, fetches the object and makes the call again. */
-async function withReplicas<T>(session: Session, call: () => T): Promise<Awaited<T>> {
-  for (;;)
-    try {
-      const result = await call();
-      session.openProject()?.wake();
-      return result;
-    } catch (error) {
-      const project = session.openProject();
-      if (!project || !((await fetchForRead(session.engine, project, error)) || (await project.replicas.fetchFor(error)))) throw error;
-    }
-}
-
-/** The chain of the session's project. @throws BAD_REQUEST if no project is open. */
-export const chainOf = (context: RouterContext) => context.session.project().chain;

@@ -1,18 +1,21 @@
 import { notFound } from '../base/index.js';
 import * as cards from '../cards/index.js';
-import { os, type RouterContext } from './procedure.js';
+import type { Session } from '../project/index.js';
+import { machine } from './procedure.js';
 
 /** The procedures of `projects`. */
 export const projectsRouter = {
-  box: os.projects.box.handler(({ input, context }) => cards.wireBox(chainWithId(context, input.projectId), input.boxId)),
-  boxes: os.projects.boxes.handler(({ input, context }) => cards.wireBoxes(chainWithId(context, input.projectId), input.box_ids, input)),
-  boxCards: os.projects.boxCards.handler(({ input, context }) => cards.wireBoxCards(chainWithId(context, input.projectId), input.boxId, input.limit)),
-  cards: os.projects.cards.handler(({ input, context }) => cards.wireCards(chainWithId(context, input.projectId), input.card_ids)),
-  card: os.projects.card.handler(({ input, context }) => cards.wireCardOf(cards.getCard(chainWithId(context, input.projectId), input.cardId))),
+  box: machine.projects.box.handler(({ input, context }) => cards.wireBox(chainWithId(context, input.projectId), input.boxId)),
+  boxes: machine.projects.boxes.handler(({ input, context }) => cards.wireBoxes(chainWithId(context, input.projectId), input.box_ids, input)),
+  boxCards: machine.projects.boxCards.handler(({ input, context }) =>
+    cards.wireBoxCards(chainWithId(context, input.projectId), input.boxId, input.limit),
+  ),
+  cards: machine.projects.cards.handler(({ input, context }) => cards.wireCards(chainWithId(context, input.projectId), input.card_ids)),
+  card: machine.projects.card.handler(({ input, context }) => cards.wireCardOf(cards.getCard(chainWithId(context, input.projectId), input.cardId))),
 };
 
 /** The chain of the project with this id: the session's project, or another open one. @throws NOT_FOUND */
-function chainWithId({ session }: RouterContext, projectId: string) {
+function chainWithId({ session }: { readonly session: Session }, projectId: string) {
   const own = session.openProject();
   const project = own?.projectId === projectId ? own : session.engine.withId(projectId);
   if (!project) throw notFound(projectId, `no project ${projectId} is open`);

@@ -1,19 +1,19 @@
-import { os } from './procedure.js';
+import { live, writes } from './procedure.js';
 
 /** The procedures of `replica`. */
 export const replicaRouter = {
-  list: os.replica.list.handler(({ context: { session } }) => session.project().replicas.list()),
-  set: os.replica.set.handler(async ({ input: { name, place, takes, credentials }, context: { session } }) => {
+  list: live.replica.list.handler(({ context: { session } }) => session.project().replicas.list()),
+  set: writes.replica.set.handler(async ({ input: { name, place, takes, credentials }, context: { session } }) => {
     const { replicas } = session.project();
     await replicas.set(name, { place, takes: takes ?? 'replicate', credentials });
     return replicas.list();
   }),
-  remove: os.replica.remove.handler(({ input, context: { session } }) => {
+  remove: writes.replica.remove.handler(({ input, context: { session } }) => {
     const { replicas } = session.project();
     replicas.remove(input.name);
     return replicas.list();
   }),
-  replicate: os.replica.replicate.handler(async ({ context: { session } }) => {
+  replicate: writes.replica.replicate.handler(async ({ context: { session } }) => {
     const { problems, ...done } = await session.project().replicas.replicate();
     return { ...done, problems: [...problems] };
   }),

@@ -1,15 +1,15 @@
 import { inSteps } from '../project/index.js';
 import { captureCall, diffParts, diffRequests, getPart, getRequest, listParts, listRequestsInSteps, requestSeries } from '../requests/index.js';
-import { chainOf, os } from './procedure.js';
+import { reads, writes } from './procedure.js';
 
 /** The procedures of `request`. */
 export const requestRouter = {
-  list: os.request.list.handler(({ input, context }) => inSteps(listRequestsInSteps(chainOf(context), input))),
-  series: os.request.series.handler(({ input, context }) => inSteps(requestSeries(chainOf(context), input))),
-  get: os.request.get.handler(({ input, context }) => getRequest(chainOf(context), input.requestId)),
-  diff: os.request.diff.handler(({ input, context }) => diffRequests(chainOf(context), input.a, input.b)),
-  parts: os.request.parts.handler(({ context }) => listParts(chainOf(context))),
-  part: os.request.part.handler(({ input, context }) => getPart(chainOf(context), input.partId)),
-  capture: os.request.capture.handler(({ input, context }) => captureCall(chainOf(context), input)),
-  partDiff: os.request.partDiff.handler(({ input, context }) => diffParts(chainOf(context), input.a, input.b)),
+  list: reads.request.list.handler(({ input, context }) => inSteps(listRequestsInSteps(context.chain, input))),
+  series: reads.request.series.handler(({ input, context }) => inSteps(requestSeries(context.chain, input))),
+  get: reads.request.get.handler(({ input, context }) => getRequest(context.chain, input.requestId)),
+  diff: reads.request.diff.handler(({ input, context }) => diffRequests(context.chain, input.a, input.b)),
+  parts: reads.request.parts.handler(({ context }) => listParts(context.chain)),
+  part: reads.request.part.handler(({ input, context }) => getPart(context.chain, input.partId)),
+  capture: writes.request.capture.handler(({ input, context }) => captureCall(context.chain, input)),
+  partDiff: reads.request.partDiff.handler(({ input, context }) => diffParts(context.chain, input.a, input.b)),
 };

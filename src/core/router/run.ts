@@ -1,24 +1,24 @@
 import * as timeline from '../timeline/index.js';
-import { chainOf, os } from './procedure.js';
+import { reads, writes } from './procedure.js';
 
 /** The procedures of `run`. */
 export const runRouter = {
-  list: os.run.list.handler(({ input, context }) => timeline.listRuns(chainOf(context), input)),
-  get: os.run.get.handler(({ input, context }) => timeline.getRun(chainOf(context), input.runId)),
-  timeline: os.run.timeline.handler(({ input, context }) => timeline.runTimeline(chainOf(context), input.runId, input.budget)),
-  preview: os.run.preview.handler(({ input, context }) => timeline.previewTimeline(chainOf(context), input)),
-  start: os.run.start.handler(({ input, context }) => timeline.startByTrigger(chainOf(context), input.entityId, input.trigger)),
-  enterSpace: os.run.enterSpace.handler(({ input, context }) => timeline.enterSpace(chainOf(context), input.runId, input.spaceId)),
-  send: os.run.send.handler(({ input, context }) => timeline.send(chainOf(context), input)),
-  read: os.run.read.handler(({ input, context }) => timeline.readMessages(chainOf(context), input)),
-  tick: os.run.tick.handler(({ context }) => timeline.tick(chainOf(context))),
-  finish: os.run.finish.handler(({ input, context }) => timeline.finishRun(chainOf(context), input)),
-  goals: os.run.goals.handler(({ input, context }) => timeline.goalsOf(chainOf(context), input.entityId)),
-  setGoals: os.run.setGoals.handler(({ input, context }) => timeline.setGoals(chainOf(context), input.entityId, input.goals)),
-  memories: os.run.memories.handler(({ input, context }) => timeline.memoriesOf(chainOf(context), input.entityId)),
-  setMemory: os.run.setMemory.handler(({ input, context }) =>
-    timeline.setMemory(chainOf(context), input.entityId, input.topic, input.content, input.memoryId),
+  list: reads.run.list.handler(({ input, context }) => timeline.listRuns(context.chain, input)),
+  get: reads.run.get.handler(({ input, context }) => timeline.getRun(context.chain, input.runId)),
+  timeline: reads.run.timeline.handler(({ input, context }) => timeline.runTimeline(context.chain, input.runId, input.budget)),
+  preview: reads.run.preview.handler(({ input, context }) => timeline.previewTimeline(context.chain, input)),
+  start: writes.run.start.handler(({ input, context }) => timeline.startByTrigger(context.chain, input.entityId, input.trigger)),
+  enterSpace: writes.run.enterSpace.handler(({ input, context }) => timeline.enterSpace(context.chain, input.runId, input.spaceId)),
+  send: writes.run.send.handler(({ input, context }) => timeline.send(context.chain, input)),
+  read: writes.run.read.handler(({ input, context }) => timeline.readMessages(context.chain, input)),
+  tick: writes.run.tick.handler(({ context }) => timeline.tick(context.chain)),
+  finish: writes.run.finish.handler(({ input, context }) => timeline.finishRun(context.chain, input)),
+  goals: reads.run.goals.handler(({ input, context }) => timeline.goalsOf(context.chain, input.entityId)),
+  setGoals: writes.run.setGoals.handler(({ input, context }) => timeline.setGoals(context.chain, input.entityId, input.goals)),
+  memories: reads.run.memories.handler(({ input, context }) => timeline.memoriesOf(context.chain, input.entityId)),
+  setMemory: writes.run.setMemory.handler(({ input, context }) =>
+    timeline.setMemory(context.chain, input.entityId, input.topic, input.content, input.memoryId),
   ),
-  plans: os.run.plans.handler(({ input, context }) => timeline.plansOf(chainOf(context), input.entityId)),
-  setPlan: os.run.setPlan.handler(({ input, context }) => timeline.setPlan(chainOf(context), input)),
+  plans: reads.run.plans.handler(({ input, context }) => timeline.plansOf(context.chain, input.entityId)),
+  setPlan: writes.run.setPlan.handler(({ input, context }) => timeline.setPlan(context.chain, input)),
 };

@@ -1,22 +1,21 @@
+import type { Session } from '../project/index.js';
 import { answerQuestion, followJob, listJobs, logOf, type RunnerParts, repeatWork, startJob, stopJob } from '../runner/index.js';
-import { chainOf, os, type RouterContext } from './procedure.js';
+import { live, reads, writes } from './procedure.js';
 
-const partsOf = ({ session }: RouterContext): RunnerParts => session.engine.runner(session.project());
+const partsOf = ({ session }: { readonly session: Session }): RunnerParts => session.engine.runner(session.project());
 
 /** The procedures of `runner`. */
 export const runnerRouter = {
-  start: os.runner.start.handler(({ input, context, signal }) => {
+  start: writes.runner.start.handler(({ input, context, signal }) => {
     const parts = partsOf(context);
     return followJob(parts, startJob(parts, input).jobId, signal);
   }),
-  repeat: os.runner.repeat.handler(({ input, context, signal }) => repeatWork(partsOf(context), input, signal)),
-  stop: os.runner.stop.handler(({ input, context }) => stopJob(partsOf(context), input.jobId)),
-  list: os.runner.list.handler(({ input, context }) =>
-    listJobs(chainOf(context), input.status, context.session.project().access.mode === 'read-write'),
-  ),
-  log: os.runner.log.handler(({ input, context }) => logOf(chainOf(context), input)),
-  answer: os.runner.answer.handler(({ input, context }) => answerQuestion(partsOf(context), input)),
-  agents: os.runner.agents.handler(({ context }) =>
+  repeat: writes.runner.repeat.handler(({ input, context, signal }) => repeatWork(partsOf(context), input, signal)),
+  stop: writes.runner.stop.handler(({ input, context }) => stopJob(partsOf(context), input.jobId)),
+  list: reads.runner.list.handler(({ input, context }) => listJobs(context.chain, input.status)),
+  log: reads.runner.log.handler(({ input, context }) => logOf(context.chain, input)),
+  answer: writes.runner.answer.handler(({ input, context }) => answerQuestion(partsOf(context), input)),
+  agents: live.runner.agents.handler(({ context }) =>
     partsOf(context).agents.map(({ agent, title, resume, permissions, mcp, problem }) => ({
       agent,
       title,
@@ -26,11 +25,11 @@ export const runnerRouter = {
       problem: problem(),
     })),
   ),
-  getPolicy: os.runner.getPolicy.handler(({ context: { session } }) => {
+  getPolicy: live.runner.getPolicy.handler(({ context: { session } }) => {
     const { projectId, dir } = session.project();
     return session.engine.policies.get(projectId, dir);
   }),
-  setPolicy: os.runner.setPolicy.handler(({ input, context: { session } }) => {
+  setPolicy: writes.runner.setPolicy.handler(({ input, context: { session } }) => {
     const { projectId, dir } = session.project();
     return session.engine.policies.set(projectId, dir, input);
   }),

@@ -1,5 +1,5 @@
 import { addCard, createBox, putProfile } from '../cards/index.js';
-import { type Chain, fork, graph, outlineRows, putTemplate } from '../chain/index.js';
+import { fork, graph, outlineRows, putTemplate, type WriteChain } from '../chain/index.js';
 import type { Commit } from '../contract/index.js';
 import { runExperiment, saveExperiment } from '../experiments/index.js';
 import { beginTurn, delegate, launchPrincipal, writeTurn } from '../handover/index.js';
@@ -15,7 +15,7 @@ const person = 'mira';
  * Continues the story of the sample's transcripts in every view: a fork, a handover, profiles and a template, a space with a waiting run,
  * a review with a finding and its discussion, and an experiment. Does nothing if it was written before.
  */
-export async function writeSampleStory(chain: Chain): Promise<void> {
+export async function writeSampleStory(chain: WriteChain): Promise<void> {
   if (listEntities(chain).some(({ entityId }) => entityId === person)) return;
   const { reader, experimentId } = chain.artifacts.transaction(() => {
     const commits = graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit);
@@ -35,7 +35,7 @@ export async function writeSampleStory(chain: Chain): Promise<void> {
 }
 
 /** Forks a turn with a more exact prompt, so that Compare can show the branch beside the original. */
-function forkPrompt(chain: Chain, turn: Commit | undefined): void {
+function forkPrompt(chain: WriteChain, turn: Commit | undefined): void {
   const key = turn && outlineRows(chain, { id: turn.id }).rows.findLast((row) => row.prompt && row.commit === turn.id)?.key;
   if (!turn || !key) return;
   const text = 'Leave the columns alone. Say it in words instead: today, tomorrow, in 3 days. Keep the date where it is more than a week away.';
@@ -43,7 +43,7 @@ function forkPrompt(chain: Chain, turn: Commit | undefined): void {
 }
 
 /** A lead hands part of its work to a reader. Returns the turn of the reader. */
-function handOver(chain: Chain): string | undefined {
+function handOver(chain: WriteChain): string | undefined {
   const text = (words: string) => ({ kind: 'text' as const, text: words });
   for (const [name, does] of [
     ['Lead', 'You plan the work on larder and hand out its parts.'],
@@ -111,7 +111,7 @@ const askReader = {
  * Carries out the turn of the reader with Stemma's own loop and a scripted model, which searches the histories and then reports. The calls
  * are recorded with their digests, so `turn.reproduce` can prove them.
  */
-async function read(chain: Chain, turnId: string): Promise<void> {
+async function read(chain: WriteChain, turnId: string): Promise<void> {
   const parts: RunnerParts = { chain, live: openLiveJobs(), providers: [scriptedReader()], agents: [], agentRoots: [], dir: '' };
   const { jobId } = startJob(parts, { what: { turnId }, performer: { provider: 'sample', model: 'scripted-reader' } });
   for await (const _ of followJob(parts, jobId));
@@ -147,7 +147,7 @@ function scriptedReader(): ModelProvider {
 const aDay = 24 * 3_600_000;
 
 /** A person and an agent in a space: the agent has asked the person and waits for the answer. Another agent has a plan. */
-function meet(chain: Chain): void {
+function meet(chain: WriteChain): void {
   const mira = addEntity(chain, { entityId: person, name: 'Mira', type: 'human' });
   const coder = addEntity(chain, { entityId: 'larder-coder', name: 'Coder', type: 'agent' });
   const writer = addEntity(chain, { entityId: 'larder-writer', name: 'Writer', type: 'agent' });
@@ -170,7 +170,7 @@ function meet(chain: Chain): void {
 }
 
 /** A change in review: a finding that asks for changes, and its discussion from the context of the work. */
-function review(chain: Chain, work: Commit | undefined, search: Commit | undefined): void {
+function review(chain: WriteChain, work: Commit | undefined, search: Commit | undefined): void {
   const { ticketId } = createTicket(chain, {
     title: 'Say the remaining days in words',
     type: 'feature',
@@ -201,7 +201,7 @@ function review(chain: Chain, work: Commit | undefined, search: Commit | undefin
 }
 
 /** Two turns of the story as an experiment on their recordings, with checks. */
-const tryBoth = (chain: Chain, inWords: Commit, columns: Commit): string =>
+const tryBoth = (chain: WriteChain, inWords: Commit, columns: Commit): string =>
   saveExperiment(chain, {
     title: 'Words or columns for the remaining days',
     note: 'Which of the two replies ran the tests? Add a case with a model to compare it with the recordings.',

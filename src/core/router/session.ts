@@ -1,47 +1,39 @@
+import type { Reading } from '../project/index.js';
 import { removeDiscarded } from '../runner/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions, placeOf, type SessionFacts } from '../sessions/index.js';
-import { preparePrices } from '../usage/index.js';
-import { chainOf, os, type RouterContext } from './procedure.js';
+import { loadPrices } from '../usage/index.js';
+import { counts, writes } from './procedure.js';
 
-/** A session counts as live for this many milliseconds after its last change. */
-const restingMs = 120_000;
-
-/** The ends of the sessions on which an agent works, as live capture observes it. */
-function factsOf({ session }: RouterContext): SessionFacts {
-  const { watching, files } = session.project().capture.status();
-  const since = session.project().chain.clock() - restingMs;
-  const live = files.filter(({ open, changedAt }) => watching && (open || Date.parse(changedAt) >= since)).flatMap(({ tip }) => tip ?? []);
-  return { live: new Set(live) };
-}
+const factsOf = ({ reading }: { readonly reading: Reading }): SessionFacts => ({ live: reading.project().live() });
 
 /** The procedures of `session`. */
 export const sessionRouter = {
-  list: os.session.list.handler(async ({ input, context }) => {
-    await preparePrices(chainOf(context));
-    return listSessions(chainOf(context), input, factsOf(context));
+  list: counts.session.list.handler(async ({ input, context }) => {
+    await loadPrices();
+    return listSessions(context.chain, input, factsOf(context));
   }),
-  place: os.session.place.handler(async ({ input, context }) => {
-    await preparePrices(chainOf(context));
-    return placeOf(chainOf(context), input.id, input.session);
+  place: counts.session.place.handler(async ({ input, context }) => {
+    await loadPrices();
+    return placeOf(context.chain, input.id, input.session);
   }),
-  rename: os.session.rename.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
-  archive: os.session.archive.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
-  pin: os.session.pin.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
-  tag: os.session.tag.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
-  delete: os.session.delete.handler(async ({ input, context }) => {
-    const deleted = deleteSession(chainOf(context), input);
-    await removeDiscarded(context.session.engine.runner(context.session.project()));
+  rename: writes.session.rename.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
+  archive: writes.session.archive.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
+  pin: writes.session.pin.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
+  tag: writes.session.tag.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
+  delete: writes.session.delete.handler(async ({ input, context }) => {
+    const deleted = deleteSession(context.chain, input);
+    await removeDiscarded(context.session.engine.runner(context.project));
     return deleted;
   }),
 };
 
 /** The procedures of `branch`. */
 export const branchRouter = {
-  rename: os.branch.rename.handler(({ input, context }) => changeBranch(chainOf(context), input)),
-  archive: os.branch.archive.handler(({ input, context }) => changeBranch(chainOf(context), input)),
-  delete: os.branch.delete.handler(async ({ input, context }) => {
-    const deleted = changeBranch(chainOf(context), input);
-    await removeDiscarded(context.session.engine.runner(context.session.project()));
+  rename: writes.branch.rename.handler(({ input, context }) => changeBranch(context.chain, input)),
+  archive: writes.branch.archive.handler(({ input, context }) => changeBranch(context.chain, input)),
+  delete: writes.branch.delete.handler(async ({ input, context }) => {
+    const deleted = changeBranch(context.chain, input);
+    await removeDiscarded(context.session.engine.runner(context.project));
     return deleted;
   }),
 };

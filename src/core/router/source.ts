@@ -1,11 +1,11 @@
 import { getSource, listSources } from '../import/index.js';
-import { chainOf, os } from './procedure.js';
+import { reads, writesIf } from './procedure.js';
 
 /** The procedures of `source`. */
 export const sourceRouter = {
-  list: os.source.list.handler(({ context }) => listSources(chainOf(context))),
-  get: os.source.get.handler(({ input, context }) => {
+  list: reads.source.list.handler(({ context }) => listSources(context.chain)),
+  get: writesIf<{ path?: unknown }>(({ path }) => path === undefined || path === false).source.get.handler(({ input, context }) => {
     context.session.checkOutput(input.path);
-    return getSource(chainOf(context), input.sourceId, input.path);
+    return getSource(context.chain, input.sourceId, input.path);
   }),
 };

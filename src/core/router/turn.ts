@@ -19,62 +19,62 @@ import {
   turnRequest,
   whatIf,
 } from '../turns/index.js';
-import { preparePrices } from '../usage/index.js';
-import { chainOf, os } from './procedure.js';
+import { loadPrices } from '../usage/index.js';
+import { acts, counts, machine, reads, writes } from './procedure.js';
 
 /** The procedures of `turn`. */
 export const turnRouter = {
-  list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),
-  get: os.turn.get.handler(async ({ input, context }) => {
-    await preparePrices(chainOf(context));
-    return turnOf(chainOf(context), input.turnId);
+  list: reads.turn.list.handler(({ input, context }) => listTurns(context.chain, input)),
+  get: counts.turn.get.handler(async ({ input, context }) => {
+    await loadPrices();
+    return turnOf(context.chain, input.turnId);
   }),
-  facts: os.turn.facts.handler(async ({ input, context }) => {
-    await preparePrices(chainOf(context));
-    return rowFacts(chainOf(context), input.ids);
+  facts: counts.turn.facts.handler(async ({ input, context }) => {
+    await loadPrices();
+    return rowFacts(context.chain, input.ids);
   }),
-  steps: os.turn.steps.handler(({ input, context }) => {
+  steps: reads.turn.steps.handler(({ input, context }) => {
     const { id, packed } = input;
-    const { steps } = replaySteps(chainOf(context), id);
-    return packed ? { steps: [], packed: JSON.stringify({ steps, turns: listTurns(chainOf(context), { id }) }) } : { steps };
+    const { steps } = replaySteps(context.chain, id);
+    return packed ? { steps: [], packed: JSON.stringify({ steps, turns: listTurns(context.chain, { id }) }) } : { steps };
   }),
-  state: os.turn.state.handler(({ input, context }) => stateAt(chainOf(context), input)),
-  entries: os.turn.entries.handler(({ input, context }) => stepEntries(chainOf(context), input)),
-  file: os.turn.file.handler(({ input, context }) => fileAt(chainOf(context), input)),
-  reproduce: os.turn.reproduce.handler(({ input, context }) => reproduceTurn(chainOf(context), input.turnId)),
-  providers: os.turn.providers.handler(async ({ context: { session } }) => {
+  state: reads.turn.state.handler(({ input, context }) => stateAt(context.chain, input)),
+  entries: reads.turn.entries.handler(({ input, context }) => stepEntries(context.chain, input)),
+  file: reads.turn.file.handler(({ input, context }) => fileAt(context.chain, input)),
+  reproduce: reads.turn.reproduce.handler(({ input, context }) => reproduceTurn(context.chain, input.turnId)),
+  providers: machine.turn.providers.handler(async ({ context: { session } }) => {
     const others = await Promise.all(
       (session.engine.options.providers ?? []).map(async (each) => ({ id: each.id, title: each.title, wire: each.wire, ...(await each.models()) })),
     );
     return [{ ...recordedProvider, models: [] }, ...others.map((provider) => ({ ...provider, models: [...provider.models] }))];
   }),
-  rerun: os.turn.rerun.handler(({ input, context, signal }) =>
-    rerunTurn(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+  rerun: writes.turn.rerun.handler(({ input, context, signal }) =>
+    rerunTurn(context.chain, input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
   ),
-  answer: os.turn.answer.handler(({ input: { questionId, text, isError }, context: { session } }) => {
+  answer: writes.turn.answer.handler(({ input: { questionId, text, isError }, context: { session } }) => {
     session.engine.questions.answer(questionId, text === undefined ? undefined : { text, isError: isError ?? false });
     return {};
   }),
-  request: os.turn.request.handler(({ input, context }) =>
-    turnRequest(chainOf(context), commitOf(chainOf(context), input.turnId, 'turnId'), input.wire ?? 'anthropic'),
+  request: reads.turn.request.handler(({ input, context }) =>
+    turnRequest(context.chain, commitOf(context.chain, input.turnId, 'turnId'), input.wire ?? 'anthropic'),
   ),
-  ask: os.turn.ask.handler(({ input, context, signal }) =>
-    askContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+  ask: acts.turn.ask.handler(({ input, context, signal }) =>
+    askContext(context.chain, input, context.session.engine.options.providers ?? [], signal),
   ),
-  compare: os.turn.compare.handler(async ({ input, context }) => {
-    await preparePrices(chainOf(context));
-    return compareTurns(chainOf(context), input.a, input.b);
+  compare: counts.turn.compare.handler(async ({ input, context }) => {
+    await loadPrices();
+    return compareTurns(context.chain, input.a, input.b);
   }),
-  following: os.turn.following.handler(({ input, context }) => followingTurns(chainOf(context), input)),
-  whatIf: os.turn.whatIf.handler(({ input, context, signal }) =>
-    whatIf(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+  following: reads.turn.following.handler(({ input, context }) => followingTurns(context.chain, input)),
+  whatIf: writes.turn.whatIf.handler(({ input, context, signal }) =>
+    whatIf(context.chain, input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
   ),
-  sides: os.turn.sides.handler(async ({ input: { ids }, context }) => {
-    await preparePrices(chainOf(context));
-    return { base: commonBase(chainOf(context), ids), sides: ids.map((id) => sideOf(chainOf(context), id)) };
+  sides: counts.turn.sides.handler(async ({ input: { ids }, context }) => {
+    await loadPrices();
+    return { base: commonBase(context.chain, ids), sides: ids.map((id) => sideOf(context.chain, id)) };
   }),
-  compareMany: os.turn.compareMany.handler(async ({ input, context }) => {
-    await preparePrices(chainOf(context));
-    return compareMany(chainOf(context), input);
+  compareMany: counts.turn.compareMany.handler(async ({ input, context }) => {
+    await loadPrices();
+    return compareMany(context.chain, input);
   }),
 };

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, checkpoint, commitOf } from '../chain/index.js';
+import { checkpoint, commitOf, type WriteChain } from '../chain/index.js';
 import { readInside, removeInside, statInside } from '../files/index.js';
 import { formatOf } from '../formats/index.js';
 import type { AgentWork, Begun } from './agent-work.js';
@@ -24,7 +24,7 @@ export interface SessionFile {
 }
 
 /** Makes commits on the chain of the work, each with the entries that an agent added. */
-export function commitsOf(chain: Chain, { from, as, moved }: AgentWork) {
+export function commitsOf(chain: WriteChain, { from, as, moved }: AgentWork) {
   let tip = from;
   return {
     tip: () => tip,
@@ -48,7 +48,7 @@ export function commitsOf(chain: Chain, { from, as, moved }: AgentWork) {
 }
 
 /** Commits the entries that an agent adds to its session file. After the signal aborts, only a new piece or the end commits. */
-export function followSession(chain: Chain, program: AgentProgram, begun: Begun, work: AgentWork, signal: AbortSignal): AgentLog {
+export function followSession(chain: WriteChain, program: AgentProgram, begun: Begun, work: AgentWork, signal: AbortSignal): AgentLog {
   const format = formatOf(`${program.agent}-v1`);
   const commits = commitsOf(chain, work);
   let file: SessionFile | undefined;

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, contextEntries } from '../chain/index.js';
+import { contextEntries, type WriteChain } from '../chain/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
 import { followSession, type SessionFile } from './agent-log.js';
@@ -120,7 +120,7 @@ function beginSession({ chain, agentRoots }: RunnerParts, jobId: string, perform
 const continuation = 'Your work was interrupted. Continue from where you left off.';
 
 /** Records that a session belongs to a job before its file exists, so that an import skips it. */
-function noteSession(chain: Chain, jobId: string, sessionId: string): void {
+function noteSession(chain: WriteChain, jobId: string, sessionId: string): void {
   chain.db.run(
     'INSERT OR IGNORE INTO jobSession (project, sessionId, job) SELECT ?, ?, no FROM job WHERE project = ? AND jobId = ?',
     chain.project,

@@ -1,5 +1,5 @@
 import { notFound, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Job } from '../contract/index.js';
 
 /** A person's answer to a question. */
@@ -11,11 +11,11 @@ export interface Answer {
 /** A question of a job to a person. */
 export type Question = Omit<Job['questions'][number], 'askedAt'>;
 
-const jobNo = (chain: Chain, jobId: string): number =>
+const jobNo = (chain: ReadChain, jobId: string): number =>
   chain.db.one<{ no: number }>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)?.no ?? -1;
 
 /** Stores a question. If an earlier attempt asked the same question, it is open again. */
-export const storeQuestion = (chain: Chain, jobId: string, { requestId, toolName, arguments: given }: Question): void =>
+export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, toolName, arguments: given }: Question): void =>
   void chain.db.run(
     'INSERT OR REPLACE INTO jobQuestion (job, requestId, toolName, arguments, askedAt) VALUES (?, ?, ?, ?, ?)',
     jobNo(chain, jobId),
@@ -26,7 +26,7 @@ export const storeQuestion = (chain: Chain, jobId: string, { requestId, toolName
   );
 
 /** Answers a question of a running job of any process. @throws NOT_FOUND if no job waits for this answer */
-export function storeAnswer(chain: Chain, jobId: string, requestId: string, { allow, note }: Answer): void {
+export function storeAnswer(chain: WriteChain, jobId: string, requestId: string, { allow, note }: Answer): void {
   const { changes } = chain.db.run(
     `UPDATE jobQuestion SET allow = ?, note = ? WHERE requestId = ? AND allow IS NULL
       AND job = (SELECT no FROM job WHERE project = ? AND jobId = ? AND status = 'running')`,
@@ -40,7 +40,7 @@ export function storeAnswer(chain: Chain, jobId: string, requestId: string, { al
 }
 
 /** The answer to a question; undefined while it is open. */
-export function answerTo(chain: Chain, jobId: string, requestId: string): Answer | undefined {
+export function answerTo(chain: ReadChain, jobId: string, requestId: string): Answer | undefined {
   const row = chain.db.one<{ allow: number | null; note: string | null }>(
     'SELECT allow, note FROM jobQuestion WHERE job = ? AND requestId = ?',
     jobNo(chain, jobId),
@@ -50,7 +50,7 @@ export function answerTo(chain: Chain, jobId: string, requestId: string): Answer
 }
 
 /** The questions of a job that wait for an answer, oldest first. */
-export const questionsOf = (chain: Chain, job: number): Job['questions'] =>
+export const questionsOf = (chain: ReadChain, job: number): Job['questions'] =>
   chain.db
     .all<Question & { askedAt: number }>(
       'SELECT requestId, toolName, arguments, askedAt FROM jobQuestion WHERE job = ? AND allow IS NULL ORDER BY askedAt, requestId',

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, parseJson, stringAt } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { MemoryMessage, Message, RequestTokens } from '../contract/index.js';
 import type { CallReply } from '../handover/index.js';
@@ -9,7 +9,7 @@ import type { Happening } from './jobs.js';
 
 /** The services that a turn needs for its model calls. */
 export interface CallParts {
-  readonly chain: Chain;
+  readonly chain: WriteChain;
   /** Counts the calls toward the limits of the job. */
   readonly provider: ModelProvider;
   readonly signal: AbortSignal;

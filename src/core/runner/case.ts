@@ -1,5 +1,5 @@
 import { badRequest, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Performer, Work } from '../contract/index.js';
 import { caseNamed, runExperiment } from '../experiments/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -10,7 +10,7 @@ import { tellPart } from './telling.js';
 type CaseWork = Extract<Work, { readonly caseId: string }>;
 
 /** Checks that the performer is the provider (and model, if any) that the case names. @throws BAD_REQUEST */
-export function checkCasePerformer(chain: Chain, { experimentId, caseId }: CaseWork, performer: Performer): void {
+export function checkCasePerformer(chain: ReadChain, { experimentId, caseId }: CaseWork, performer: Performer): void {
   const { provider, model } = caseNamed(chain, experimentId, caseId).of;
   if (isAgent(performer))
     throw badRequest(
@@ -28,7 +28,7 @@ export function checkCasePerformer(chain: Chain, { experimentId, caseId }: CaseW
 
 /** Makes the missing replies of a case. Each is a branch and a row of the experiment. @throws LimitReached; UNAVAILABLE if a reply failed */
 export async function runCase(
-  chain: Chain,
+  chain: WriteChain,
   { diary, signal }: Performing,
   { experimentId, caseId }: CaseWork,
   provider: ModelProvider | undefined,

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { JobEvent, RunLimits } from '../contract/index.js';
 import { type Answer, answerTo, type Question, storeQuestion } from './asking.js';
 import { type Happening, noteEvent, noteProgress } from './jobs.js';
@@ -36,7 +36,7 @@ interface Of {
 }
 
 /** Opens the diary of a job. It streams each piece of a text at once, and stores the text as one growing event. */
-export function openDiary(chain: Chain, { jobId, limits, listeners, signal }: Of): Diary {
+export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal }: Of): Diary {
   const meter = openMeter(chain, limits);
   const commits: ContextId[] = [];
   const waiting = new Map<string, (answer: Answer) => void>();

@@ -1,5 +1,5 @@
 import { type ContextId, notFound, parseJson, StemmaError, type Timestamp, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
 import { questionsOf } from './asking.js';
 
@@ -23,13 +23,15 @@ interface JobRow {
   readonly rule: string | null;
   readonly startedAt: number;
   readonly endedAt: number | null;
+  readonly leaseUntil: number | null;
 }
 
 /** Joins that find the names of agents and entities. */
 const named = `COALESCE((SELECT a.displayName FROM agent a WHERE a.project = job.project AND a.agentId = job.who),
   (SELECT e.name FROM entity e WHERE e.project = job.project AND e.entityId = job.who), who)`;
 const columns = `no, jobId, what, performer, limits, status, calls, tokens, cost, error, commits, title, who, ${named} AS whoName, space, ticketId, rule,
-  startedAt, endedAt`;
+  startedAt, endedAt, leaseUntil`;
+const interruption = 'The process that ran it ended before the job did.';
 /** Milliseconds after which the lease of a silent process expires. */
 const leaseMs = 30_000;
 /** Milliseconds between two renewals of a lease. */
@@ -38,7 +40,15 @@ export const renewMs = leaseMs / 3;
 export const lookMs = 500;
 const maxJobs = 1_000;
 
-const toJob = (chain: Chain, row: JobRow): Job => ({
+/** A running job whose process is dead is shown as interrupted, also before the engine has stored that. */
+const toJob = (chain: ReadChain, row: JobRow): Job => storedJob(chain, isDead(chain, row) ? interrupted(row) : row);
+
+const isDead = (chain: ReadChain, { status, leaseUntil }: JobRow): boolean =>
+  status === 'running' && leaseUntil !== null && leaseUntil <= chain.clock();
+
+const interrupted = (row: JobRow): JobRow => ({ ...row, status: 'interrupted', endedAt: row.leaseUntil, error: interruption });
+
+const storedJob = (chain: ReadChain, row: JobRow): Job => ({
   jobId: row.jobId,
   what: parseJson(row.what) as unknown as Work,
   performer: parseJson(row.performer) as unknown as Performer,
@@ -79,7 +89,7 @@ export interface NewJob extends Target {
 }
 
 /** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context. */
-export function takeJob(chain: Chain, input: NewJob): Job {
+export function takeJob(chain: WriteChain, input: NewJob): Job {
   return chain.db.transaction(() => {
     interruptDeadJobs(chain);
     const holder = chain.db.one<{ jobId: string }>(
@@ -116,24 +126,24 @@ export function takeJob(chain: Chain, input: NewJob): Job {
 }
 
 /** Marks the jobs of dead processes as interrupted. */
-export function interruptDeadJobs(chain: Chain): void {
+export function interruptDeadJobs(chain: WriteChain): void {
   const now = chain.clock();
   chain.db.run(
-    `UPDATE job SET status = 'interrupted', endedAt = ?, error = 'The process that ran it ended before the job did.'
-      WHERE project = ? AND status = 'running' AND leaseUntil <= ?`,
+    "UPDATE job SET status = 'interrupted', endedAt = ?, error = ? WHERE project = ? AND status = 'running' AND leaseUntil <= ?",
     now,
+    interruption,
     chain.project,
     now,
   );
 }
 
 /** Renews the lease of a job. Returns false if the job was given back meanwhile. */
-export const renewLease = (chain: Chain, jobId: string): boolean =>
+export const renewLease = (chain: WriteChain, jobId: string): boolean =>
   chain.db.run("UPDATE job SET leaseUntil = ? WHERE project = ? AND jobId = ? AND status = 'running'", chain.clock() + leaseMs, chain.project, jobId)
     .changes > 0;
 
 /** Stores what a job has used so far, and the commits that it made. */
-export function noteProgress(chain: Chain, jobId: string, used: Used, commits: readonly ContextId[]): void {
+export function noteProgress(chain: WriteChain, jobId: string, used: Used, commits: readonly ContextId[]): void {
   chain.db.run(
     'UPDATE job SET calls = ?, tokens = ?, cost = ?, commits = ? WHERE project = ? AND jobId = ?',
     used.calls,
@@ -146,7 +156,7 @@ export function noteProgress(chain: Chain, jobId: string, used: Used, commits: r
 }
 
 /** Ends a job. Has no effect if the job has already ended. */
-export function endJob(chain: Chain, jobId: string, status: Exclude<JobStatus, 'running'>, error: string | null): void {
+export function endJob(chain: WriteChain, jobId: string, status: Exclude<JobStatus, 'running'>, error: string | null): void {
   chain.db.run(
     "UPDATE job SET status = ?, error = ?, endedAt = ? WHERE project = ? AND jobId = ? AND status = 'running'",
     status,
@@ -158,37 +168,36 @@ export function endJob(chain: Chain, jobId: string, status: Exclude<JobStatus, '
 }
 
 /** @throws NOT_FOUND */
-function rowOf(chain: Chain, jobId: string): JobRow {
+function rowOf(chain: ReadChain, jobId: string): JobRow {
   const row = chain.db.one<JobRow>(`SELECT ${columns} FROM job WHERE project = ? AND jobId = ?`, chain.project, jobId);
   if (!row) throw notFound(jobId, `This project has no job ${jobId}.`);
   return row;
 }
 
 /** Reads a job. @throws NOT_FOUND */
-export const jobNamed = (chain: Chain, jobId: string): Job => toJob(chain, rowOf(chain, jobId));
+export const jobNamed = (chain: ReadChain, jobId: string): Job => toJob(chain, rowOf(chain, jobId));
 
-/** The newest jobs, at most 1,000. Jobs of dead processes are given back first, where the project can be written. */
-export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: boolean): Job[] {
-  if (mayWrite) interruptDeadJobs(chain);
-  return chain.db
+/** The newest jobs, at most 1,000. */
+export const listJobs = (chain: ReadChain, status: JobStatus | undefined): Job[] =>
+  chain.db
     .all<JobRow>(
-      `SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT ${maxJobs}`,
+      `SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status IN (?, 'running')) ORDER BY no DESC LIMIT ${maxJobs}`,
       chain.project,
       status ?? null,
       status ?? null,
     )
-    .map((row) => toJob(chain, row));
-}
+    .map((row) => toJob(chain, row))
+    .filter((job) => status === undefined || job.status === status);
 
 /** All jobs, oldest first. */
-export const allJobs = (chain: Chain): Job[] =>
+export const allJobs = (chain: ReadChain): Job[] =>
   chain.db.all<JobRow>(`SELECT ${columns} FROM job WHERE project = ? ORDER BY no`, chain.project).map((row) => toJob(chain, row));
 
 /** An event without its job, number and time. */
 export type Happening = Omit<JobEvent, 'jobId' | 'number' | 'at'>;
 
 /** Stores an event of a job. Replaces the incomplete event with the same number. */
-export function noteEvent(chain: Chain, jobId: string, number: number, happening: Happening): JobEvent {
+export function noteEvent(chain: WriteChain, jobId: string, number: number, happening: Happening): JobEvent {
   const at = chain.clock();
   chain.db.run(
     'INSERT OR REPLACE INTO jobEvent (job, number, at, event) VALUES (?, ?, ?, ?)',
@@ -203,7 +212,7 @@ export function noteEvent(chain: Chain, jobId: string, number: number, happening
 const defaultEvents = 1_000;
 
 /** The events of a job, oldest first. @throws NOT_FOUND */
-export function logOf(chain: Chain, input: InputOf<'runner.log'>) {
+export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
   const row = rowOf(chain, input.jobId);
   const events = chain.db
     .all<{ number: number; at: number; event: string }>(
@@ -228,7 +237,7 @@ export function logOf(chain: Chain, input: InputOf<'runner.log'>) {
  * `status`, only of jobs with this status.
  */
 export const tipOfWork = (
-  chain: Chain,
+  chain: ReadChain,
   work: string,
   { isPrefix = false, status = null }: { readonly isPrefix?: boolean; readonly status?: JobStatus | null } = {},
 ): ContextId | undefined =>
@@ -242,11 +251,11 @@ export const tipOfWork = (
   )?.tip;
 
 /** Stores the newest commit of a job. Call it in the transaction that makes the commit. */
-export const noteTip = (chain: Chain, jobId: string, tip: ContextId): void =>
+export const noteTip = (chain: WriteChain, jobId: string, tip: ContextId): void =>
   void chain.db.run('UPDATE job SET tip = ? WHERE project = ? AND jobId = ?', tip, chain.project, jobId);
 
 /** The number of running jobs that one rule or all rules started. */
-export const runningBy = (chain: Chain, rule: string | null): number =>
+export const runningBy = (chain: ReadChain, rule: string | null): number =>
   chain.db.one<{ n: number }>(
     "SELECT COUNT(*) AS n FROM job WHERE project = ? AND status = 'running' AND rule IS NOT NULL AND (? IS NULL OR rule = ?)",
     chain.project,
@@ -255,7 +264,7 @@ export const runningBy = (chain: Chain, rule: string | null): number =>
   )?.n ?? 0;
 
 /** Whether a running job holds this key. With `byModel`, only jobs of models count. */
-export const isHeld = (chain: Chain, holds: string, byModel = false): boolean =>
+export const isHeld = (chain: ReadChain, holds: string, byModel = false): boolean =>
   chain.db.one(
     "SELECT 1 FROM job WHERE project = ? AND holds = ? AND status = 'running' AND (? = 0 OR performer ->> 'provider' IS NOT NULL)",
     chain.project,
@@ -264,11 +273,11 @@ export const isHeld = (chain: Chain, holds: string, byModel = false): boolean =>
   ) !== undefined;
 
 /** The status of the newest job for this work; undefined if there was no job. */
-export const lastOfWork = (chain: Chain, work: string): { readonly status: JobStatus; readonly rule: string | null } | undefined =>
+export const lastOfWork = (chain: ReadChain, work: string): { readonly status: JobStatus; readonly rule: string | null } | undefined =>
   chain.db.one('SELECT status, rule FROM job WHERE project = ? AND work = ? ORDER BY no DESC LIMIT 1', chain.project, work);
 
 /** The status of the newest other job for this work; undefined if there was no other job. */
-export const lastOfOthers = (chain: Chain, work: string, jobId: string): JobStatus | undefined =>
+export const lastOfOthers = (chain: ReadChain, work: string, jobId: string): JobStatus | undefined =>
   chain.db.one<{ status: JobStatus }>(
     'SELECT status FROM job WHERE project = ? AND work = ? AND jobId != ? ORDER BY no DESC LIMIT 1',
     chain.project,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { listInside, removeInside } from '../files/index.js';
 import type { RunnerParts } from './parts.js';
 
@@ -7,7 +7,7 @@ import type { RunnerParts } from './parts.js';
  * Removes the sessions that interrupted jobs for the same work left in the folder of the agent. The agent would list them, and the chain contains
  * their committed content.
  */
-export function removeLeftSessions(chain: Chain, work: string, root: string | undefined): void {
+export function removeLeftSessions(chain: ReadChain, work: string, root: string | undefined): void {
   if (root === undefined) return;
   removeSessions(
     root,

@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { defaultLimits, type RequestTokens, type RunLimits, type Used } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 import { unknownUsage } from '../requests/index.js';
@@ -33,7 +33,7 @@ export interface Meter {
 }
 
 /** Opens the meter of a job. Counts that a provider did not report stay unknown. */
-export function openMeter(chain: Chain, limits: RunLimits): Meter {
+export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
   const now = chain.clock;
   const calls = limits.calls ?? defaultLimits.calls;
   const minutes = limits.minutes ?? defaultLimits.minutes;

@@ -1,9 +1,9 @@
 import { StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
 import { turnNamed } from '../handover/index.js';
 import { getRun } from '../timeline/index.js';
-import { preparePrices } from '../usage/index.js';
+import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
 import { endJob, jobNamed, lookMs, renewLease, renewMs, type Target, takeJob } from './jobs.js';
@@ -66,7 +66,7 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
 }
 
 /** Whether a person or a deadline has canceled the work while a job carries it out. */
-function isCanceled(chain: Chain, what: StartInput['what']): boolean {
+function isCanceled(chain: WriteChain, what: StartInput['what']): boolean {
   if ('turnId' in what) return turnNamed(chain, what.turnId).status === 'canceled';
   return 'runId' in what && getRun(chain, what.runId).status === 'canceled';
 }
@@ -98,7 +98,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
   await parts.live.takeTurn();
   try {
     diary.tell({ kind: 'began', text: '' });
-    await preparePrices();
+    await loadPrices();
     signal.throwIfAborted();
     end(await perform(parts, work), null);
   } catch (error) {

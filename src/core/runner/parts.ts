@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { AgentPerformer, InputOf, JobEvent, Performer } from '../contract/index.js';
 import type { AgentRoot } from '../import/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -32,7 +32,7 @@ export interface LiveJobs {
 
 /** The services of this process that a job uses. */
 export interface RunnerParts {
-  readonly chain: Chain;
+  readonly chain: WriteChain;
   readonly live: LiveJobs;
   readonly providers: readonly ModelProvider[];
   /** The command-line agents that this process can run. */

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type WriteChain } from '../chain/index.js';
 import type { AgentPerformer, Performer, Work } from '../contract/index.js';
 import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
 import { performAgent, rootOf } from './agent.js';
@@ -48,7 +48,7 @@ export async function perform(parts: RunnerParts, work: Performing): Promise<Out
   return converse(parts, work, ownWorkOf(parts.chain, work), provider);
 }
 
-function ownWorkOf(chain: Chain, work: Performing): OwnWork {
+function ownWorkOf(chain: WriteChain, work: Performing): OwnWork {
   const { what } = work;
   if ('runId' in what) return workOfRun(chain, work, what.runId);
   if ('eventId' in what) return workOfEvent(chain, work, what.eventId);

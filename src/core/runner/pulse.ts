@@ -1,6 +1,6 @@
 import { StemmaError } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { defaultParallel, type PolicyRule, type RunPolicy, type Work } from '../contract/index.js';
 import { missingCases } from '../experiments/index.js';
 import { agentNamed, endDueBatches, handoverMap } from '../handover/index.js';
@@ -46,7 +46,7 @@ function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, limits: 
 }
 
 /** The open work that a rule covers, oldest first. */
-function workFor(chain: Chain, rule: PolicyRule): Work[] {
+function workFor(chain: WriteChain, rule: PolicyRule): Work[] {
   const of = rule.for;
   const isFor = (who: string | null): boolean => rule.who === undefined || who === null || who === rule.who;
   if ('agent' in of)
@@ -75,7 +75,7 @@ function workFor(chain: Chain, rule: PolicyRule): Work[] {
 }
 
 /** Whether an agent has this id, or the profile of this name. */
-function isOf(chain: Chain, agentId: string, name: string): boolean {
+function isOf(chain: ReadChain, agentId: string, name: string): boolean {
   if (agentId === name) return true;
   const agent = agentNamed(chain, agentId);
   const profile = profileNamed(chain, name);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ContextId, textOf } from '../base/index.js';
 import { batchCards, boxCards, getCard } from '../cards/index.js';
 import { entries, materializedBytes } from '../chain/index.js';
-import { query } from '../search/index.js';
+import { catchUpIndex, query } from '../search/index.js';
 import { maxResults, type Tool, text, tool } from './tool.js';
 
 /** Tools that read the project. */
@@ -24,7 +24,10 @@ export const readingTools: readonly Tool[] = [
     'search',
     'Finds entries in all histories of the project that contain all the words.',
     z.strictObject({ text: text('The words to find.'), limit: z.number().int().min(1).max(maxResults).optional().describe('The most hits.') }),
-    (chain, _actor, input) => ({ result: query(chain, { text: input.text, limit: input.limit ?? 10 }) }),
+    (chain, _actor, input) => {
+      catchUpIndex(chain);
+      return { result: query(chain, { text: input.text, limit: input.limit ?? 10 }) };
+    },
   ),
   tool(
     'read_context',

@@ -1,5 +1,5 @@
 import { textOf, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import { removeInside, statInside } from '../files/index.js';
 import { formatOf, type WritableEntry } from '../formats/index.js';
 import { type AgentLog, commitsOf, type SessionFile } from './agent-log.js';
@@ -8,7 +8,7 @@ import type { AgentPiece } from './programs.js';
 import { openFormat } from './work.js';
 
 /** Commits the reports of an agent, for agents that do not write their session to a growing file. */
-export function recordReports(chain: Chain, begun: Begun, work: AgentWork): AgentLog {
+export function recordReports(chain: WriteChain, begun: Begun, work: AgentWork): AgentLog {
   const format = formatOf(openFormat);
   const commits = commitsOf(chain, work);
   const waiting: WritableEntry[] = [];

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId } from '../base/index.js';
-import { type Chain, commitOf, contextEntries, fork } from '../chain/index.js';
+import { commitOf, contextEntries, fork, type ReadChain } from '../chain/index.js';
 import type { AgentTurn, Entry } from '../contract/index.js';
 import { handoverMap } from '../handover/index.js';
 import { stepContext } from '../turns/index.js';
@@ -74,7 +74,7 @@ async function reply(parts: TalkParts, tip: ContextId, system: readonly string[]
 }
 
 /** The text of the last reply of a context, if no call is open after it. */
-export function finalWords(chain: Chain, tip: ContextId): string | undefined {
+export function finalWords(chain: ReadChain, tip: ContextId): string | undefined {
   const { open, text } = readContext(chain, tip);
   return open.length === 0 && text !== '' ? text : undefined;
 }
@@ -88,7 +88,7 @@ interface Read {
   readonly system: readonly string[];
 }
 
-function readContext(chain: Chain, tip: ContextId): Read {
+function readContext(chain: ReadChain, tip: ContextId): Read {
   const all: readonly Pick<Entry, 'role' | 'kind' | 'text' | 'toolName' | 'toolCallId' | 'arguments'>[] = contextEntries(chain, { id: tip }).map(
     ({ entry }) => entry,
   );
@@ -138,18 +138,18 @@ async function answerCall(
 }
 
 /** The open turns that an earlier job handed out without waiting for them. The results name these turns. */
-function leftBy(chain: Chain, who: string, tip: ContextId): AgentTurn[] {
+function leftBy(chain: ReadChain, who: string, tip: ContextId): AgentTurn[] {
   const results = resultsIn(chain, tip).filter((text) => text.includes('"agent_turn_id"'));
   if (results.length === 0) return [];
   const isNamed = ({ agentTurnId }: AgentTurn): boolean => results.some((text) => text.includes(agentTurnId));
   return handoverMap(chain).turns.filter((turn) => turn.sourceAgentId === who && !waitsFor(turn.tool) && isOpen(turn) && isNamed(turn));
 }
 
-const resultsIn = (chain: Chain, tip: ContextId): string[] =>
+const resultsIn = (chain: ReadChain, tip: ContextId): string[] =>
   contextEntries(chain, { id: tip }).flatMap(({ entry }) => (entry.kind === 'tool_result' ? (entry.text ?? []) : []));
 
 /** The turns that an agent handed out since a commit. */
-function handedSince(chain: Chain, who: string, tip: ContextId): AgentTurn[] {
+function handedSince(chain: ReadChain, who: string, tip: ContextId): AgentTurn[] {
   const since = commitOf(chain, tip).createdAt;
   return handoverMap(chain).turns.filter(({ sourceAgentId, createdAt }) => sourceAgentId === who && Date.parse(createdAt) >= since);
 }

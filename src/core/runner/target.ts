@@ -1,6 +1,6 @@
 import { sha256Of } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Work } from '../contract/index.js';
 import { caseNamed } from '../experiments/index.js';
 import { handoverMap, turnNamed } from '../handover/index.js';
@@ -15,7 +15,7 @@ const nowhere = { space: null, ticketId: null };
  * Finds the target of a job. Only one job at a time works for an agent or answers the same context. `named` takes a start that has no assignee.
  * @throws NOT_FOUND; CONFLICT if the work has ended or waits
  */
-export function targetOf(chain: Chain, what: Work, named?: string): Target {
+export function targetOf(chain: WriteChain, what: Work, named?: string): Target {
   if ('commit' in what) {
     const { id, summary } = commitOf(chain, what.commit, 'what.commit');
     return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, maxTitleLength), who: null, ...nowhere };
@@ -25,7 +25,7 @@ export function targetOf(chain: Chain, what: Work, named?: string): Target {
   return 'eventId' in what ? eventTarget(chain, what.eventId, named) : turnTarget(chain, what.turnId);
 }
 
-function turnTarget(chain: Chain, turnId: string): Target {
+function turnTarget(chain: ReadChain, turnId: string): Target {
   const { agentId, agentTurnId, status } = turnNamed(chain, turnId);
   if (!['dispatched', 'running', 'suspended'].includes(status))
     throw new StemmaError('CONFLICT', `The turn ${agentTurnId} is ${status}: only a dispatched or open turn can be carried out.`, {
@@ -46,7 +46,7 @@ function turnTarget(chain: Chain, turnId: string): Target {
 }
 
 /** The agent whose running job handed out a turn and therefore carries it out. A command-line agent carries out no turns of other agents. */
-function busySource(chain: Chain, turnId: string): string | undefined {
+function busySource(chain: ReadChain, turnId: string): string | undefined {
   for (let turn = turnNamed(chain, turnId); ; ) {
     const { source, parentTurnId } = turn;
     if (source !== null && (isHeld(chain, `agent:${source}`, true) || isHeld(chain, `person:${source}`, true))) return source;
@@ -55,7 +55,7 @@ function busySource(chain: Chain, turnId: string): string | undefined {
   }
 }
 
-function runTarget(chain: Chain, id: string): Target {
+function runTarget(chain: WriteChain, id: string): Target {
   const { runId, entityId, status, trigger, activeSpaceId, invokedAt } = getRun(chain, id);
   if (status !== 'running')
     throw new StemmaError('CONFLICT', `The run ${runId} is ${status}: only a running run can be carried out.`, { id: runId, status });
@@ -70,7 +70,7 @@ function runTarget(chain: Chain, id: string): Target {
   };
 }
 
-function eventTarget(chain: Chain, no: number, named: string | undefined): Target {
+function eventTarget(chain: ReadChain, no: number, named: string | undefined): Target {
   const { event, ticketId, task, title, state, ...asked } = eventNamed(chain, no);
   const who = asked.who ?? named ?? null;
   if (state !== 'waiting' && state !== 'taken')
@@ -85,7 +85,7 @@ function eventTarget(chain: Chain, no: number, named: string | undefined): Targe
   };
 }
 
-function caseTarget(chain: Chain, experimentId: string, caseId: string): Target {
+function caseTarget(chain: ReadChain, experimentId: string, caseId: string): Target {
   const { of, missing, key } = caseNamed(chain, experimentId, caseId);
   if (missing === 0) throw new StemmaError('CONFLICT', `The case ${caseId} has all its replies. \`experiment.run\` runs it again.`, { id: caseId });
   // A changed case counts as new work.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ContextId } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { AgentTurn } from '../contract/index.js';
 
 /** Who calls a tool. A tool acts only in this name, regardless of its arguments. */
@@ -33,7 +33,7 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType;
-  run(chain: Chain, actor: Actor, input: unknown): Done;
+  run(chain: WriteChain, actor: Actor, input: unknown): Done;
 }
 
 /** Defines a tool. */
@@ -41,7 +41,7 @@ export const tool = <Input>(
   name: string,
   description: string,
   schema: z.ZodType<Input>,
-  run: (chain: Chain, actor: Actor, input: Input) => Done,
+  run: (chain: WriteChain, actor: Actor, input: Input) => Done,
 ): Tool => ({ name, description, schema, run: (chain, actor, input) => run(chain, actor, input as Input) });
 
 /** The schema of a text in the input of a tool. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import { agentNamed, askExpert, delegate, forkJoin, launchPrincipal, registerAgent } from '../handover/index.js';
 import { cardTools } from './card-tools.js';
 import { readingTools } from './reading-tools.js';
@@ -9,7 +9,7 @@ import { ticketTools } from './ticket-tools.js';
 import { type Actor, type Handed, type Tool, text, tool } from './tool.js';
 
 /** The agent that hands out turns. Actors of spaces and tickets become agents when they first delegate. */
-function agentOf(chain: Chain, { who }: Actor): string {
+function agentOf(chain: WriteChain, { who }: Actor): string {
   if (!agentNamed(chain, who)) registerAgent(chain, { agentId: who });
   return who;
 }
@@ -139,7 +139,7 @@ export interface ToolAnswer {
  * @param keep stores the answer in the same transaction as the effect of the tool. A tool that refuses has no effect.
  */
 export function answered(
-  chain: Chain,
+  chain: WriteChain,
   actor: Actor,
   name: string,
   given: unknown,

@@ -1,11 +1,12 @@
 import { badRequest, isObject, parseJson, StemmaError, stringAt } from '../base/index.js';
 import { boxAt, cardsInOrder, idsAt, type NewCard } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { AgentTurn, Card } from '../contract/index.js';
 import {
   answerTurn,
   batchOf,
   beginTurn,
+  endIfDue,
   finishTurn,
   handoverMap,
   inputOf,
@@ -35,7 +36,7 @@ export interface TurnParts extends CallParts {
 
 /** Whether a turn has not ended and is not queued. */
 export const isOpen = ({ status }: AgentTurn): boolean => ['dispatched', 'running', 'suspended'].includes(status);
-const read = (chain: Chain, agentTurnId: string): AgentTurn => toTurn(turnNamed(chain, agentTurnId));
+const read = (chain: ReadChain, agentTurnId: string): AgentTurn => toTurn(turnNamed(chain, agentTurnId));
 
 /**
  * Carries out a turn: model calls and tool calls until the model ends the turn. A turn that an earlier job left unfinished continues from its last
@@ -111,7 +112,7 @@ async function step(parts: TurnParts, agentTurnId: string, model: string, left: 
  * The calls with ids that no other call has whose result is stored or awaited: a result names its call by the id alone. Some models count their
  * calls from zero again in each reply.
  */
-function withOwnIds(chain: Chain, calls: readonly CalledTool[]): CalledTool[] {
+function withOwnIds(chain: ReadChain, calls: readonly CalledTool[]): CalledTool[] {
   const open = chain.db.all<{ waiting: string }>(
     "SELECT waiting FROM agentTurn WHERE project = ? AND status = 'suspended' AND waiting IS NOT NULL",
     chain.project,
@@ -165,7 +166,7 @@ async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Prom
   }
 }
 
-const outputOf = (chain: Chain, agentTurnId: string): readonly Card[] =>
+const outputOf = (chain: ReadChain, agentTurnId: string): readonly Card[] =>
   cardsInOrder(chain, idsAt(chain, boxAt(chain, read(chain, agentTurnId).outputBoxId).no));
 
 /** Finds a call by its id. Projects of earlier versions can contain an id twice; then the last call counts. */
@@ -214,7 +215,7 @@ async function answerCall(parts: TurnParts, agentTurnId: string, call: CalledToo
 }
 
 /** The turns that an earlier job handed out for a call of the last reply, and that no result names. */
-function handedBy(chain: Chain, agentTurnId: string, { name }: CalledTool): ToolAnswer | undefined {
+function handedBy(chain: ReadChain, agentTurnId: string, { name }: CalledTool): ToolAnswer | undefined {
   const cards = outputOf(chain, agentTurnId);
   const since = cards.findLast(({ toolCalls }) => toolCalls?.length)?.createdAt ?? '';
   const results = JSON.stringify(cards.filter(({ type }) => type === 'tool.result'));
@@ -258,7 +259,7 @@ export async function resultOf(
   return answer;
 }
 
-const actorOf = (chain: Chain, agentTurnId: string): Actor => ({
+const actorOf = (chain: ReadChain, agentTurnId: string): Actor => ({
   who: read(chain, agentTurnId).agentId,
   runId: null,
   context: () => turnNamed(chain, agentTurnId).tipId ?? undefined,
@@ -274,7 +275,7 @@ export function handedBefore(name: string, turns: readonly AgentTurn[], results:
 }
 
 /** The turns that a tool handed out without waiting for them, and that an earlier job left open. */
-const leftBy = (chain: Chain, agentTurnId: string): AgentTurn[] =>
+const leftBy = (chain: ReadChain, agentTurnId: string): AgentTurn[] =>
   handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && !waitsFor(turn.tool) && isOpen(turn));
 
 /** Carries out the turns that a tool handed out, in parallel. Returns their answers. */
@@ -282,7 +283,13 @@ export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Pr
   const { chain } = parts;
   const own = new AbortController();
   const signal = AbortSignal.any([parts.signal, own.signal]);
-  const batch = batchId === undefined ? undefined : () => batchOf(chain, batchId);
+  const batch =
+    batchId === undefined
+      ? undefined
+      : () => {
+          endIfDue(chain, batchId);
+          return batchOf(chain, batchId);
+        };
   // Reading a batch ends it at its deadline. An ended batch has ended its turns, so their model calls stop too.
   const look = (): void => {
     if (batch && batch().status !== 'running') own.abort(new StemmaError('CONFLICT', `The batch ${batchId} has ended.`));
@@ -321,7 +328,7 @@ export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Pr
 }
 
 /** The deliverable of a turn, as text for its caller. */
-function deliveredBy(chain: Chain, agentTurnId: string): Record<string, unknown> {
+function deliveredBy(chain: ReadChain, agentTurnId: string): Record<string, unknown> {
   const { agentId, status, error, outputBoxId } = read(chain, agentTurnId);
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, outputBoxId).no));
   const content = cards.findLast((card) => card.type === 'task.deliverable')?.content;

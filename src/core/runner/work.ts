@@ -1,5 +1,5 @@
 import { type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
-import { type Chain, checkpoint, commitOf, fork, personOf } from '../chain/index.js';
+import { checkpoint, commitOf, fork, personOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { TicketEvent, TicketTask } from '../contract/index.js';
 import { formatOf } from '../formats/index.js';
 import { adoptCommit, beginTurn, deliver, finishTurn, turnNamed } from '../handover/index.js';
@@ -36,7 +36,7 @@ export interface OwnWork {
 }
 
 /** A run of an agent in a space. */
-export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: string): OwnWork {
+export function workOfRun(chain: WriteChain, { jobId, target }: Performing, runId: string): OwnWork {
   return {
     start: () => {
       const { entityId, status } = getRun(chain, runId);
@@ -63,7 +63,7 @@ export function workOfRun(chain: Chain, { jobId, target }: Performing, runId: st
 }
 
 /** A start that a ticket requests. */
-export function workOfEvent(chain: Chain, { jobId, target, who: named }: Performing, no: number): OwnWork {
+export function workOfEvent(chain: WriteChain, { jobId, target, who: named }: Performing, no: number): OwnWork {
   const event = eventNamed(chain, no);
   const who = event.who ?? named ?? 'stemma';
   return {
@@ -98,7 +98,7 @@ const tasks: Readonly<Record<TicketTask, string>> = {
 };
 
 /** The context of a start, with the task as its last message. The answer of a thread continues the thread itself. */
-function askedFor(chain: Chain, { task, ticketId, contextId, known }: TicketEvent, who: string): ContextId {
+function askedFor(chain: WriteChain, { task, ticketId, contextId, known }: TicketEvent, who: string): ContextId {
   const base = known && contextId !== null ? (contextId as ContextId) : null;
   if (task === 'answer' && base !== null) return base;
   const { title, type, status, body, parent } = ticketOf(chain, ticketId);
@@ -128,7 +128,7 @@ function askedFor(chain: Chain, { task, ticketId, contextId, known }: TicketEven
 export const openFormat = 'claude-code-v1';
 
 /** A dispatched turn of an agent. Its commits extend the agent's chain, and its last message is the deliverable. */
-export function workOfTurn(chain: Chain, turnId: string): OwnWork {
+export function workOfTurn(chain: WriteChain, turnId: string): OwnWork {
   return {
     start: () =>
       chain.artifacts.transaction(() => {
@@ -149,7 +149,7 @@ export function workOfTurn(chain: Chain, turnId: string): OwnWork {
 }
 
 /** A context that an agent continues as a branch of the person at this machine. */
-export const workOfCommit = (chain: Chain, commit: ContextId): OwnWork => ({
+export const workOfCommit = (chain: ReadChain, commit: ContextId): OwnWork => ({
   start: () => {
     const { id, template } = commitOf(chain, commit);
     const principal = personOf(chain);

@@ -1,5 +1,5 @@
 import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { type ParsedEntry, readerOf } from '../formats/index.js';
 import { indexable } from './words.js';
 
@@ -11,27 +11,36 @@ const maxTextLength = 200_000;
  */
 const batch = { commits: 1_024, bytes: 4 * 1024 * 1024 };
 
-/** Indexes more commits for about `budgetMs`, unless another process is writing. Returns the number of commits that are left. */
-export function indexMore(chain: Chain, budgetMs: number): { readonly pending: number } {
-  const end = chain.clock() + budgetMs;
-  for (;;) {
-    const pending = pendingOf(chain);
-    if (pending === 0 || chain.db.readonly || chain.clock() > end || !chain.db.isFree()) return { pending };
+/** Indexes the commits that are not indexed yet, in short transactions. Yields after each. */
+export function* indexInPieces(chain: WriteChain): Generator<undefined, void> {
+  while (pendingOf(chain, 1) > 0) {
     indexBatch(chain);
+    yield;
   }
+}
+
+/** Milliseconds that a query waits for the index at most, so that it finds new commits. */
+const catchUpMs = 150;
+
+/** Indexes new commits for a short time, unless another process is writing. Call it before a query. */
+export function catchUpIndex(chain: WriteChain): void {
+  const end = chain.clock() + catchUpMs;
+  if (!chain.db.isFree()) return;
+  for (const _ of indexInPieces(chain)) if (chain.clock() > end || !chain.db.isFree()) return;
 }
 
 /** The last indexed commit of `:project`. */
 const upTo = 'IFNULL((SELECT upTo FROM searchState WHERE project = :project), 0)';
 
-/** The number of commits that are not indexed yet. */
-export const pendingOf = (chain: Chain): number =>
-  chain.db.one<{ pending: number }>(`SELECT COUNT(*) AS pending FROM context WHERE +project = :project AND seq > ${upTo}`, {
-    project: chain.project,
-  })?.pending ?? 0;
+/** The number of commits that are not indexed yet, at most `limit`. */
+export const pendingOf = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
+  chain.db.one<{ pending: number }>(
+    `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE +project = :project AND seq > ${upTo} LIMIT :limit)`,
+    { project: chain.project, limit },
+  )?.pending ?? 0;
 
 /** Empties the index of entries: the next search fills it again. */
-export function dropSearchIndex(chain: Chain): void {
+export function dropSearchIndex(chain: WriteChain): void {
   chain.db.run("INSERT INTO searchWords (searchWords) VALUES ('delete-all')");
   chain.db.run('DELETE FROM searchEntry');
   chain.db.run('DELETE FROM searchState');
@@ -46,7 +55,7 @@ interface Row {
   readonly size: number;
 }
 
-function indexBatch(chain: Chain): void {
+function indexBatch(chain: WriteChain): void {
   chain.db.transaction(() => {
     const rows = nextRows(chain);
     const wanted = rows.filter(({ repeats }) => !repeats);
@@ -66,7 +75,7 @@ function indexBatch(chain: Chain): void {
   });
 }
 
-function nextRows(chain: Chain): Row[] {
+function nextRows(chain: ReadChain): Row[] {
   const rows = chain.db.all<Row>(
     // A snapshot with a parent repeats the content of its deltas.
     `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
@@ -82,7 +91,7 @@ function nextRows(chain: Chain): Row[] {
 }
 
 /** The contents of a batch, read together and not cached. A damaged or expired object has no content. */
-function contentsOf(chain: Chain, rows: readonly Row[]): (Uint8Array | undefined)[] {
+function contentsOf(chain: ReadChain, rows: readonly Row[]): (Uint8Array | undefined)[] {
   const isGone = (error: unknown): boolean => error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND');
   try {
     return chain.artifacts.readAll(rows.map(({ artifact }) => artifact));

@@ -1,8 +1,8 @@
 import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, timestampOf } from '../base/index.js';
-import { type Chain, contextColumns, hiddenCommits, parsedOf } from '../chain/index.js';
+import { contextColumns, hiddenCommits, parsedOf, type ReadChain } from '../chain/index.js';
 import type { InputOf, OutputOf, SearchHit } from '../contract/index.js';
 import { matchingRow } from '../store/index.js';
-import { indexMore, searchableText } from './indexing.js';
+import { pendingOf, searchableText } from './indexing.js';
 import { type Matching, rank } from './ranking.js';
 import { lacksWords, type Pattern, patternsOf, phrasesOf, snippetOf } from './words.js';
 
@@ -11,9 +11,6 @@ export type SearchQuery = InputOf<'search.query'>;
 /** Rows of the index and of commits that match their checksum. */
 const intactEntry = matchingRow(['no', 'project', 'context', 'place', 'kind'], 'e');
 const intactCommit = matchingRow(contextColumns, 'c');
-
-/** Milliseconds that a query first spends on indexing, so that it finds new commits. */
-const catchUpMs = 150;
 
 interface Found {
   readonly no: number;
@@ -30,10 +27,10 @@ interface Found {
  * Finds entries that contain all words of a query.
  * @throws BAD_REQUEST for a query without words.
  */
-export function query(chain: Chain, input: SearchQuery): OutputOf<'search.query'> {
+export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.query'> {
   const phrases = phrasesOf(input.text);
   if (phrases.length === 0) throw badRequest('text', `${inWords(input.text)} has no letter or digit to search for`);
-  const { pending } = indexMore(chain, catchUpMs);
+  const pending = pendingOf(chain);
   const { best, total, isExact } = rank(chain, phrases, matchingOf(chain, input.filter), input.limit ?? 20);
   const rows = new Map(
     chain.db
@@ -50,7 +47,7 @@ export function query(chain: Chain, input: SearchQuery): OutputOf<'search.query'
   return { total, isExact, hits, pending };
 }
 
-function matchingOf(chain: Chain, filter: SearchQuery['filter']): Matching {
+function matchingOf(chain: ReadChain, filter: SearchQuery['filter']): Matching {
   const { where, values } = conditions(filter, hiddenCommits(chain, { archived: true }));
   // Without a filter the index is enough. Looking up each match would take longer than the search itself.
   return where === '' && isAlone(chain)
@@ -64,7 +61,7 @@ function matchingOf(chain: Chain, filter: SearchQuery['filter']): Matching {
 }
 
 /** Whether the database holds only this project: it may hold several. */
-const isAlone = (chain: Chain): boolean => chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
+const isAlone = (chain: ReadChain): boolean => chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
 
 /** The condition of each filter. A subagent's template begins with its agent and a slash. */
 const filtered = {
@@ -90,7 +87,7 @@ function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq
   };
 }
 
-function hitOf(chain: Chain, row: Found | undefined, score: number, patterns: readonly Pattern[]): SearchHit | undefined {
+function hitOf(chain: ReadChain, row: Found | undefined, score: number, patterns: readonly Pattern[]): SearchHit | undefined {
   const entry = row && parsedOf(chain, row.artifact, row.format).entries[row.place];
   // A damaged index may return an entry without the words, which is no hit.
   if (!entry || lacksWords(searchableText(entry), patterns)) return undefined;

@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { matchOf, type Phrase } from './words.js';
 
 /** The FROM and WHERE of a search. Its first `?` is the FTS5 query, `values` are for the others. */
@@ -28,12 +28,12 @@ const tooCommon = 5_000;
 const minBeginningLength = 3;
 
 /** The best of the newest matches, best first. Of equal matches, the newer one comes first. */
-export function rank(chain: Chain, phrases: readonly Phrase[], matching: Matching, limit: number, many = manyEntries): Ranking {
+export function rank(chain: ReadChain, phrases: readonly Phrase[], matching: Matching, limit: number, many = manyEntries): Ranking {
   const highest = chain.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM searchEntry')?.no ?? 0;
   return highest < many ? rankAll(chain, phrases, matching, limit) : rankNewest(chain, phrases.map(closed), matching, limit);
 }
 
-function rankAll(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
+function rankAll(chain: ReadChain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
   const best = chain.db.all<{ no: number; score: number; matches: number }>(
     `WITH matched AS MATERIALIZED (SELECT searchWords.rowid AS no, -searchWords.rank AS score ${sql} ${newestRanked})
      SELECT no, score, (SELECT COUNT(*) FROM matched) AS matches FROM matched ORDER BY score DESC, no DESC LIMIT ${limit}`,
@@ -44,7 +44,7 @@ function rankAll(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matc
 }
 
 /** bm25 reads every entry with any of the words, so only rare words count for the rank. */
-function rankNewest(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
+function rankNewest(chain: ReadChain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
   const newest = chain.db
     .all<{ no: number }>(`SELECT searchWords.rowid AS no ${sql} ${newestRanked}`, matchOf(phrases), ...values)
     .map(({ no }) => no);
@@ -70,10 +70,10 @@ const closed = (phrase: Phrase): Phrase =>
 
 const everywhere: Matching = { sql: 'FROM searchWords WHERE searchWords MATCH ?', values: [] };
 
-function totalOf(chain: Chain, found: number, phrases: readonly Phrase[], matching: Matching): Pick<Ranking, 'total' | 'isExact'> {
+function totalOf(chain: ReadChain, found: number, phrases: readonly Phrase[], matching: Matching): Pick<Ranking, 'total' | 'isExact'> {
   const total = found < ranked ? found : countOf(chain, matchOf(phrases), matching, counted + 1);
   return { total: Math.min(total, counted), isExact: total <= counted };
 }
 
-const countOf = (chain: Chain, match: string, { sql, values }: Matching, most: number): number =>
+const countOf = (chain: ReadChain, match: string, { sql, values }: Matching, most: number): number =>
   chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM (SELECT 1 ${sql} LIMIT ${most})`, match, ...values)?.total ?? 0;

@@ -1,5 +1,5 @@
 import { type ContextId, notFound, StemmaError } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { OutputOf, SessionRow } from '../contract/index.js';
 import { branchCommits, branchStart, forestOf, type Node } from './forest.js';
 import { mainPathOf, type SessionFacts, sessionOf, sessionRows } from './list.js';
@@ -15,7 +15,7 @@ export interface SessionChange {
 }
 
 /** Changes the title, tags, pin or archive of a session. @throws NOT_FOUND */
-export function changeSession(chain: Chain, { sessionId, title, tags, pinned, archived }: SessionChange, facts: SessionFacts): SessionRow {
+export function changeSession(chain: WriteChain, { sessionId, title, tags, pinned, archived }: SessionChange, facts: SessionFacts): SessionRow {
   return chain.db.transaction(() => {
     sessionOf(chain, sessionId);
     const change: Partial<SessionMark> = {
@@ -30,7 +30,7 @@ export function changeSession(chain: Chain, { sessionId, title, tags, pinned, ar
 }
 
 /** Deletes a session with its subagents, or brings them back. @throws NOT_FOUND */
-export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId: string; deleted: boolean }): OutputOf<'session.delete'> {
+export function deleteSession(chain: WriteChain, { sessionId, deleted }: { sessionId: string; deleted: boolean }): OutputOf<'session.delete'> {
   return chain.db.transaction(() => {
     const mark = sessionMarks(chain).get(sessionId);
     if (!deleted) {
@@ -60,7 +60,7 @@ export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId:
 const startedBy = (rows: readonly SessionRow[], sessionId: string): string[] =>
   rows.filter((row) => row.parentSessionId === sessionId).flatMap((row) => [row.sessionId, ...startedBy(rows, row.sessionId)]);
 
-function countOf(chain: Chain, ids: readonly string[]): number {
+function countOf(chain: ReadChain, ids: readonly string[]): number {
   const forest = forestOf(chain);
   const wanted = new Set(ids);
   return forest.nodes.filter((node) => wanted.has(forest.keyOf(node) ?? '')).length;
@@ -77,7 +77,7 @@ export interface BranchChange {
 }
 
 /** Names, archives or deletes the branch of a commit. @throws NOT_FOUND; CONFLICT for the main branch of a session. */
-export function changeBranch(chain: Chain, { commit, title, archived, deleted }: BranchChange): BranchState {
+export function changeBranch(chain: WriteChain, { commit, title, archived, deleted }: BranchChange): BranchState {
   return chain.db.transaction(() => {
     const { seq, id, summary } = commitOf(chain, commit, 'commit');
     const start = forestOf(chain).at.get(seq) ? startOf(chain, seq) : deletedStart(chain, seq);
@@ -106,7 +106,7 @@ export function changeBranch(chain: Chain, { commit, title, archived, deleted }:
   });
 }
 
-function startOf(chain: Chain, seq: Node['seq']): Node | undefined {
+function startOf(chain: ReadChain, seq: Node['seq']): Node | undefined {
   const forest = forestOf(chain);
   const node = forest.at.get(seq);
   return node && branchStart(forest, node, mainPathOf(forest, node));
@@ -115,7 +115,7 @@ function startOf(chain: Chain, seq: Node['seq']): Node | undefined {
 type Start = Pick<Node, 'seq' | 'parent'>;
 
 /** The first commit of the deleted branch that a commit belongs to. */
-function deletedStart(chain: Chain, seq: Node['seq']): Node | undefined {
+function deletedStart(chain: ReadChain, seq: Node['seq']): Node | undefined {
   const marks = branchMarks(chain);
   const read = (at: Node['seq']): Start | undefined => chain.db.one<Start>('SELECT seq, parent FROM context WHERE seq = ?', at);
   for (let node = read(seq); node; node = node.parent === null ? undefined : read(node.parent))

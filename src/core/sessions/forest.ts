@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, hiddenCommits, hidingState } from '../chain/index.js';
+import { hiddenCommits, hidingState, type ReadChain } from '../chain/index.js';
 
 /** The facts about a commit that the list of sessions needs. */
 export interface Node {
@@ -31,7 +31,7 @@ export interface Forest {
   readonly continuedAs: ReadonlyMap<string, readonly string[]>;
 }
 
-const forests = new WeakMap<Chain, { readonly state: string; readonly forest: Forest }>();
+const forests = new WeakMap<ReadChain, { readonly state: string; readonly forest: Forest }>();
 
 /** A value that changes with every new commit, title, archive or deletion. */
 const selectState = /* sql */ `
@@ -39,7 +39,7 @@ SELECT MAX(seq) || ' ' || COUNT(*) || ' ' || (SELECT IFNULL(MAX(no), 0) FROM con
   FROM context WHERE project = ?`;
 
 /** The commits of the project. They are read again only if one of them has changed. */
-export function forestOf(chain: Chain): Forest {
+export function forestOf(chain: ReadChain): Forest {
   const state = chain.db.one<{ state: string }>(selectState, chain.project)?.state ?? '';
   const known = forests.get(chain);
   if (known?.state === state) return known.forest;
@@ -48,7 +48,7 @@ export function forestOf(chain: Chain): Forest {
   return forest;
 }
 
-function readForest(chain: Chain): Forest {
+function readForest(chain: ReadChain): Forest {
   const hidden = hiddenCommits(chain, { archived: true });
   const nodes = chain.db
     .all<Node>(
@@ -110,7 +110,7 @@ function readForest(chain: Chain): Forest {
 export const subagentKind = ({ template }: Pick<Node, 'template'>): string | undefined => /^[\w.-]+\/(.+)$/.exec(template)?.[1];
 
 /** For each commit of an imported file without a session id, the id of the file's first commit. */
-function rootsWithoutSession(chain: Chain, at: ReadonlyMap<CommitSeq, Node>): ReadonlyMap<CommitSeq, string> {
+function rootsWithoutSession(chain: ReadChain, at: ReadonlyMap<CommitSeq, Node>): ReadonlyMap<CommitSeq, string> {
   const found = new Map<CommitSeq, string>();
   for (const { tips } of chain.db.all<{ tips: string }>('SELECT tips FROM source WHERE project = ? AND sessionId IS NULL', chain.project))
     for (const tip of JSON.parse(tips) as CommitSeq[]) {

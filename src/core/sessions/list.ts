@@ -1,5 +1,5 @@
 import { type CommitSeq, notFound, timestampOf } from '../base/index.js';
-import { type Chain, isTurn } from '../chain/index.js';
+import { isTurn, type ReadChain } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
@@ -17,7 +17,7 @@ export interface SessionFacts {
 export type SessionFilter = NonNullable<InputOf<'session.list'>['filter']>;
 
 /** The sessions of the project, one row each. Subagents follow the session that started them. */
-export function listSessions(chain: Chain, query: InputOf<'session.list'>, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
+export function listSessions(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
   const { filter = {}, sort = 'lastAt', offset = 0, limit } = query;
   const rows = sessionRows(chain, facts);
   const ids = new Set(rows.map(({ sessionId }) => sessionId));
@@ -36,14 +36,14 @@ export function listSessions(chain: Chain, query: InputOf<'session.list'>, facts
 }
 
 /** The row of one session. @throws NOT_FOUND */
-export function sessionOf(chain: Chain, sessionId: string, facts: SessionFacts = {}): SessionRow {
+export function sessionOf(chain: ReadChain, sessionId: string, facts: SessionFacts = {}): SessionRow {
   const row = sessionRows(chain, facts).find((one) => one.sessionId === sessionId);
   if (!row) throw notFound(sessionId, `This project has no session ${sessionId}.`, { field: 'sessionId' });
   return row;
 }
 
 /** The row of every session, in no order. */
-export function sessionRows(chain: Chain, facts: SessionFacts): SessionRow[] {
+export function sessionRows(chain: ReadChain, facts: SessionFacts): SessionRow[] {
   const forest = forestOf(chain);
   const commits = new Map<string, Node[]>();
   for (const node of forest.nodes) {
@@ -81,7 +81,7 @@ interface Gathered {
   readonly facts: SessionFacts;
 }
 
-function rowOf(chain: Chain, forest: Forest, { sessionId, own, files, parent, mark, numbers, facts }: Gathered): SessionRow {
+function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers, facts }: Gathered): SessionRow {
   const ends = tipsOf(forest, own);
   const recorded = own.filter(({ forked }) => forked === 0);
   const main = mainTip(ends);
@@ -115,7 +115,7 @@ function rowOf(chain: Chain, forest: Forest, { sessionId, own, files, parent, ma
 const spanFormat = 'otlp-v1';
 
 /** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
-function titleOf(chain: Chain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
+function titleOf(chain: ReadChain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
   if (isSubagent) return own.find(({ summary }) => summary !== null)?.summary ?? undefined;
   return (
     writtenTitle(titles, own) ??
@@ -174,7 +174,7 @@ interface SessionFiles {
 }
 
 /** The files of each session. A file belongs to the session that contains the ends of its branches. */
-function filesBySession(chain: Chain, forest: Forest): ReadonlyMap<string, SessionFiles> {
+function filesBySession(chain: ReadChain, forest: Forest): ReadonlyMap<string, SessionFiles> {
   const found = new Map<string, SessionFiles>();
   const rows = chain.db.all<{ sessionId: string | null; title: string | null; cwd: string | null; tips: string }>(
     'SELECT sessionId, title, cwd, tips FROM source WHERE project = ? ORDER BY length(path), no',
@@ -202,7 +202,7 @@ function filesBySession(chain: Chain, forest: Forest): ReadonlyMap<string, Sessi
 }
 
 /** For each subagent the session that started it: that of the call, or else the session whose id its commits have. */
-function startersOf(chain: Chain, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
+function startersOf(chain: ReadChain, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
   const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(
     `SELECT s.context, r.context AS starter FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?
      UNION ALL

@@ -1,5 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 
 /** A person's marks on a session. */
 export interface SessionMark {
@@ -18,7 +18,7 @@ type StoredMark = Omit<SessionMark, 'tags'> & { readonly sessionId: string; read
 const unmarked: SessionMark = { title: null, tags: [], pinnedAt: null, archivedAt: null, deletedAt: null };
 
 /** The marks of all sessions, by session id. */
-export const sessionMarks = (chain: Chain): ReadonlyMap<string, SessionMark> =>
+export const sessionMarks = (chain: ReadChain): ReadonlyMap<string, SessionMark> =>
   new Map(
     chain.db
       .all<StoredMark>('SELECT sessionId, title, tags, pinnedAt, archivedAt, deletedAt FROM sessionMark WHERE project = ?', chain.project)
@@ -26,7 +26,7 @@ export const sessionMarks = (chain: Chain): ReadonlyMap<string, SessionMark> =>
   );
 
 /** Changes the mark of a session. */
-export function markSession(chain: Chain, sessionId: string, change: Partial<SessionMark>): void {
+export function markSession(chain: WriteChain, sessionId: string, change: Partial<SessionMark>): void {
   const { title, tags, pinnedAt, archivedAt, deletedAt } = { ...(sessionMarks(chain).get(sessionId) ?? unmarked), ...change };
   chain.db.run(
     `INSERT INTO sessionMark (project, sessionId, title, tags, pinnedAt, archivedAt, deletedAt) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -43,7 +43,7 @@ export function markSession(chain: Chain, sessionId: string, change: Partial<Ses
 }
 
 /** The marks of all branches, by their first commit. */
-export const branchMarks = (chain: Chain): ReadonlyMap<CommitSeq, BranchMark> =>
+export const branchMarks = (chain: ReadChain): ReadonlyMap<CommitSeq, BranchMark> =>
   new Map(
     chain.db
       .all<BranchMark & { readonly context: CommitSeq }>(
@@ -54,7 +54,7 @@ export const branchMarks = (chain: Chain): ReadonlyMap<CommitSeq, BranchMark> =>
   );
 
 /** Changes the mark of the branch that begins with a commit. */
-export function markBranch(chain: Chain, start: CommitSeq, change: Partial<BranchMark>): void {
+export function markBranch(chain: WriteChain, start: CommitSeq, change: Partial<BranchMark>): void {
   const { title, archivedAt, deletedAt } = { ...(branchMarks(chain).get(start) ?? unmarked), ...change };
   chain.db.run(
     `INSERT INTO branchMark (project, context, title, archivedAt, deletedAt) VALUES (?, ?, ?, ?, ?)

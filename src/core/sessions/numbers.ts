@@ -1,5 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { callsByCommit, limitOf, moneyOf } from '../usage/index.js';
 import type { Forest } from './forest.js';
@@ -24,7 +24,7 @@ export const noNumbers: SessionNumbers = { peakTokens: null, limit: null, cost: 
  * The counted peak, window, price and models of each session. The price includes subagents. A session with contents that only the hub holds
  * has no figures, because figures of a part of its calls would be too small.
  */
-export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
+export function numbersOf(chain: ReadChain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
   const sums = new Map<string, Sum>();
   const sumOf = (key: string): Sum => {
     const sum = sums.get(key) ?? { peak: null, model: null, cost: 0, priced: 0, whole: 0, calls: 0, models: new Set<string>() };
@@ -79,7 +79,7 @@ function withStarters(key: string, parents: ReadonlyMap<string, string>): Readon
 }
 
 /** Commits whose contents only the hub holds, in a project that is open without a clone. */
-const commitsOnHub = ({ artifacts, db, project }: Chain): CommitSeq[] =>
+const commitsOnHub = ({ artifacts, db, project }: ReadChain): CommitSeq[] =>
   artifacts.copies.expects()
     ? db
         .all<{ seq: CommitSeq }>(

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, commitOf, isTurn } from '../chain/index.js';
+import { commitOf, isTurn, type ReadChain } from '../chain/index.js';
 import type { CommitPlace } from '../contract/index.js';
 import { branchStart, type Forest, forestOf, type Node, pathTo } from './forest.js';
 import { mainTip, sessionOf, tipsOf } from './list.js';
@@ -9,7 +9,7 @@ import { branchMarks } from './marks.js';
  * The session, branch and turn of a commit, each with its siblings. Sessions may begin with the same turns, which belong to the session
  * that was imported first. `chosen` is the session that the person has selected, if it also contains the commit. @throws NOT_FOUND
  */
-export function placeOf(chain: Chain, id: ContextId, chosen?: string): CommitPlace {
+export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): CommitPlace {
   const { seq, id: full } = commitOf(chain, id);
   const forest = forestOf(chain);
   const node = forest.at.get(seq);

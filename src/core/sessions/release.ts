@@ -1,6 +1,6 @@
 import type { Released } from '../artifacts/index.js';
 import { type CommitSeq, notFound } from '../base/index.js';
-import { type Chain, hiddenCommits } from '../chain/index.js';
+import { hiddenCommits, type ReadChain, type WriteChain } from '../chain/index.js';
 import { dropSearchIndex } from '../search/index.js';
 
 const hidden = '(SELECT seq FROM temp.hiddenCommit)';
@@ -31,7 +31,7 @@ const rows: ReadonlyMap<string, string> = new Map([
  * The rows of deleted sessions and branches, for a garbage collection that frees their content. Their commits stay with times and counts. Their
  * content and the texts derived from it are removed. Call it inside a transaction.
  */
-export function releaseDeleted(chain: Chain): Released {
+export function releaseDeleted(chain: WriteChain): Released {
   const { db, project } = chain;
   db.run('CREATE TEMP TABLE IF NOT EXISTS hiddenCommit (seq INTEGER PRIMARY KEY)');
   db.run('CREATE TEMP TABLE IF NOT EXISTS deletedSession (sessionId TEXT PRIMARY KEY)');
@@ -48,7 +48,7 @@ export function releaseDeleted(chain: Chain): Released {
 }
 
 /** Deleted sessions that lose content. Those that were deleted together, such as a session with its subagents, count as one. */
-const countSessions = (chain: Chain, doomed: string): number =>
+const countSessions = (chain: ReadChain, doomed: string): number =>
   chain.db.one<{ count: number }>(
     `SELECT COUNT(DISTINCT m.deletedAt) AS count FROM sessionMark m JOIN context c ON c.project = m.project AND (c.sessionId = m.sessionId OR c.id = m.sessionId)
       WHERE m.project = ? AND m.deletedAt IS NOT NULL AND c.seq IN ${hidden} AND c.artifact IN (SELECT no FROM artifact WHERE ${doomed})`,
@@ -57,7 +57,7 @@ const countSessions = (chain: Chain, doomed: string): number =>
 
 const isFreed = "artifact IN (SELECT no FROM artifact WHERE gone = 'deleted')";
 
-function dropTexts(chain: Chain): void {
+function dropTexts(chain: WriteChain): void {
   const { db, project } = chain;
   const freed = `(SELECT seq FROM context WHERE project = ? AND seq IN ${hidden} AND ${isFreed})`;
   db.run(`DELETE FROM contextVersion WHERE context IN ${freed}`, project);
@@ -71,7 +71,7 @@ function dropTexts(chain: Chain): void {
 /**
  * Restores a deleted session or branch. @throws NOT_FOUND if some of its content was freed.
  */
-export function bringBack(chain: Chain, name: string, id: string, unmark: () => void): void {
+export function bringBack(chain: ReadChain, name: string, id: string, unmark: () => void): void {
   const before = hiddenCommits(chain, { archived: true });
   unmark();
   const after = hiddenCommits(chain, { archived: true });

@@ -1,4 +1,4 @@
-import { type Chain, commitAt, parsedOf } from '../chain/index.js';
+import { commitAt, parsedOf, type ReadChain } from '../chain/index.js';
 import { planHeading } from '../formats/index.js';
 import type { Node } from './forest.js';
 
@@ -13,7 +13,7 @@ export const writtenTitle = (titles: readonly string[], own: readonly Node[]): s
 };
 
 /** The first prompt that a person typed, on one line. A plan to implement is named by its heading. */
-export function firstPrompt(chain: Chain, own: readonly Node[]): string | undefined {
+export function firstPrompt(chain: ReadChain, own: readonly Node[]): string | undefined {
   for (const node of own) {
     const { summary } = node;
     if (node.type !== 'delta' || node.forked === 1 || summary === null || notAPrompt.test(summary)) continue;
@@ -25,7 +25,7 @@ export function firstPrompt(chain: Chain, own: readonly Node[]): string | undefi
 const beginsPlan = (summary: string): boolean => /^Implement the following plan\b/i.test(summary);
 
 /** The heading of the plan in a prompt; undefined if it has none. */
-function planOf(chain: Chain, { seq }: Node): string | undefined {
+function planOf(chain: ReadChain, { seq }: Node): string | undefined {
   const { artifact, format } = commitAt(chain, seq);
   const prompt = parsedOf(chain, artifact, format).entries.find(({ role, kind, text }) => role === 'user' && kind === 'text' && text?.trim());
   return planHeading(prompt?.text ?? '');

@@ -20,6 +20,8 @@ export interface ReadableDb {
   each<Row>(sql: string, ...parameters: Parameter[]): IterableIterator<Row>;
   /** A number that changes when another connection, of this process or another, commits, or when the database was rebuilt. */
   version(): number;
+  /** Whether the paths of the database and its folder still lead to the files that were opened. Every transaction checks it. */
+  readonly place: Place;
 }
 
 export interface WritableDb extends ReadableDb {
@@ -50,8 +52,6 @@ export interface WritableDb extends ReadableDb {
    * @throws Error inside another transaction.
    */
   unenforced<T>(work: () => T): T;
-  /** Whether the paths of the database and its folder still lead to the files that were opened. Every transaction checks it. */
-  readonly place: Place;
   /** Calls back before each commit. Files that the transaction refers to must be synced by then. */
   beforeCommit(listener: () => void): void;
   /** Calls back after each rollback. Caches of rows are wrong then. */
@@ -140,7 +140,7 @@ const guardedBy =
   <T>(work: () => T): T =>
     guard(work, () => current().raw);
 
-function readsOf(current: () => Connection): Omit<ReadableDb, 'version'> {
+function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place'> {
   const guarded = guardedBy(current);
   const prepared = (sql: string): Database.Statement => current().prepared(sql);
   return {
@@ -159,7 +159,7 @@ function readsOf(current: () => Connection): Omit<ReadableDb, 'version'> {
   };
 }
 
-function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb | 'place'> {
+function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb> {
   const guarded = guardedBy(current);
   const listeners = { commit: [] as (() => void)[], rollback: [] as (() => void)[] };
   const transaction = transactions(current, listeners);

@@ -1,6 +1,6 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, corrupt, type Json, StemmaError, timestampOf } from '../base/index.js';
-import { addCommit, type Chain, type ContextRow, commitAt, digestOf, outlineOf, rememberAll } from '../chain/index.js';
+import { addCommit, type ContextRow, commitAt, digestOf, outlineOf, type ReadChain, rememberAll, type WriteChain } from '../chain/index.js';
 import type { Checkpoint, CommitType } from '../contract/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { Item, Places } from './rows.js';
@@ -11,7 +11,7 @@ import type { Item, Places } from './rows.js';
  * `isHere`: the project has its content. Returns its row number.
  * @throws NOT_FOUND if its parent or object is missing; CORRUPT if its digest does not match; CONFLICT if a fixed field differs.
  */
-export function storeCommit(chain: Chain, places: Places, { key, body }: Item, isHere = true): number {
+export function storeCommit(chain: WriteChain, places: Places, { key, body }: Item, isHere = true): number {
   const commit = body as unknown as CommitBody;
   const here = places.numberOf('context', key);
   const tags = commit.tags === null ? [] : (JSON.parse(commit.tags) as string[]);
@@ -103,7 +103,7 @@ export const fixedFields = [
 /** Fields whose columns hold row numbers or bytes here; the digest covers them. */
 const covered: ReadonlySet<string> = new Set(['digest', 'parent', 'artifact', 'createdAt', 'template']);
 
-function requireFixed(chain: Chain, seq: number, commit: CommitBody): void {
+function requireFixed(chain: ReadChain, seq: number, commit: CommitBody): void {
   const columns = fixedFields.filter((field) => !covered.has(field));
   const row = chain.db.one<Record<string, Json>>(`SELECT id, ${columns.join(', ')} FROM context WHERE seq = ?`, seq);
   const changed = columns.find((field) => (row?.[field] ?? null) !== (commit[field as keyof CommitBody] ?? null));
@@ -115,7 +115,7 @@ function requireFixed(chain: Chain, seq: number, commit: CommitBody): void {
 }
 
 /** Stores which of the agent's records the commits contain. Call it as soon as their contents are stored. */
-export const rememberRecords = (chain: Chain, commits: readonly Pick<ContextRow, 'seq' | 'artifact' | 'format'>[]): void =>
+export const rememberRecords = (chain: WriteChain, commits: readonly Pick<ContextRow, 'seq' | 'artifact' | 'format'>[]): void =>
   rememberAll(
     chain,
     commits

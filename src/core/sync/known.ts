@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import { progressOf, setProgress } from '../store/index.js';
 import type { Item } from './rows.js';
 
@@ -17,7 +17,7 @@ export interface Known {
 }
 
 /** Opens the state of this project's exchange with a hub's project. */
-export function openKnown(chain: Chain, hub: string): Known {
+export function openKnown(chain: WriteChain, hub: string): Known {
   const { db, project } = chain;
   const progress = `team ${hub}`;
   const get = <T>(column: 'digest' | 'row', kind: string, key: string): T | undefined =>

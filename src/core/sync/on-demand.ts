@@ -1,6 +1,6 @@
 import { elsewhere, type Held, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
-import { type Chain, outlineVersion, rememberParsed } from '../chain/index.js';
+import { outlineVersion, type ReadChain, rememberParsed, type WriteChain } from '../chain/index.js';
 import { decodeOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
@@ -17,10 +17,10 @@ const neighborhood = { min: 32, max: 512, minBytes: 192 * 1024, maxBytes: 16 * 1
 const outlinesAround = 2_000;
 
 /** For each project, the end of its last fetch and the limits that it had. */
-const lastFetch = new WeakMap<Chain['artifacts'], { readonly end: number; readonly count: number; readonly bytes: number }>();
+const lastFetch = new WeakMap<ReadChain['artifacts'], { readonly end: number; readonly count: number; readonly bytes: number }>();
 
 /** The object whose read failed with this error, if only the hub holds it. */
-export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unknown): ArtifactRef | undefined {
+export function heldByHub({ artifacts }: Pick<ReadChain, 'artifacts'>, refusal: unknown): ArtifactRef | undefined {
   if (!(refusal instanceof StemmaError) || refusal.data.reason !== elsewhere) return undefined;
   const ref = refusal.data.id as ArtifactRef;
   return artifacts.copies.holdersOf(artifacts.find(ref)).includes(theHub) ? ref : undefined;
@@ -32,7 +32,7 @@ export function heldByHub({ artifacts }: Pick<Chain, 'artifacts'>, refusal: unkn
  * then on, its outline comes from its content.
  * @throws the errors of the hub; CORRUPT if it does not return the object.
  */
-export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<void> {
+export async function fetchFromHub(chain: WriteChain, hub: Hub, ref: ArtifactRef): Promise<void> {
   const { artifacts } = chain;
   storeFetched(chain);
   const no = artifacts.find(ref);
@@ -47,10 +47,10 @@ export async function fetchFromHub(chain: Chain, hub: Hub, ref: ArtifactRef): Pr
 }
 
 /** Packed contents that came with the first outlines of each project. They stay in memory until a read needs one. */
-const ahead = new WeakMap<Chain['artifacts'], { readonly asked: readonly Held[]; readonly packed: Uint8Array }>();
+const ahead = new WeakMap<ReadChain['artifacts'], { readonly asked: readonly Held[]; readonly packed: Uint8Array }>();
 
 /** The objects to fetch together: the given one and its neighbors. */
-function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
+function nextTo({ artifacts }: ReadChain, no: ArtifactNo): Held[] {
   const { min, max, minBytes, maxBytes, growth } = neighborhood;
   const last = lastFetch.get(artifacts);
   const continues = last !== undefined && no >= last.end && no <= last.end + last.count;
@@ -62,13 +62,13 @@ function nextTo({ artifacts }: Chain, no: ArtifactNo): Held[] {
 }
 
 /** Objects whose surrounding outlines were requested, per project. They are not requested again, even if the hub sent none or a cache dropped them. */
-const askedAround = new WeakMap<Chain['artifacts'], Set<ArtifactNo>>();
+const askedAround = new WeakMap<ReadChain['artifacts'], Set<ArtifactNo>>();
 
 /**
  * Fetches the outlines of commits around an object, into memory only, because nothing proves the hub's outlines. Returns false if the object
  * got no outline from this call.
  */
-async function fetchOutlines(chain: Chain, hub: Hub, no: ArtifactNo, along: readonly Held[]): Promise<boolean> {
+async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: readonly Held[]): Promise<boolean> {
   const { db, project, artifacts, outlines } = chain;
   const asked = askedAround.get(artifacts) ?? new Set<ArtifactNo>();
   askedAround.set(artifacts, asked);
@@ -114,7 +114,7 @@ function askedObjects(asked: readonly Held[], packed: Uint8Array): SentObject[] 
   return unpackParcel(packed, noItems).objects.filter(({ hash }) => hashes.has(hash));
 }
 
-async function fetchContents(chain: Chain, hub: Hub, ref: ArtifactRef, early: ReturnType<typeof ahead.get>): Promise<void> {
+async function fetchContents(chain: WriteChain, hub: Hub, ref: ArtifactRef, early: ReturnType<typeof ahead.get>): Promise<void> {
   const { artifacts, db, project } = chain;
   const isRead = ({ hash }: SentObject): boolean => ref.endsWith(hash);
   const no = artifacts.find(ref);
@@ -149,18 +149,18 @@ interface Fetched {
 }
 
 /** Verified and parsed contents of each project that are not stored yet, because the window should not wait for the sync of the disk. */
-const fetched = new WeakMap<Chain['artifacts'], Fetched>();
+const fetched = new WeakMap<ReadChain['artifacts'], Fetched>();
 const storeAfterMs = 100;
-const storeSoon = (chain: Chain): NodeJS.Timeout => setTimeout(() => storeLater(chain), storeAfterMs);
+const storeSoon = (chain: WriteChain): NodeJS.Timeout => setTimeout(() => storeLater(chain), storeAfterMs);
 
 /** Drops contents that are not stored yet. The hub still holds them. Call it before the project is closed. */
-export function forgetFetched({ artifacts }: Pick<Chain, 'artifacts'>): void {
+export function forgetFetched({ artifacts }: Pick<ReadChain, 'artifacts'>): void {
   clearTimeout(fetched.get(artifacts)?.later);
   fetched.delete(artifacts);
 }
 
 /** Stores the contents that were fetched last, and the data derived from them. */
-function storeFetched(chain: Chain): void {
+function storeFetched(chain: WriteChain): void {
   const { artifacts } = chain;
   const last = fetched.get(artifacts);
   if (!last) return;
@@ -178,7 +178,7 @@ function storeFetched(chain: Chain): void {
 }
 
 /** Stores fetched contents when no other writer works. If the disk is full, for instance, they are dropped and fetched again when needed. */
-function storeLater(chain: Chain): void {
+function storeLater(chain: WriteChain): void {
   const last = fetched.get(chain.artifacts);
   if (last && !chain.db.isFree()) return void fetched.set(chain.artifacts, { ...last, later: storeSoon(chain) });
   try {
@@ -189,7 +189,7 @@ function storeLater(chain: Chain): void {
 }
 
 /** Fetches an object that the hub has in parts. Returns false for any other object. */
-async function fetchLarge(chain: Chain, hub: Hub, ref: ArtifactRef): Promise<boolean> {
+async function fetchLarge(chain: WriteChain, hub: Hub, ref: ArtifactRef): Promise<boolean> {
   const [about] = await hub.about([ref.slice('blake3:'.length)]);
   if (!about?.parts) return false;
   await fetchInParts(chain, hub, ref, about);

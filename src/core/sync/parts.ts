@@ -1,6 +1,6 @@
 import { blake3Of, type Put } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, corrupt, type JsonObject } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Hub, ObjectFacts } from './hub.js';
 import { packParcel, unpackParcel } from './parcel.js';
 
@@ -10,7 +10,7 @@ const partType = 'application/vnd.stemma.part';
 const partSeconds = 24 * 60 * 60;
 
 /** Sends an object that is too large for one parcel. Parts that the hub holds are not sent again. Returns the number of bytes sent. */
-export async function sendInParts({ artifacts }: Chain, hub: Hub, no: ArtifactNo, size: number): Promise<number> {
+export async function sendInParts({ artifacts }: ReadChain, hub: Hub, no: ArtifactNo, size: number): Promise<number> {
   const { ref, size: whole, contentType } = artifacts.stat(no);
   const parts: string[] = [];
   let sent = 0;
@@ -48,7 +48,7 @@ function* inSizes(parts: Iterable<Uint8Array>, size: number): Generator<Uint8Arr
  * Fetches an object in parts and stores it, with one part in memory at a time. Parts that were stored earlier are not fetched again.
  * @throws CORRUPT if the parts do not match the hash.
  */
-export async function fetchInParts({ artifacts }: Chain, hub: Hub, ref: ArtifactRef, { parts = [], contentType }: ObjectFacts): Promise<Put> {
+export async function fetchInParts({ artifacts }: WriteChain, hub: Hub, ref: ArtifactRef, { parts = [], contentType }: ObjectFacts): Promise<Put> {
   const nos: ArtifactNo[] = [];
   for (const part of parts) {
     const here = heldAt(artifacts, part);
@@ -63,14 +63,14 @@ export async function fetchInParts({ artifacts }: Chain, hub: Hub, ref: Artifact
   return put;
 }
 
-async function fetchPart(artifacts: Chain['artifacts'], hub: Hub, ref: ArtifactRef, part: string): Promise<ArtifactNo> {
+async function fetchPart(artifacts: WriteChain['artifacts'], hub: Hub, ref: ArtifactRef, part: string): Promise<ArtifactNo> {
   const { objects } = unpackParcel(await hub.objects([part]), noItems);
   const bytes = objects.find(({ hash }) => hash === part)?.bytes;
   if (!bytes) throw corrupt(ref, `The hub does not return a part of ${ref}.`);
   return artifacts.put(bytes, { contentType: partType, policy: 'ephemeral', ttlSeconds: partSeconds, bulk: true }).no;
 }
 
-function heldAt(artifacts: Chain['artifacts'], hash: string): ArtifactNo | undefined {
+function heldAt(artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | undefined {
   try {
     const no = artifacts.find(`blake3:${hash}`);
     artifacts.read(no);

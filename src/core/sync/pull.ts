@@ -1,7 +1,7 @@
 import { refOfHash, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
 import { holderOf } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import { storeTravelingCall, type TravelingCall } from '../requests/index.js';
 import { storeCommit } from './commits.js';
@@ -25,7 +25,7 @@ interface PullOptions {
 }
 
 interface Pull {
-  readonly chain: Chain;
+  readonly chain: WriteChain;
   readonly rows: Rows;
   readonly known: Known;
   readonly places: Places;
@@ -43,7 +43,7 @@ export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(k
  * was changed here since the last push stays as it is. After an interruption, the next pull continues where this one stopped.
  * @throws the errors of the hub; UNAVAILABLE if its list of items makes no progress.
  */
-export async function pull(chain: Chain, hub: Hub, { isStopped = () => false, onDemand = false }: PullOptions = {}): Promise<Pulled> {
+export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => false, onDemand = false }: PullOptions = {}): Promise<Pulled> {
   const { id, seq } = await hub.hello();
   const known = openKnown(chain, id);
   if (seq < known.pulled()) known.forget();
@@ -258,7 +258,7 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
 }
 
 /** The position of a new row among those of its owner. */
-function placeOf({ db }: Chain, rule: Rule, values: Row): Row {
+function placeOf({ db }: ReadChain, rule: Rule, values: Row): Row {
   if (!rule.counts) return {};
   const { column, of } = rule.counts;
   const last = db.one<{ last: number | null }>(`SELECT MAX("${column}") AS last FROM "${tableOf(rule)}" WHERE "${of}" = ?`, values[of] ?? null)?.last;
@@ -266,7 +266,7 @@ function placeOf({ db }: Chain, rule: Rule, values: Row): Row {
 }
 
 /** Refuses changes of a card that a turn holds. It may only be deleted, because this changes no turn that has begun. @throws CONFLICT */
-function refuseSealed(chain: Chain, no: number, values: Row): void {
+function refuseSealed(chain: ReadChain, no: number, values: Row): void {
   const row = chain.db.one<Row>('SELECT * FROM card WHERE no = ?', no);
   const isSame = Object.entries(values).every(([name, value]) => name === 'deletedAt' || (row?.[name] ?? null) === value);
   const cardId = String(row?.cardId);

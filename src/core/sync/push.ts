@@ -1,5 +1,5 @@
 import type { ArtifactRef } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import { type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes } from './hub.js';
 import { type Known, openKnown } from './known.js';
@@ -33,7 +33,7 @@ export function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generat
 }
 
 /** The items that a push would send, and the last number read from the hub's list. Does not contact the hub. */
-export function previewPush(chain: Chain, hubId: string, leaves?: Leaves): Pushed & { readonly pulled: number } {
+export function previewPush(chain: WriteChain, hubId: string, leaves?: Leaves): Pushed & { readonly pulled: number } {
   const rows = openRows(chain);
   const known = openKnown(chain, hubId);
   const items: Record<string, number> = {};
@@ -46,9 +46,9 @@ export function previewPush(chain: Chain, hubId: string, leaves?: Leaves): Pushe
 }
 
 /** The number of items in the hub's list that this project has not read. `seq` is the number of the newest item. */
-export const itemsToPull = (chain: Chain, hubId: string, seq: number): number => Math.max(0, seq - openKnown(chain, hubId).pulled());
+export const itemsToPull = (chain: WriteChain, hubId: string, seq: number): number => Math.max(0, seq - openKnown(chain, hubId).pulled());
 
-const objectAt = ({ artifacts }: Chain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
+const objectAt = ({ artifacts }: ReadChain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
 
 interface PushOptions {
   readonly leaves?: Leaves;
@@ -62,7 +62,11 @@ interface PushOptions {
  * where this one stopped, because sent items stay on the hub.
  * @throws the errors of the hub; CORRUPT if an object does not match its hash.
  */
-export async function push(chain: Chain, hub: Hub, { leaves, isStopped = () => false, partSize = partBytes }: PushOptions = {}): Promise<Pushed> {
+export async function push(
+  chain: WriteChain,
+  hub: Hub,
+  { leaves, isStopped = () => false, partSize = partBytes }: PushOptions = {},
+): Promise<Pushed> {
   const { id, seq } = await hub.hello();
   const known = openKnown(chain, id);
   if (seq < known.pulled()) known.forget();
@@ -118,7 +122,7 @@ export async function push(chain: Chain, hub: Hub, { leaves, isStopped = () => f
   return total;
 }
 
-const readObjects = ({ artifacts }: Chain, group: readonly { readonly hash: string }[]): SentObject[] => {
+const readObjects = ({ artifacts }: ReadChain, group: readonly { readonly hash: string }[]): SentObject[] => {
   const nos = group.map(({ hash }) => artifacts.find(`blake3:${hash}`));
   return artifacts.readAll(nos).map((bytes, i) => ({
     hash: group[i]?.hash as string,

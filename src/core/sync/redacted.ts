@@ -1,5 +1,5 @@
 import { type CommitSeq, timestampOf } from '../base/index.js';
-import { addCommit, type Chain, type ContextRow, commitAt, outlineOf, rememberAll } from '../chain/index.js';
+import { addCommit, type ContextRow, commitAt, outlineOf, type ReadChain, rememberAll, type WriteChain } from '../chain/index.js';
 import { type Redaction, redactor, replacedIn, textsOf } from '../export/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import { openKnown } from './known.js';
@@ -20,7 +20,7 @@ const kind = 'context';
  * a branch of their own in this project; the originals do not change. A commit keeps the copy that an earlier push made, so that a later
  * push continues from there. `originals` are sorted, each after its parent.
  */
-export async function redactedCopies(chain: Chain, originals: readonly CommitSeq[]): Promise<RedactedCopies> {
+export async function redactedCopies(chain: WriteChain, originals: readonly CommitSeq[]): Promise<RedactedCopies> {
   const known = openKnown(chain, copies);
   const copyOf = (seq: CommitSeq): CommitSeq | undefined => known.row(kind, String(seq)) as CommitSeq | undefined;
   const rest = originals.filter((seq) => copyOf(seq) === undefined);
@@ -41,12 +41,12 @@ export async function redactedCopies(chain: Chain, originals: readonly CommitSeq
   return { commits: originals.map((seq) => copyOf(seq) ?? seq), redactions: rest.length === 0 ? [] : redact.made() };
 }
 
-const contentOf = ({ artifacts }: Chain, { artifact }: ContextRow): Uint8Array => artifacts.read(artifact);
-const typeOf = ({ artifacts }: Chain, { artifact }: ContextRow): string => artifacts.stat(artifact).contentType;
+const contentOf = ({ artifacts }: ReadChain, { artifact }: ContextRow): Uint8Array => artifacts.read(artifact);
+const typeOf = ({ artifacts }: ReadChain, { artifact }: ContextRow): string => artifacts.stat(artifact).contentType;
 
 /** Returns the commit itself if redaction changes neither it nor an ancestor. Otherwise copies it as a child of `parent`. */
 function copyWith(
-  chain: Chain,
+  chain: WriteChain,
   row: ContextRow,
   parent: CommitSeq | null,
   changed: (bytes: Uint8Array, contentType: string) => Uint8Array,

@@ -1,5 +1,5 @@
 import { type JsonObject, parseJson } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import type { Item, Sender } from './rows.js';
 
@@ -22,7 +22,7 @@ export interface RefusedItems {
 }
 
 /** Opens the items that this project refused from a hub's project. */
-export function openRefused({ db, project }: Chain, hub: string): RefusedItems {
+export function openRefused({ db, project }: WriteChain, hub: string): RefusedItems {
   const forgotten = new Map<string, Refused>();
   const size = (): { items: number; bytes: number } =>
     db.one<{ items: number; bytes: number }>(

@@ -1,6 +1,6 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { travelingCalls, travelingFields } from '../requests/index.js';
 import { type Rule, ruleOf, tableOf } from './rules.js';
 
@@ -56,7 +56,7 @@ export interface Rows {
 }
 
 /** Opens the rows of a project for reading. */
-export function openRows(chain: Chain): Rows {
+export function openRows(chain: WriteChain): Rows {
   const { db, project } = chain;
   const shapes = new Map<string, Shape>();
   const names = new Map<string, string>();
@@ -132,7 +132,7 @@ export function openRows(chain: Chain): Rows {
   };
 }
 
-function shapeOf(db: Chain['db'], rule: Rule): Shape {
+function shapeOf(db: ReadChain['db'], rule: Rule): Shape {
   if (rule.calls) return { number: 'no', blobs: new Set(), hasProject: true, columns: travelingFields };
   const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', tableOf(rule));
   const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
@@ -199,7 +199,7 @@ export interface Places {
 }
 
 /** Opens the search for rows by name. `known` returns the number of a row whose only name is its digest. */
-export function openPlaces(chain: Chain, { shape }: Rows, known: (kind: string, key: string) => number | undefined): Places {
+export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: string, key: string) => number | undefined): Places {
   const { db, project, artifacts } = chain;
   const noted = new Map<string, number>();
   const numberOf = (table: string, name: string): number | undefined => {
@@ -238,7 +238,7 @@ export function openPlaces(chain: Chain, { shape }: Rows, known: (kind: string, 
   return { numberOf, keyValues, note: (kind, key, no) => void noted.set(`${kind} ${key}`, no) };
 }
 
-function objectAt(artifacts: Chain['artifacts'], hash: string): ArtifactNo | undefined {
+function objectAt(artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | undefined {
   try {
     return artifacts.find(`blake3:${hash}`);
   } catch {
@@ -248,7 +248,7 @@ function objectAt(artifacts: Chain['artifacts'], hash: string): ArtifactNo | und
 
 const prefixDigits = 8;
 
-function commitWith({ db, project }: Chain, digest: string): number | undefined {
+function commitWith({ db, project }: ReadChain, digest: string): number | undefined {
   const prefix = `ctx-${digest.slice(0, prefixDigits)}`;
   return db
     .all<{ seq: number; digest: Buffer }>('SELECT seq, digest FROM context WHERE project = ? AND id >= ? AND id < ?', project, prefix, `${prefix}g`)

@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId } from '../base/index.js';
-import { type Chain, commitAt, commitOf } from '../chain/index.js';
+import { commitAt, commitOf, type ReadChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { Known } from './known.js';
 import { type Item, objectsOf } from './rows.js';
@@ -25,7 +25,7 @@ const ofCommits: Readonly<Record<string, string>> = {
  * The filter for a selection: the selected commits, their ancestors, and the items that belong to them. Undefined for an empty selection,
  * which sends everything. @throws BAD_REQUEST if no commit matches.
  */
-export function selected(chain: Chain, selection: Selection): Selected | undefined {
+export function selected(chain: ReadChain, selection: Selection): Selected | undefined {
   if (isEverything(selection)) return undefined;
   const digests = digestsOf(chain, selectedCommits(chain, selection));
   return ({ kind, body }) => {
@@ -35,18 +35,18 @@ export function selected(chain: Chain, selection: Selection): Selected | undefin
 }
 
 /** The filter for exactly these commits, without the items that belong to them. */
-export function onlyCommits(chain: Chain, commits: readonly CommitSeq[]): Selected {
+export function onlyCommits(chain: ReadChain, commits: readonly CommitSeq[]): Selected {
   const digests = digestsOf(chain, commits);
   return ({ kind, key }) => kind === 'context' && digests.has(key);
 }
 
 const isEverything = ({ repository, tag, branch }: Selection): boolean => repository === undefined && tag === undefined && branch === undefined;
 
-const digestsOf = (chain: Chain, commits: readonly CommitSeq[]): ReadonlySet<string> =>
+const digestsOf = (chain: ReadChain, commits: readonly CommitSeq[]): ReadonlySet<string> =>
   new Set(commits.map((seq) => commitAt(chain, seq).digest.toString('hex')));
 
 /** The selected commits and their ancestors, oldest first. Without a selection, all commits. @throws BAD_REQUEST if no commit matches. */
-export function selectedCommits(chain: Chain, selection: Selection): CommitSeq[] {
+export function selectedCommits(chain: ReadChain, selection: Selection): CommitSeq[] {
   const { repository, tag, branch } = selection;
   if (isEverything(selection))
     return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project).map(({ seq }) => seq);
@@ -78,11 +78,11 @@ export function selectedCommits(chain: Chain, selection: Selection): CommitSeq[]
   return [...all].sort((a, b) => a - b);
 }
 
-const parentOf = ({ db }: Chain, seq: CommitSeq): CommitSeq | null =>
+const parentOf = ({ db }: ReadChain, seq: CommitSeq): CommitSeq | null =>
   db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', seq)?.parent ?? null;
 
 /** Adds to a filter: excludes items whose content was freed with deleted sessions. Versions that the hub holds stay there. */
-export function withoutFreed(chain: Chain, known: Known, leaves: Selected | undefined): Selected | undefined {
+export function withoutFreed(chain: ReadChain, known: Known, leaves: Selected | undefined): Selected | undefined {
   const all = (sql: string): Set<string> => new Set(chain.db.all<{ name: Buffer }>(sql, chain.project).map(({ name }) => name.toString('hex')));
   const objects = all("SELECT hash AS name FROM artifact WHERE project = ? AND gone = 'deleted'");
   if (objects.size === 0) return leaves;

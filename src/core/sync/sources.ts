@@ -1,12 +1,12 @@
 import type { ArtifactNo, CommitSeq } from '../base/index.js';
-import { type Chain, commitAt, lineage } from '../chain/index.js';
+import { commitAt, lineage, type WriteChain } from '../chain/index.js';
 import { joinAnswers, takeRecords } from '../requests/index.js';
 
 /**
  * Reads the model calls that a received file records, as its import did. They are derived from the file, so they are not sent themselves.
  * Call it inside the transaction that stores the file's row.
  */
-export function readRecordedCalls(chain: Chain, source: number): void {
+export function readRecordedCalls(chain: WriteChain, source: number): void {
   const row = chain.db.one<{ format: string; pieces: string; tips: string }>('SELECT format, pieces, tips FROM source WHERE no = ?', source);
   if (!row) return;
   const pieces = JSON.parse(row.pieces) as [artifact: ArtifactNo, start: number, length: number][];

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, StemmaError, timestampOf } from '../base/index.js';
-import { type Chain, type ContextRow, commitAt, commitOf, entries, fork, isAncestor } from '../chain/index.js';
+import { type ContextRow, commitAt, commitOf, entries, fork, isAncestor, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Entry, InputOf, OutputOf, ReplyPart, TicketThread } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
@@ -13,7 +13,7 @@ const maxSummaryLength = 200;
  * has the knowledge of that time. Two tickets with the same context have two branches. Without a known context the thread
  * starts a conversation. A message asks the answerer to start; a message by the answerer is the answer.
  */
-export function discuss(chain: Chain, input: InputOf<'ticket.discuss'>): OutputOf<'ticket.discuss'> {
+export function discuss(chain: WriteChain, input: InputOf<'ticket.discuss'>): OutputOf<'ticket.discuss'> {
   return chain.artifacts.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const threadId = row.threadId ?? `thr-${chain.newId()}`;
@@ -39,7 +39,7 @@ export function discuss(chain: Chain, input: InputOf<'ticket.discuss'>): OutputO
  * model writes it. @throws BAD_REQUEST for an empty thread; CONFLICT if the last message is an answer.
  */
 export async function* answer(
-  chain: Chain,
+  chain: WriteChain,
   input: InputOf<'ticket.answer'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
@@ -62,7 +62,7 @@ export async function* answer(
 }
 
 /** The messages of a ticket's thread, oldest first. */
-export function thread(chain: Chain, ticketId: string): TicketThread {
+export function thread(chain: ReadChain, ticketId: string): TicketThread {
   const row = recordOf(chain, ticketId);
   const tip = discussionTip(chain, row);
   const last = tip && commitOf(chain, tip);
@@ -83,7 +83,7 @@ export function thread(chain: Chain, ticketId: string): TicketThread {
   };
 }
 
-function messageOf(chain: Chain, commit: ContextRow, isCurrent: (commit: ContextRow) => boolean): TicketThread['messages'][number] {
+function messageOf(chain: ReadChain, commit: ContextRow, isCurrent: (commit: ContextRow) => boolean): TicketThread['messages'][number] {
   const own: Entry[] = entries(chain, { id: commit.id, stop: commit.id }).entries;
   const role = own.findLast((entry) => entry.role !== 'tool')?.role ?? 'user';
   // A command-line agent records its environment as entries of the user, which are no part of its answer.

@@ -1,5 +1,5 @@
 import { notFound, StemmaError, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { EventState, InputOf, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
 import { recordOf } from './rows.js';
 import { knownContext, startNow } from './understood.js';
@@ -14,7 +14,7 @@ interface Asked {
 }
 
 /** Requests that an agent or person starts on a ticket. A person or a runner decides whether to act on it (K5). */
-export function ask(chain: Chain, ticket: number, { who, task, contextId, by, move }: Asked): void {
+export function ask(chain: WriteChain, ticket: number, { who, task, contextId, by, move }: Asked): void {
   chain.db.run(
     'INSERT INTO ticketEvent (project, ticket, at, who, task, contextId, moveFrom, moveTo, by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     chain.project,
@@ -80,7 +80,7 @@ const selectEvent = /* sql */ `SELECT e.no, e.at, t.ticketId, t.title, e.who, e.
   LEFT JOIN ticketAnswer a ON a.no = (SELECT MAX(no) FROM ticketAnswer WHERE event = e.no)`;
 
 /** Lists starts, oldest first or newest first. @throws NOT_FOUND for an unknown ticket. */
-export function events(chain: Chain, { after = 0, ticketId, who, state, newestFirst, limit }: InputOf<'ticket.events'> = {}): TicketEvent[] {
+export function events(chain: ReadChain, { after = 0, ticketId, who, state, newestFirst, limit }: InputOf<'ticket.events'> = {}): TicketEvent[] {
   return chain.db
     .all<EventRow>(
       `SELECT * FROM (${selectEvent} WHERE e.project = :project AND e.no > :after AND (:ticket IS NULL OR e.ticket = :ticket)
@@ -99,11 +99,11 @@ export function events(chain: Chain, { after = 0, ticketId, who, state, newestFi
 }
 
 /** The number of waiting starts. */
-export const waitingCount = (chain: Chain): number =>
+export const waitingCount = (chain: ReadChain): number =>
   chain.db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM (${selectEvent} WHERE e.project = ?) WHERE state = 'waiting'`, chain.project)?.n ?? 0;
 
 /** Marks a start as taken, done or dismissed (K5). @throws CONFLICT if another agent or person took it, or if it is not waiting. */
-export function acknowledge(chain: Chain, input: InputOf<'ticket.acknowledge'>): TicketEvent {
+export function acknowledge(chain: WriteChain, input: InputOf<'ticket.acknowledge'>): TicketEvent {
   return chain.db.transaction(() => {
     const { state, answeredBy } = eventNamed(chain, input.event);
     if (state !== 'waiting' && state !== 'taken')
@@ -119,19 +119,19 @@ export function acknowledge(chain: Chain, input: InputOf<'ticket.acknowledge'>):
 }
 
 /** Reads a start. @throws NOT_FOUND */
-export function eventNamed(chain: Chain, no: number): TicketEvent {
+export function eventNamed(chain: ReadChain, no: number): TicketEvent {
   const row = chain.db.one<EventRow>(`${selectEvent} WHERE e.project = ? AND e.no = ?`, chain.project, no);
   if (!row) throw notFound(String(no), `This project has no start ${no}.`);
   return toEvent(chain, row);
 }
 
 /** The context to start from: the current one while the start waits, and the recorded one afterwards. */
-function contextOf(chain: Chain, { ticketId, who, task, state, contextId }: EventRow): string | null {
+function contextOf(chain: ReadChain, { ticketId, who, task, state, contextId }: EventRow): string | null {
   if (who === null || (state !== 'waiting' && state !== 'taken')) return contextId;
   return startNow(chain, recordOf(chain, ticketId), { who, task });
 }
 
-function toEvent(chain: Chain, event: EventRow): TicketEvent {
+function toEvent(chain: ReadChain, event: EventRow): TicketEvent {
   const { no, at, moveFrom, moveTo, answeredAt, ...row } = event;
   const contextId = contextOf(chain, event);
   return {

@@ -1,5 +1,5 @@
 import { badRequest, parseInstant, parseJson } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, Ticket } from '../contract/index.js';
 import { type Foreign, type ForeignReview, fromGitHub, fromMarkdown } from './foreign.js';
 import { type Occasion, understoodBy } from './rows.js';
@@ -12,7 +12,7 @@ import { giveVerdict, moveTicket } from './transition.js';
  * as found. Tickets that were imported before do not change.
  * @throws BAD_REQUEST if the text is neither.
  */
-export function importTickets(chain: Chain, input: InputOf<'ticket.import'>): OutputOf<'ticket.import'> {
+export function importTickets(chain: WriteChain, input: InputOf<'ticket.import'>): OutputOf<'ticket.import'> {
   const json = input.kind === 'markdown' ? undefined : parseJson(input.text);
   const found = input.kind === 'markdown' || (input.kind === undefined && json === undefined) ? fromMarkdown(input.text) : fromGitHub(json);
   if (!found.tickets.length)
@@ -39,7 +39,7 @@ export function importTickets(chain: Chain, input: InputOf<'ticket.import'>): Ou
 
 const originLabel = 'from:';
 
-const knownOrigins = (chain: Chain): Map<string, string> =>
+const knownOrigins = (chain: ReadChain): Map<string, string> =>
   new Map(
     chain.db
       .all<{ label: string; ticketId: string }>(
@@ -51,7 +51,7 @@ const knownOrigins = (chain: Chain): Map<string, string> =>
       .map(({ label, ticketId }) => [label.slice(originLabel.length), ticketId]),
   );
 
-function bring(chain: Chain, foreign: Foreign, parent: string | undefined, written: number): Ticket {
+function bring(chain: WriteChain, foreign: Foreign, parent: string | undefined, written: number): Ticket {
   return createTicket(chain, {
     title: foreign.title,
     body: foreign.body,
@@ -64,7 +64,7 @@ function bring(chain: Chain, foreign: Foreign, parent: string | undefined, writt
 }
 
 /** A pull request with reviewers or reviews is in review, with their verdicts. */
-function review(chain: Chain, foreign: Foreign, ticketId: string, all: readonly ForeignReview[], written: number): void {
+function review(chain: WriteChain, foreign: Foreign, ticketId: string, all: readonly ForeignReview[], written: number): void {
   const reviews = all
     .filter((each) => each.under === foreign.origin && each.reviewer !== foreign.author)
     .toSorted((a, b) => (a.at ?? written) - (b.at ?? written));
@@ -75,9 +75,9 @@ function review(chain: Chain, foreign: Foreign, ticketId: string, all: readonly 
     giveVerdict(chain, { ...then(chain, reviewer, at ?? written), ticketId, reviewer, verdict, reason: words });
 }
 
-const isClosed = (chain: Chain, ticketId: string | undefined): boolean => ticketId !== undefined && ticketOf(chain, ticketId).status === 'closed';
+const isClosed = (chain: ReadChain, ticketId: string | undefined): boolean => ticketId !== undefined && ticketOf(chain, ticketId).status === 'closed';
 
-function close(chain: Chain, foreign: Foreign, ticketId: string, written: number): void {
+function close(chain: WriteChain, foreign: Foreign, ticketId: string, written: number): void {
   const isFinding = ticketOf(chain, ticketId).type === finding;
   moveTicket(chain, {
     ticketId,
@@ -92,13 +92,13 @@ function close(chain: Chain, foreign: Foreign, ticketId: string, written: number
  * The author, time and context of an imported write: the author's newest commit at that time, else the project's newest.
  * No context if the project had no commit.
  */
-function then(chain: Chain, by: string | undefined, at: number): Occasion {
+function then(chain: ReadChain, by: string | undefined, at: number): Occasion {
   const own = by === undefined ? null : understoodBy(chain, by, at);
   const contextId = own ?? newestAt(chain, at);
   return { by, at, ...(contextId !== undefined && { contextId, isFound: true }) };
 }
 
-const newestAt = (chain: Chain, at: number): string | undefined =>
+const newestAt = (chain: ReadChain, at: number): string | undefined =>
   chain.db.one<{ id: string }>(
     'SELECT id FROM context WHERE project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
     chain.project,

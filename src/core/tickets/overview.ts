@@ -1,5 +1,5 @@
 import { type ContextId, defined, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type TicketStatus, ticketStatuses } from '../contract/index.js';
 import { waitingCount } from './events.js';
 import { fromStored, isReady, recordOf, type Stored } from './rows.js';
@@ -25,7 +25,7 @@ const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS r
   FROM ticket t LEFT JOIN ticket p ON p.no = t.parent`;
 
 /** Lists tickets for a list or board, with two queries in total. @throws NOT_FOUND for an unknown parent. */
-export function overview(chain: Chain, filter: InputOf<'ticket.overview'>): OutputOf<'ticket.overview'> {
+export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): OutputOf<'ticket.overview'> {
   const given = {
     project: chain.project,
     ...defined({ type: filter.type, assignee: filter.assignee, label: filter.label }),
@@ -74,7 +74,7 @@ export function overview(chain: Chain, filter: InputOf<'ticket.overview'>): Outp
 }
 
 /** All values of the project that filters can use. */
-export function facets(chain: Chain): OutputOf<'ticket.facets'> {
+export function facets(chain: ReadChain): OutputOf<'ticket.facets'> {
   const values = (sql: string): string[] => chain.db.all<{ value: string }>(sql, { project: chain.project }).map(({ value }) => value);
   return {
     total: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM ticket WHERE project = ?', chain.project)?.n ?? 0,
@@ -93,7 +93,7 @@ export function facets(chain: Chain): OutputOf<'ticket.facets'> {
 export type TicketAtContext = OutputOf<'ticket.ofContexts'>[number];
 
 /** The tickets that were written with, or discussed in, each of these commits. */
-export function ticketsOfContexts(chain: Chain, { ids }: { readonly ids: readonly ContextId[] }): TicketAtContext[] {
+export function ticketsOfContexts(chain: ReadChain, { ids }: { readonly ids: readonly ContextId[] }): TicketAtContext[] {
   return chain.db
     .all<Omit<TicketAtContext, 'at'> & { at: number }>(
       `WITH asked AS (SELECT c.id, c.threadId, c.createdAt FROM json_each(:ids) i JOIN context c ON c.project = :project AND c.id = i.value)

@@ -1,5 +1,5 @@
 import { type ContextId, notFound, timestampOf } from '../base/index.js';
-import { type Chain, newestOf } from '../chain/index.js';
+import { newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Ticket, TicketStatus, TicketVersion } from '../contract/index.js';
 
 export type Reviewer = Ticket['reviewers'][number];
@@ -54,14 +54,14 @@ export interface Changing extends Occasion {
 }
 
 /** Reads a ticket by its id. @throws NOT_FOUND */
-export function recordOf(chain: Chain, ticketId: string): TicketRecord {
+export function recordOf(chain: ReadChain, ticketId: string): TicketRecord {
   const stored = chain.db.one<Stored>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
   if (!stored) throw notFound(ticketId, `This project has no ticket ${ticketId}.`);
   return fromStored(stored);
 }
 
 /** Reads a ticket by its row number. */
-export const recordAt = (chain: Chain, no: number): TicketRecord =>
+export const recordAt = (chain: ReadChain, no: number): TicketRecord =>
   fromStored(chain.db.one<Stored>('SELECT * FROM ticket WHERE no = ? AND project = ?', no, chain.project) as Stored);
 
 /** Parses the JSON columns of a row. */
@@ -72,7 +72,7 @@ export const fromStored = (row: Stored): TicketRecord => ({
 });
 
 /** Converts a row to the ticket of the contract. */
-export function toTicket(chain: Chain, row: TicketRecord): Ticket {
+export function toTicket(chain: ReadChain, row: TicketRecord): Ticket {
   const waitsFor = idsOf(chain, `${dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER")}`, row.no);
   return {
     ticketId: row.ticketId,
@@ -97,23 +97,23 @@ export function toTicket(chain: Chain, row: TicketRecord): Ticket {
   };
 }
 
-const findingsOf = (chain: Chain, no: number): Ticket['findings'] =>
+const findingsOf = (chain: ReadChain, no: number): Ticket['findings'] =>
   chain.db.one<Ticket['findings']>(
     "SELECT COUNT(*) FILTER (WHERE status <> 'closed') AS open, COUNT(*) AS total FROM ticket WHERE parent = ? AND project = ? AND type = 'review_finding'",
     no,
     chain.project,
   ) ?? { open: 0, total: 0 };
 
-const ticketIdAt = (chain: Chain, no: number | null): string | null => (no === null ? null : recordAt(chain, no).ticketId);
+const ticketIdAt = (chain: ReadChain, no: number | null): string | null => (no === null ? null : recordAt(chain, no).ticketId);
 
-const idsOf = (chain: Chain, sql: string, no: number): string[] =>
+const idsOf = (chain: ReadChain, sql: string, no: number): string[] =>
   chain.db.all<{ ticketId: string }>(sql, no, chain.project).map((row) => row.ticketId);
 
 /** SQLite runs a CROSS JOIN in the written order: from the few given ids to their tickets, not from all tickets. */
 const dependencies =
   'SELECT t.ticketId FROM ticketDependency d CROSS JOIN ticket t ON t.no = d.dependsOn WHERE d.ticket = ? AND t.project = ? ORDER BY t.no';
 
-function versionsOf(chain: Chain, row: TicketRecord): TicketVersion[] {
+function versionsOf(chain: ReadChain, row: TicketRecord): TicketVersion[] {
   type Version = {
     at: number;
     by: string | null;
@@ -142,7 +142,7 @@ function versionsOf(chain: Chain, row: TicketRecord): TicketVersion[] {
 }
 
 /** K4: every write makes a version, with the given or found context. */
-export function write(chain: Chain, row: TicketRecord, change: Change, occasion: Occasion): TicketRecord {
+export function write(chain: WriteChain, row: TicketRecord, change: Change, occasion: Occasion): TicketRecord {
   const at = occasion.at ?? chain.clock();
   const context = contextOf(chain, occasion, at);
   const { dependsOn, ...columns } = change;
@@ -185,14 +185,14 @@ export function write(chain: Chain, row: TicketRecord, change: Change, occasion:
   return next;
 }
 
-function contextOf(chain: Chain, occasion: Occasion, at: number): { contextId: string | null; contextFound: ContextFound } {
+function contextOf(chain: ReadChain, occasion: Occasion, at: number): { contextId: string | null; contextFound: ContextFound } {
   if (occasion.contextId !== undefined) return { contextId: occasion.contextId, contextFound: occasion.isFound ? 'resolved' : 'given' };
   const found = occasion.by === undefined ? null : (workingContext(chain, occasion.by) ?? understoodBy(chain, occasion.by, at));
   return found === null ? { contextId: null, contextFound: null } : { contextId: found, contextFound: 'resolved' };
 }
 
 /** The newest commit of the job in which a command-line agent works under this name. */
-const workingContext = (chain: Chain, principal: string): ContextId | undefined =>
+const workingContext = (chain: ReadChain, principal: string): ContextId | undefined =>
   chain.db.one<{ tip: ContextId }>(
     `SELECT tip FROM job WHERE project = ? AND who = ? AND status = 'running' AND tip IS NOT NULL AND performer ->> 'agent' IS NOT NULL
       ORDER BY no DESC LIMIT 1`,
@@ -205,7 +205,7 @@ const answererSql = /* sql */ `(SELECT COALESCE(CASE WHEN t.type <> 'review_find
   FROM ticketVersion v WHERE v.ticket = t.no ORDER BY v.no LIMIT 1)`;
 
 /** The person or agent who answers in a ticket's thread; null if unknown. */
-export const answererOf = (chain: Chain, row: TicketRecord): string | null =>
+export const answererOf = (chain: ReadChain, row: TicketRecord): string | null =>
   chain.db.one<{ who: string | null }>(`SELECT ${answererSql} AS who FROM ticket t WHERE t.no = ? AND t.project = ?`, row.no, chain.project)?.who ??
   null;
 
@@ -213,7 +213,7 @@ export const answererOf = (chain: Chain, row: TicketRecord): string | null =>
  * `resolve` for writes of tickets: the newest commit of a principal at an instant. Messages in threads are skipped, because
  * they belong to the answerer's context, not to the author's.
  */
-export const understoodBy = (chain: Chain, principal: string, at: number): ContextId | null =>
+export const understoodBy = (chain: ReadChain, principal: string, at: number): ContextId | null =>
   newestOf(
     chain,
     principal,
@@ -224,7 +224,7 @@ export const understoodBy = (chain: Chain, principal: string, at: number): Conte
 const tracked = ['title', 'body', 'type', 'status', 'assignee', 'reviewers', 'labels', 'contextId', 'resolution', 'threadId'] as const;
 
 function differences(
-  chain: Chain,
+  chain: ReadChain,
   before: TicketRecord,
   after: TicketRecord,
   dependsOn: { from: string[]; to: string[] } | undefined,

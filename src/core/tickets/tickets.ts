@@ -1,6 +1,6 @@
 import { sha256Of } from '../artifacts/index.js';
 import { badRequest, defined, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Ticket } from '../contract/index.js';
 import { ask } from './events.js';
 import {
@@ -30,7 +30,7 @@ export interface NewTicket extends Occasion {
 }
 
 /** Creates a ticket. @throws BAD_REQUEST for a finding without a parent; NOT_FOUND for an unknown parent or dependency; CONFLICT for a finding of a closed ticket. */
-export function createTicket(chain: Chain, input: NewTicket): Ticket {
+export function createTicket(chain: WriteChain, input: NewTicket): Ticket {
   if (input.type === finding && input.parent === undefined) throw badRequest('parent', noParent);
   return chain.db.transaction(() => {
     const at = input.at ?? chain.clock();
@@ -78,7 +78,7 @@ export type TicketUpdate = Changing & Partial<Omit<NewTicket, keyof Changing>>;
  * @throws BAD_REQUEST for a cycle of dependencies or parents, or for a finding that would leave its ticket; CONFLICT for
  * reviewers of a ticket that is not in review.
  */
-export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
+export function updateTicket(chain: WriteChain, input: TicketUpdate): Ticket {
   return chain.db.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const parent = input.parent === undefined ? undefined : recordOf(chain, input.parent);
@@ -113,7 +113,7 @@ function refuseSlipping(row: TicketRecord, parent: TicketRecord | undefined, typ
 }
 
 /** K3: a ticket that becomes a finding follows the rules of a new or closed finding. */
-function refuseBecomingFinding(chain: Chain, row: TicketRecord, parent: TicketRecord | undefined, resolution: string | undefined): void {
+function refuseBecomingFinding(chain: ReadChain, row: TicketRecord, parent: TicketRecord | undefined, resolution: string | undefined): void {
   const above = parent ?? (row.parent === null ? null : recordAt(chain, row.parent));
   if (above === null) throw badRequest('parent', noParent);
   if (row.status !== 'closed') refuseOpenFindingOf(above);
@@ -131,7 +131,7 @@ function changedReviewers(row: TicketRecord, names: readonly string[]): Reviewer
   return [...new Set(names)].map((name) => before.get(name) ?? { name, verdict: 'pending' });
 }
 
-function requestNewStarts(chain: Chain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
+function requestNewStarts(chain: WriteChain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const known = new Set(before.reviewers.map((reviewer) => reviewer.name));
   for (const { name } of after.reviewers)
     if (!known.has(name)) ask(chain, after.no, { who: name, task: 'review', contextId: startOf(chain, after, name), by });
@@ -146,13 +146,14 @@ function requestNewStarts(chain: Chain, before: TicketRecord, after: TicketRecor
 }
 
 /** The context to start from on the ticket now. */
-export const startOf = (chain: Chain, row: TicketRecord, who: string): string | null => startFrom(chain, { ticketId: row.ticketId, who }).contextId;
+export const startOf = (chain: ReadChain, row: TicketRecord, who: string): string | null =>
+  startFrom(chain, { ticketId: row.ticketId, who }).contextId;
 
 /** Reads a ticket with its versions. @throws NOT_FOUND */
-export const ticketOf = (chain: Chain, ticketId: string): Ticket => toTicket(chain, recordOf(chain, ticketId));
+export const ticketOf = (chain: ReadChain, ticketId: string): Ticket => toTicket(chain, recordOf(chain, ticketId));
 
 /** Tickets with all their versions, in order of creation. @throws NOT_FOUND for an unknown parent. */
-export function listTickets(chain: Chain, filter: InputOf<'ticket.list'>): Ticket[] {
+export function listTickets(chain: ReadChain, filter: InputOf<'ticket.list'>): Ticket[] {
   return chain.db
     .all<Stored>(
       `SELECT t.* FROM ticket t WHERE t.project = :project AND (:status IS NULL OR t.status = :status) AND (:type IS NULL OR t.type = :type)
@@ -170,13 +171,13 @@ export function listTickets(chain: Chain, filter: InputOf<'ticket.list'>): Ticke
     .map((stored) => toTicket(chain, fromStored(stored)));
 }
 
-function isBelow(chain: Chain, row: TicketRecord, ancestor: TicketRecord): boolean {
+function isBelow(chain: ReadChain, row: TicketRecord, ancestor: TicketRecord): boolean {
   for (let at: TicketRecord | undefined = row; at; at = at.parent === null ? undefined : recordAt(chain, at.parent))
     if (at.no === ancestor.no) return true;
   return false;
 }
 
-function dependsUpon(chain: Chain, from: number, on: number): boolean {
+function dependsUpon(chain: ReadChain, from: number, on: number): boolean {
   return (
     chain.db.one(
       'WITH RECURSIVE reach(no) AS (VALUES(?) UNION SELECT d.dependsOn FROM ticketDependency d JOIN reach r ON d.ticket = r.no) SELECT 1 FROM reach WHERE no = ?',
@@ -188,7 +189,7 @@ function dependsUpon(chain: Chain, from: number, on: number): boolean {
 
 const minTicketIdLength = 4;
 
-function newTicketId(chain: Chain, title: string, at: number): string {
+function newTicketId(chain: ReadChain, title: string, at: number): string {
   const hex = sha256Of(`${chain.newId()}\0${title}\0${at}`).toString('hex');
   for (let digits = minTicketIdLength; ; digits++) {
     const id = `tkt-${hex.slice(0, digits)}`;

@@ -1,5 +1,5 @@
 import { badRequest, inWords, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Ticket, TicketStatus } from '../contract/index.js';
 import { ask } from './events.js';
 import { moveOf, movesFrom } from './moves.js';
@@ -12,7 +12,7 @@ export interface Move extends Changing {
 }
 
 /** Moves a ticket to another status (K1 to K3). @throws CONFLICT if the move is not allowed or the ticket cannot close yet. */
-export function moveTicket(chain: Chain, input: Move): Ticket {
+export function moveTicket(chain: WriteChain, input: Move): Ticket {
   return chain.db.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const holder = moveOf(row.status, input.to);
@@ -48,7 +48,7 @@ export function moveTicket(chain: Chain, input: Move): Ticket {
 export type GivenVerdict = InputOf<'ticket.verdict'> & Pick<Occasion, 'at' | 'isFound'>;
 
 /** K2: sets the verdict of a listed reviewer during a review. After the last verdict, the assignee is asked to decide. */
-export function giveVerdict(chain: Chain, input: GivenVerdict): Ticket {
+export function giveVerdict(chain: WriteChain, input: GivenVerdict): Ticket {
   return chain.db.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     if (input.verdict === 'pending') throw badRequest('verdict', 'A verdict can be approved, changes_requested or commented, not pending.');
@@ -83,7 +83,7 @@ function noSuchMove(row: TicketRecord, to: TicketStatus): StemmaError {
 }
 
 /** K3: closing needs closed findings and the approval of the last reviewers, or a reason. Leaving the review first does not help. */
-function refuseEarlyClosing(chain: Chain, row: TicketRecord, input: Move): void {
+function refuseEarlyClosing(chain: ReadChain, row: TicketRecord, input: Move): void {
   if (row.type === finding && (input.resolution ?? row.resolution) === null)
     throw badRequest('resolution', `${row.ticketId} is a finding. To close it, give a resolution.`);
   if (input.reason !== undefined) return;
@@ -101,7 +101,7 @@ function refuseEarlyClosing(chain: Chain, row: TicketRecord, input: Move): void 
     );
 }
 
-const openFindings = (chain: Chain, row: TicketRecord): string[] =>
+const openFindings = (chain: ReadChain, row: TicketRecord): string[] =>
   chain.db
     .all<{ ticketId: string }>(
       'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? AND type = ? AND status <> ?',
@@ -113,7 +113,7 @@ const openFindings = (chain: Chain, row: TicketRecord): string[] =>
     .map(({ ticketId }) => ticketId);
 
 /** Records the starts that follow from a move (K5). */
-function askFor(chain: Chain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
+function askFor(chain: WriteChain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const move = { from: before.status, to: after.status };
   if (after.status === 'review')
     for (const { name } of after.reviewers) ask(chain, after.no, { who: name, task: 'review', contextId: startOf(chain, after, name), by, move });
@@ -145,7 +145,7 @@ function askFor(chain: Chain, before: TicketRecord, after: TicketRecord, by: str
 }
 
 /** Open tickets whose last open dependency was this one. */
-function newlyReady(chain: Chain, closed: TicketRecord): TicketRecord[] {
+function newlyReady(chain: ReadChain, closed: TicketRecord): TicketRecord[] {
   return chain.db
     .all<{ no: number }>(
       `SELECT t.no FROM ticketDependency d JOIN ticket t ON t.no = d.ticket

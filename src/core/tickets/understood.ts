@@ -1,5 +1,5 @@
 import { type ContextId, contextIdPattern, timestampOf } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain } from '../chain/index.js';
 import type { StartReason, TicketStart, TicketTask } from '../contract/index.js';
 import { answererOf, recordOf, type TicketRecord } from './rows.js';
 
@@ -14,7 +14,7 @@ interface Written {
 }
 
 /** The author of a ticket: for a finding, the reviewer. */
-export const makerOf = (chain: Chain, row: TicketRecord): string | null =>
+export const makerOf = (chain: ReadChain, row: TicketRecord): string | null =>
   chain.db.one<{ by: string | null }>('SELECT by FROM ticketVersion WHERE ticket = ? AND project = ? ORDER BY no LIMIT 1', row.no, chain.project)
     ?.by ?? null;
 
@@ -22,21 +22,21 @@ export const makerOf = (chain: Chain, row: TicketRecord): string | null =>
  * The context that a ticket's thread starts from: the answerer's last write of the ticket. If the answerer never wrote it, a
  * finding has none, and any other ticket uses its own context.
  */
-export function standpoint(chain: Chain, row: TicketRecord): string | null {
+export function standpoint(chain: ReadChain, row: TicketRecord): string | null {
   const who = answererOf(chain, row);
   const [own] = writings(chain, [row.no], (by) => by === who);
   return own?.contextId ?? (row.type === 'review_finding' ? null : row.contextId);
 }
 
 /** The last commit of a ticket's thread. */
-export const discussionTip = (chain: Chain, { threadId }: Pick<TicketRecord, 'threadId'>): ContextId | undefined =>
+export const discussionTip = (chain: ReadChain, { threadId }: Pick<TicketRecord, 'threadId'>): ContextId | undefined =>
   threadId === null
     ? undefined
     : chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE project = ? AND threadId = ? ORDER BY seq DESC LIMIT 1', chain.project, threadId)
         ?.id;
 
 /** A ticket's context can be any string; only a commit of this project can be resumed. */
-export function knownContext(chain: Chain, contextId: string | null): ContextId | null {
+export function knownContext(chain: ReadChain, contextId: string | null): ContextId | null {
   if (contextId === null || !contextIdPattern.test(contextId)) return null;
   return chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE project = ? AND id = ?', chain.project, contextId)?.id ?? null;
 }
@@ -46,7 +46,7 @@ export function knownContext(chain: Chain, contextId: string | null): ContextId 
  * assignee starts from their own work, else from the previous assignee's. The author of a finding starts from the end of its
  * thread, else from the finding. All candidates are returned too.
  */
-export function startFrom(chain: Chain, input: { ticketId: string; who: string }): TicketStart {
+export function startFrom(chain: ReadChain, input: { ticketId: string; who: string }): TicketStart {
   const row = recordOf(chain, input.ticketId);
   const task = taskOf(chain, row, input.who);
   const choices = choicesOf(chain, row, input.who);
@@ -64,7 +64,7 @@ export function startFrom(chain: Chain, input: { ticketId: string; who: string }
 }
 
 /** The context for a requested task on a ticket now, including later writes. Null means fresh. */
-export const startNow = (chain: Chain, row: TicketRecord, { who, task }: { readonly who: string; readonly task: TicketTask }): string | null =>
+export const startNow = (chain: ReadChain, row: TicketRecord, { who, task }: { readonly who: string; readonly task: TicketTask }): string | null =>
   chosenFor(task, choicesOf(chain, row, who))?.contextId ?? null;
 
 const chosenFor = (task: TicketTask | 'none', choices: readonly Choice[]): Choice | undefined =>
@@ -81,7 +81,7 @@ const preferences: Readonly<Record<TicketTask | 'none', readonly StartReason[]>>
   none: ['own_work'],
 };
 
-function taskOf(chain: Chain, row: TicketRecord, who: string): TicketTask | null {
+function taskOf(chain: ReadChain, row: TicketRecord, who: string): TicketTask | null {
   if (row.type === 'review_finding' && makerOf(chain, row) === who) return row.status === 'closed' ? 'verify_resolution' : 'answer';
   if (row.status === 'review' && row.reviewers.some((reviewer) => reviewer.name === who)) return 'review';
   if (row.assignee !== who) return null;
@@ -89,7 +89,7 @@ function taskOf(chain: Chain, row: TicketRecord, who: string): TicketTask | null
   return row.reviewers.length > 0 ? 'address_findings' : 'work';
 }
 
-function choicesOf(chain: Chain, row: TicketRecord, who: string): Choice[] {
+function choicesOf(chain: ReadChain, row: TicketRecord, who: string): Choice[] {
   const as =
     (reason: StartReason) =>
     ({ contextId, at, by, ticketId }: Written): Choice => ({
@@ -119,13 +119,13 @@ function choicesOf(chain: Chain, row: TicketRecord, who: string): Choice[] {
   return choices.filter((choice, n) => choices.findIndex((other) => other.contextId === choice.contextId && other.reason === choice.reason) === n);
 }
 
-const spokenAt = (chain: Chain, id: ContextId): Omit<Written, 'ticketId'> => {
+const spokenAt = (chain: ReadChain, id: ContextId): Omit<Written, 'ticketId'> => {
   const { createdAt, principal } = commitOf(chain, id);
   return { contextId: id, at: createdAt, by: principal };
 };
 
 /** Writes of tickets that have a context, newest first. */
-const writings = (chain: Chain, tickets: readonly number[], isBy: (by: string | null) => boolean): Written[] =>
+const writings = (chain: ReadChain, tickets: readonly number[], isBy: (by: string | null) => boolean): Written[] =>
   chain.db
     .all<Written>(
       `SELECT v.contextId, v.at, v.by, t.ticketId FROM ticketVersion v JOIN ticket t ON t.no = v.ticket

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, entries, type ForkInput, fork, lineage, templateText } from '../chain/index.js';
+import { type ContextRow, commitOf, entries, type ForkInput, fork, lineage, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
 import type { ReplyPart } from '../contract/index.js';
 import { recordedRequests } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
@@ -38,7 +38,7 @@ const nearCalls = 32;
  * branch has a reply. @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
  */
 export async function* answerContext(
-  chain: Chain,
+  chain: WriteChain,
   input: Answering,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
@@ -71,7 +71,7 @@ export interface Asked extends Omit<Answering, 'id' | 'as'> {
 
 /** Adds a prompt on a new branch of a context and answers it. The branch belongs to the asker. */
 export async function* askContext(
-  chain: Chain,
+  chain: WriteChain,
   { text, principal, ...input }: Asked,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
@@ -106,7 +106,7 @@ export interface Step {
  * Makes one model call on a context. The reply becomes a commit on top of it, whose tool calls stay open.
  * Returns the commit; undefined if the reply is empty or was stopped.
  */
-export async function* stepContext(chain: Chain, step: Step, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
+export async function* stepContext(chain: WriteChain, step: Step, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
   const base = commitOf(chain, step.id);
   const asking = questionOf(chain, base, step.model);
   const system = [...(asking.request?.system ?? []), ...(step.system ?? [])];
@@ -126,7 +126,7 @@ export async function* stepContext(chain: Chain, step: Step, signal?: AbortSigna
   });
 }
 
-function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
+function questionOf(chain: ReadChain, base: ContextRow, model: string | undefined) {
   const template = templateText(chain, base.template);
   const row = lineage(chain, base)
     .slice(-nearCalls)
@@ -144,7 +144,7 @@ function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
 
 const maxSummaryLength = 200;
 
-function replyOn(chain: Chain, base: ContextRow, reply: Reply, input: Answering): ContextId {
+function replyOn(chain: WriteChain, base: ContextRow, reply: Reply, input: Answering): ContextId {
   const words = reply.entries.findLast((entry) => entry.kind === 'text')?.text ?? '';
   return keepReply(chain, reply, {
     turn: null,

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, canonicalJson, type Json } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, commonAncestor, entries, outlineRows } from '../chain/index.js';
+import { type ContextRow, commitOf, commonAncestor, entries, outlineRows, type ReadChain } from '../chain/index.js';
 import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, InputOf, OutlineRow, OutputOf, SideBySide, Stop } from '../contract/index.js';
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { ownRun } from '../requests/index.js';
@@ -7,7 +7,7 @@ import { countedInput } from '../usage/index.js';
 import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
-export function compareContexts(chain: Chain, input: InputOf<'context.diff'>): ContextDiff {
+export function compareContexts(chain: ReadChain, input: InputOf<'context.diff'>): ContextDiff {
   const [a, b] = [outlineRows(chain, { id: input.a, stop: input.stop }), outlineRows(chain, { id: input.b, stop: input.stop })];
   const keys = [new Set(a.rows.map((row) => row.key)), new Set(b.rows.map((row) => row.key))] as const;
   const { hunks, moved } = alignment(
@@ -29,12 +29,12 @@ export function compareContexts(chain: Chain, input: InputOf<'context.diff'>): C
 }
 
 /** A provider counts the sent input, which is the context from the last compaction on. */
-const countedIn = (chain: Chain, id: ContextId, stop: Stop | undefined): number | null =>
+const countedIn = (chain: ReadChain, id: ContextId, stop: Stop | undefined): number | null =>
   stop === undefined || stop === 'compaction' ? countedInput(chain, id) : null;
 
 /** Entries whose key is on both sides are equal, so only the others are read. */
 function alignables(
-  chain: Chain,
+  chain: ReadChain,
   id: ContextId,
   stop: Stop | undefined,
   rows: readonly OutlineRow[],
@@ -56,7 +56,7 @@ export const contentOf = ({ role, kind, toolName, text, arguments: given, media 
   `${role} ${kind} ${toolName ?? ''} ${text ?? ''} ${given === undefined ? '' : canonicalJson(given as Json)} ${media?.artifactRef ?? ''}`;
 
 /** Compares the arguments of pairs of tool calls. @throws BAD_REQUEST for a position outside the context. */
-export function compareCalls(chain: Chain, input: InputOf<'context.diffCalls'>): OutputOf<'context.diffCalls'> {
+export function compareCalls(chain: ReadChain, input: InputOf<'context.diffCalls'>): OutputOf<'context.diffCalls'> {
   const side = (name: 'a' | 'b'): ((at: number) => Entry) => {
     const places = input.pairs.map((pair) => pair[name]);
     const offset = places.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
@@ -77,7 +77,7 @@ export const fieldsOf = (a: Entry, b: Entry): FieldChange[] =>
   a.kind === 'tool_call' && b.kind === 'tool_call' ? changedFields((a.arguments ?? {}) as Json, (b.arguments ?? {}) as Json) : [];
 
 /** Compares two turns: what their models saw and replied, and their tokens, cost and time. */
-export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComparison {
+export function compareTurns(chain: ReadChain, a: ContextId, b: ContextId): TurnComparison {
   const { base, same, added, removed, changed, hunks } = compareContexts(chain, { a, b });
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
 }
@@ -85,7 +85,7 @@ export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComp
 export type TurnComparison = Omit<ContextDiff, 'tokens' | 'counted' | 'moved'> & { readonly a: ComparedSide; readonly b: ComparedSide };
 
 /** The size of a context, and the recorded tokens, cost and time of its last turn. @throws NOT_FOUND */
-export function sideOf(chain: Chain, id: ContextId): ComparedSide {
+export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
   const row = commitOf(chain, id);
   const whole = outlineRows(chain, { id: row.id });
   const shared = {
@@ -118,7 +118,7 @@ function timeBetween(start: string | null, end: string | null): number | null {
 }
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */
-export function commonBase(chain: Chain, ids: readonly ContextId[]): ContextId | null {
+export function commonBase(chain: ReadChain, ids: readonly ContextId[]): ContextId | null {
   const [first, ...others] = ids.map((id) => commitOf(chain, id));
   let base: ContextRow | undefined = first;
   for (const other of others) base = base && commonAncestor(chain, base, other);
@@ -126,7 +126,7 @@ export function commonBase(chain: Chain, ids: readonly ContextId[]): ContextId |
 }
 
 /** Aligns several contexts with the first one. A row says whether its entries are equal on all sides. @throws NOT_FOUND */
-export function compareMany(chain: Chain, input: { ids: readonly ContextId[]; stop?: Stop | undefined }): SideBySide {
+export function compareMany(chain: ReadChain, input: { ids: readonly ContextId[]; stop?: Stop | undefined }): SideBySide {
   const all = input.ids.map((id) => outlineRows(chain, { id, stop: input.stop }).rows);
   const times = new Map<string, number>();
   for (const row of all.flat()) times.set(row.key, (times.get(row.key) ?? 0) + 1);

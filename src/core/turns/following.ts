@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, timestampOf } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, commonAncestor, isAncestor, lineage, tips } from '../chain/index.js';
+import { type ContextRow, commitOf, commonAncestor, isAncestor, lineage, type ReadChain, tips } from '../chain/index.js';
 import type { Entry, Following, TurnRow } from '../contract/index.js';
 import { deltaEntries, listCommitTurns, ownInput } from './turns.js';
 
@@ -22,7 +22,7 @@ export interface Plan {
  * Finds how far a branch has followed an original. Each prompt of the branch after the common commit counts as the next prompt of the original,
  * regardless of its text. @throws BAD_REQUEST if the two have no common commit; NOT_FOUND for an unknown commit.
  */
-export function planOf(chain: Chain, tip: ContextRow, original: ContextRow): Plan {
+export function planOf(chain: ReadChain, tip: ContextRow, original: ContextRow): Plan {
   const base = commonAncestor(chain, tip, original);
   if (!base) throw badRequest('original', `${tip.id} and ${original.id} have no common commit, so there is nothing to follow.`);
   const isAfter = new Set(lineage(chain, original).flatMap((step) => (step.depth > base.depth ? [step.id] : [])));
@@ -52,7 +52,7 @@ const isTyped = (entry: Entry | undefined): boolean => entry?.role === 'user' &&
 const promptsIn = (delta: readonly Entry[]): number => delta.filter((entry, at) => isTyped(entry) && !isTyped(delta[at - 1])).length;
 
 /** The reply of a turn, continuations included, up to the next prompt. */
-export function replyIn(chain: Chain, recorded: readonly TurnRow[], turn: TurnRow): Entry[] {
+export function replyIn(chain: ReadChain, recorded: readonly TurnRow[], turn: TurnRow): Entry[] {
   const own = deltaEntries(chain, commitOf(chain, turn.turnId));
   const at = recorded.findIndex((one) => one.turnId === turn.turnId);
   const next = recorded.slice(at + 1);
@@ -70,7 +70,7 @@ export function begunReply(own: readonly Entry[]): readonly Entry[] {
 const maxOriginals = 20;
 
 /** Branches that a tip can follow. Sorted by later branch point, then imported commits before forks, then newer commits first. */
-function originalsOf(chain: Chain, tip: ContextRow): { row: ContextRow; base: ContextRow }[] {
+function originalsOf(chain: ReadChain, tip: ContextRow): { row: ContextRow; base: ContextRow }[] {
   return tips(chain, {})
     .flatMap(({ id }) => {
       const row = commitOf(chain, id);
@@ -82,7 +82,7 @@ function originalsOf(chain: Chain, tip: ContextRow): { row: ContextRow; base: Co
 }
 
 /** The named original, or the most likely one. @throws BAD_REQUEST if no other branch exists. */
-export function originalOf(chain: Chain, tip: ContextRow, original: ContextId | undefined): ContextRow {
+export function originalOf(chain: ReadChain, tip: ContextRow, original: ContextId | undefined): ContextRow {
   if (original !== undefined) return commitOf(chain, original, 'original');
   const mostLikely = originalsOf(chain, tip)[0]?.row;
   if (!mostLikely)
@@ -91,7 +91,7 @@ export function originalOf(chain: Chain, tip: ContextRow, original: ContextId | 
 }
 
 /** Previews a what-if from a commit. @throws as `planOf` */
-export function followingTurns(chain: Chain, input: { id: ContextId; original?: ContextId | undefined }): Following {
+export function followingTurns(chain: ReadChain, input: { id: ContextId; original?: ContextId | undefined }): Following {
   const tip = commitOf(chain, input.id);
   const others = originalsOf(chain, tip);
   const original = input.original === undefined ? others[0]?.row : commitOf(chain, input.original, 'original');

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '../base/index.js';
-import { type Chain, type ContextRow, childrenOf, commitAt } from '../chain/index.js';
+import { type ContextRow, childrenOf, commitAt, type ReadChain } from '../chain/index.js';
 import type { Entry } from '../contract/index.js';
 import { deltaEntries } from './turns.js';
 
@@ -16,7 +16,7 @@ const farthest = 64;
  * Finds the reply of another branch that has the same context and the same last prompt. Entries that an agent added are ignored. Undefined if no
  * branch has such a reply.
  */
-export function recordedReply(chain: Chain, base: ContextRow): RecordedReply | undefined {
+export function recordedReply(chain: ReadChain, base: ContextRow): RecordedReply | undefined {
   let asked: Entry[] = [];
   for (let at: ContextRow = base, steps = 0; steps < farthest; steps++) {
     asked = [...typed(chain, at), ...asked];
@@ -32,7 +32,7 @@ export function recordedReply(chain: Chain, base: ContextRow): RecordedReply | u
 }
 
 /** Finds the reply to `asked` in a commit or its descendants, if their entries start with `asked`. */
-function replyBelow(chain: Chain, row: ContextRow, asked: readonly Entry[]): RecordedReply | undefined {
+function replyBelow(chain: ReadChain, row: ContextRow, asked: readonly Entry[]): RecordedReply | undefined {
   if (row.type !== 'delta') return undefined;
   const own = typed(chain, row);
   const shared = Math.min(own.length, asked.length);
@@ -43,7 +43,7 @@ function replyBelow(chain: Chain, row: ContextRow, asked: readonly Entry[]): Rec
   return own.length > asked.length ? undefined : firstOf(childrenOf(chain, row), (child) => replyAt(chain, child));
 }
 
-function replyAt(chain: Chain, row: ContextRow): RecordedReply | undefined {
+function replyAt(chain: ReadChain, row: ContextRow): RecordedReply | undefined {
   const own = row.type === 'delta' ? typed(chain, row) : [];
   const entries = replyIn(own);
   if (!entries.length) return undefined;
@@ -51,7 +51,7 @@ function replyAt(chain: Chain, row: ContextRow): RecordedReply | undefined {
 }
 
 /** The rest of a reply that spans several commits, up to the next prompt. */
-const continued = (chain: Chain, row: ContextRow): Entry[] =>
+const continued = (chain: ReadChain, row: ContextRow): Entry[] =>
   firstOf(childrenOf(chain, row), (child) => (child.template === row.template ? replyAt(chain, child)?.entries : undefined)) ?? [];
 
 /** Assistant entries and tool results up to the next prompt. */
@@ -62,7 +62,7 @@ function replyIn(entries: readonly Entry[]): Entry[] {
 }
 
 /** The entries of a commit, without entries that its agent added. */
-const typed = (chain: Chain, row: ContextRow): Entry[] => deltaEntries(chain, row).filter((entry) => !entry.marks?.includes('meta'));
+const typed = (chain: ReadChain, row: ContextRow): Entry[] => deltaEntries(chain, row).filter((entry) => !entry.marks?.includes('meta'));
 
 const isSame = (a: Entry, b: Entry | undefined): boolean => b !== undefined && wordsOf(a) === wordsOf(b);
 

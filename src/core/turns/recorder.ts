@@ -1,5 +1,5 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey, type Timestamp } from '../base/index.js';
-import { type Chain, parsedOf, type Step } from '../chain/index.js';
+import { parsedOf, type ReadChain, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type Outline, outlineOfParsed } from '../formats/index.js';
 import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
@@ -97,7 +97,7 @@ export const emptyTape = (): Tape => ({
 const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit.type !== 'snapshot' || commit.parent === null;
 
 /** Adds the steps of the next commit of the chain. */
-export function addCommit(chain: Chain, tape: Tape, commit: Step): void {
+export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {
   if (!isTurn(commit)) return;
   const parsed = parsedOf(chain, commit.artifact, commit.format);
   const outline = outlineOfParsed(parsed);
@@ -141,7 +141,7 @@ function elide(window: Window, toolCallIds: readonly string[], text: string): vo
 }
 
 function addEntry(
-  chain: Chain,
+  chain: ReadChain,
   tape: Tape,
   entry: OutlineEntry,
   place: Place,
@@ -177,9 +177,9 @@ function addEntry(
 }
 
 /** Reads the entry at a place; its delta is parsed on demand. */
-export const entryAt = (chain: Chain, { artifact, format, index }: Place) => parsedOf(chain, artifact, format).entries[index];
+export const entryAt = (chain: ReadChain, { artifact, format, index }: Place) => parsedOf(chain, artifact, format).entries[index];
 
-function addCall(chain: Chain, tape: Tape, step: number, key: EntryKey, toolCallId: string, place: Place): void {
+function addCall(chain: ReadChain, tape: Tape, step: number, key: EntryKey, toolCallId: string, place: Place): void {
   const entry = entryAt(chain, place);
   const call = { step, key, toolCallId, toolName: entry?.toolName ?? null, place, answered: Number.POSITIVE_INFINITY };
   tape.calls.push(call);
@@ -188,7 +188,7 @@ function addCall(chain: Chain, tape: Tape, step: number, key: EntryKey, toolCall
   if (list) tape.todos.push({ step, list });
 }
 
-function addResult(chain: Chain, { openCalls, files }: Tape, step: number, toolCallId: string, place: Place): void {
+function addResult(chain: ReadChain, { openCalls, files }: Tape, step: number, toolCallId: string, place: Place): void {
   const call = openCalls.get(toolCallId);
   if (!call) return;
   openCalls.delete(toolCallId);

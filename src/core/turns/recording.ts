@@ -1,5 +1,5 @@
 import type { CommitSeq, EntryKey } from '../base/index.js';
-import { type Chain, type ContextRow, lineage } from '../chain/index.js';
+import { type ContextRow, lineage, type ReadChain } from '../chain/index.js';
 import { type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { nothingKnown, touchOf } from './files.js';
 import { addCommit, emptyTape, entryAt, type RecordedTurn, type Tape } from './recorder.js';
@@ -21,11 +21,11 @@ export interface Recording {
 }
 
 /** Recently used tapes, by chain and tip. */
-const recent = new WeakMap<Chain, Map<CommitSeq, Tape>>();
+const recent = new WeakMap<ReadChain, Map<CommitSeq, Tape>>();
 const maxRecent = 3;
 
 /** The recording of the chain that ends at a commit. It reuses the recording of an ancestor or of a descendant. */
-export function recordingOf(chain: Chain, tip: ContextRow): Recording {
+export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
   const known = recent.get(chain) ?? new Map<CommitSeq, Tape>();
   recent.set(chain, known);
   for (const tape of known.values()) {
@@ -47,7 +47,7 @@ export function recordingOf(chain: Chain, tip: ContextRow): Recording {
 }
 
 /** The first turns of a tape. */
-function reading(chain: Chain, tape: Tape, turnCount: number): Recording {
+function reading(chain: ReadChain, tape: Tape, turnCount: number): Recording {
   const turns = tape.turns.slice(0, turnCount);
   const last = turns.at(-1);
   const steps = tape.steps.slice(0, last ? last.first + last.count : 0);
@@ -92,7 +92,7 @@ function stateAfter({ steps, dropped, entryCounts, tokenSums, calls, files, todo
   };
 }
 
-function fileAfter(chain: Chain, { files }: Tape, count: number, path: string): KnownFile | undefined {
+function fileAfter(chain: ReadChain, { files }: Tape, count: number, path: string): KnownFile | undefined {
   const all = files.get(path)?.touches ?? [];
   const touches = all.slice(0, firstAfter(all, count - 1));
   const from = touches.findLastIndex((touch) => touch.isFresh);

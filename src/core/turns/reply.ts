@@ -1,5 +1,5 @@
 import { canonicalJson, defined, type Json } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { Entry, EntryDraft, ReplyPart } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { type OwnCall, ownBody, printOf, unknownUsage } from '../requests/index.js';
@@ -36,7 +36,7 @@ const maxCalls = 50;
 
 /** Replays a recorded reply piece by piece. It also returns the request that would have been sent. */
 export function* recordedReplies(
-  chain: Chain,
+  chain: ReadChain,
   question: Omit<Question, 'wire'>,
   recording: readonly Entry[],
   said: (part: Said) => ReplyPart,
@@ -75,7 +75,7 @@ export function* shownEntry(entry: Entry, said: (part: Said) => ReplyPart): Gene
  * leaves the call open.
  */
 export async function* asked(
-  chain: Chain,
+  chain: ReadChain,
   asking: Asking,
   said: (part: Said) => ReplyPart,
   signal: AbortSignal | undefined,
@@ -114,7 +114,7 @@ export async function* asked(
 
 /** Calls the model once, and adds its reply to the entries. Returns the call and the tool calls of the reply. */
 async function* callModel(
-  chain: Chain,
+  chain: ReadChain,
   provider: ModelProvider,
   question: ReturnType<typeof questionOf>,
   entries: EntryDraft[],

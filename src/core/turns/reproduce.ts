@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { Reproduced, RequestRow } from '../contract/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
 import { commitOfTurn, deltaEntries } from './turns.js';
@@ -10,7 +10,7 @@ const worstFirst = ['rebuilt', 'recorded', 'digest'] as const;
  * Rebuilds every call of a turn and compares it with its record (R6). `identical` is true if every call matches its record, false if a call differs,
  * and null if a call has no record. `proof` is the weakest proof of all calls.
  */
-export function reproduceTurn(chain: Chain, turnId: ContextId | string): Reproduced {
+export function reproduceTurn(chain: ReadChain, turnId: ContextId | string): Reproduced {
   const row = commitOfTurn(chain, turnId);
   const rows = listRequests(chain, { turnId: row.id });
   if (!rows.length) {
@@ -47,7 +47,7 @@ const nothingKnown: Reproduced = {
 };
 
 /** The missing parts of unrecorded calls. The calls of one turn miss the same parts, so only one call is checked. */
-function unrecorded(chain: Chain, rows: readonly RequestRow[]): readonly string[] {
+function unrecorded(chain: ReadChain, rows: readonly RequestRow[]): readonly string[] {
   const rebuilt = rows.find((each) => each.proof === 'rebuilt');
   return rebuilt ? getRequest(chain, rebuilt.requestId).missing : [];
 }

@@ -1,5 +1,5 @@
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt } from '../base/index.js';
-import type { Chain, ContextRow } from '../chain/index.js';
+import type { ContextRow, ReadChain } from '../chain/index.js';
 import type { RequestEdits, TurnRequest, Wire } from '../contract/index.js';
 import { getRequest, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
 
@@ -24,7 +24,7 @@ export interface Replaced {
 }
 
 /** Builds the request around the messages from the turn's first call, converted to the wire format, with the changes. */
-export function questionOf(chain: Chain, { row, base, wire: asked, model, edited, request }: Question): OwnQuestion & { readonly model: string } {
+export function questionOf(chain: ReadChain, { row, base, wire: asked, model, edited, request }: Question): OwnQuestion & { readonly model: string } {
   const recorded = recordedParts(chain, row);
   const wire = asked ?? recorded?.wire ?? 'anthropic';
   const named = model ?? (recorded?.model || defaultModel);
@@ -49,7 +49,7 @@ export function questionOf(chain: Chain, { row, base, wire: asked, model, edited
 }
 
 /** The editable parts of a turn's request: system prompt and tools as in the Messages API, settings as on the wire. */
-export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: Wire): TurnRequest {
+export function turnRequest(chain: ReadChain, row: Pick<ContextRow, 'id'>, wire: Wire): TurnRequest {
   const recorded = recordedParts(chain, row);
   return {
     requestId: recorded?.requestId ?? null,
@@ -93,7 +93,7 @@ const only = (body: JsonObject, isWanted: (name: string) => boolean): JsonObject
   Object.fromEntries(Object.entries(body).filter(([name]) => isWanted(name)));
 
 /** Splits the first call of a turn into its parts; undefined without a call. */
-function recordedParts(chain: Chain, row: Pick<ContextRow, 'id'>): Parts | undefined {
+function recordedParts(chain: ReadChain, row: Pick<ContextRow, 'id'>): Parts | undefined {
   const [first] = listRequests(chain, { turnId: row.id });
   if (!first) return undefined;
   const { provider, body: sent, headers } = getRequest(chain, first.requestId);

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, contextEntries, type ForkInput, fork } from '../chain/index.js';
+import { type ContextRow, commitOf, contextEntries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, Entry, InputOf, ReplyPart } from '../contract/index.js';
 import { recordOwnRun } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
@@ -31,7 +31,7 @@ const atOnce = 4;
  * @throws BAD_REQUEST for an unknown provider, or for edits with the provider `recorded`; the first sample's error if all fail.
  */
 export async function* rerunTurn(
-  chain: Chain,
+  chain: WriteChain,
   input: Rerun,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
@@ -78,7 +78,7 @@ export async function* rerunTurn(
 }
 
 /** The texts that edits replace; `anything` if they do more. */
-function replacedBy(chain: Chain, row: ContextRow, edits: readonly Edit[]): Question['edited'] {
+function replacedBy(chain: ReadChain, row: ContextRow, edits: readonly Edit[]): Question['edited'] {
   if (edits.length === 0) return [];
   const entries = new Map(contextEntries(chain, { id: row.id }).map(({ key, entry }) => [key, entry] as const));
   const replaced = edits.flatMap(({ op, key, entry }) => {
@@ -112,7 +112,7 @@ interface Sampled {
 
 /** Runs one sample to its end and commits its reply. An error ends this sample only. */
 export async function* oneSample(
-  chain: Chain,
+  chain: WriteChain,
   stream: AsyncGenerator<ReplyPart, Reply> | Generator<ReplyPart, Reply>,
   how: Kept,
   said: (part: Said) => ReplyPart,
@@ -140,7 +140,7 @@ interface Kept extends Pick<ForkInput, 'summary' | 'template' | 'principal' | 't
 }
 
 /** Commits a reply on its context, and stores the calls that produced it, so that they can be verified. */
-export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, made, ...signed }: Kept): ContextId {
+export function keepReply(chain: WriteChain, reply: Reply, { turn, base, provider, made, ...signed }: Kept): ContextId {
   const { question, calls, entries } = reply;
   return chain.artifacts.transaction(() => {
     const { id } = fork(chain, {
@@ -156,7 +156,7 @@ export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, ma
 }
 
 /** The input of the turn as a commit: the turn cut before its reply, with the edits; the parent if the turn has no input of its own. */
-function baseOf(chain: Chain, row: ContextRow, given: readonly Entry[], { edits = [], principal }: Rerun): ContextRow {
+function baseOf(chain: WriteChain, row: ContextRow, given: readonly Entry[], { edits = [], principal }: Rerun): ContextRow {
   const last = given.at(-1);
   if (!last && row.parentId === null) throw badRequest('turnId', `${row.id} starts with a reply and has no input to run again.`);
   // Without edits, the input is the same turn: it keeps its title.

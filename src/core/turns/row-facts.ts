@@ -1,5 +1,5 @@
 import { type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
@@ -11,7 +11,7 @@ import { deltaEntries } from './turns.js';
  * Facts about commits that a list shows in addition to their rows. It reads their content, so request only the commits in view. Commits whose content
  * is damaged or gone are omitted.
  */
-export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
+export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[] {
   const rows = ids.map((named) => commitOf(chain, named));
   const costs = costsAt(
     chain,
@@ -40,7 +40,7 @@ export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
   });
 }
 
-function entriesUnlessGone(chain: Chain, row: Parameters<typeof deltaEntries>[1]): Entry[] | undefined {
+function entriesUnlessGone(chain: ReadChain, row: Parameters<typeof deltaEntries>[1]): Entry[] | undefined {
   try {
     return deltaEntries(chain, row);
   } catch (error) {
@@ -83,4 +83,4 @@ function sum(a: Lines | undefined, b: Lines | undefined): Lines {
 }
 
 /** The model of the last request of a commit that Stemma made, because a repeated reply can lack its author. */
-const requestedModel = (chain: Chain, turnId: ContextId): string | null => listRequests(chain, { turnId }).at(-1)?.model ?? null;
+const requestedModel = (chain: ReadChain, turnId: ContextId): string | null => listRequests(chain, { turnId }).at(-1)?.model ?? null;

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import { commitOf, type ReadChain } from '../chain/index.js';
 import type { Entry, InputOf, KnownFile, MomentState, ReplayStep } from '../contract/index.js';
 import { type Recording, recordingOf } from './recording.js';
 import { deltaEntries } from './turns.js';
@@ -12,12 +12,12 @@ export interface Moment {
 }
 
 /** All entries of a chain in order, across compactions. @throws NOT_FOUND */
-export const replaySteps = (chain: Chain, id: ContextId): { steps: ReplayStep[] } => ({
+export const replaySteps = (chain: ReadChain, id: ContextId): { steps: ReplayStep[] } => ({
   steps: [...recordingOf(chain, commitOf(chain, id)).steps],
 });
 
 /** A range of steps with their content. It reads only the turns of the range. @throws NOT_FOUND */
-export function stepEntries(chain: Chain, query: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
+export function stepEntries(chain: ReadChain, query: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
   const { steps, turns } = recordingOf(chain, commitOf(chain, query.id));
   const from = query.offset ?? 0;
   const to = Math.min(steps.length, from + (query.limit ?? steps.length));
@@ -33,13 +33,13 @@ export function stepEntries(chain: Chain, query: InputOf<'turn.entries'>): { tot
  * compaction.
  * @throws NOT_FOUND for an unknown entry; BAD_REQUEST for a step beyond the end.
  */
-export function stateAt(chain: Chain, moment: Moment): MomentState {
+export function stateAt(chain: ReadChain, moment: Moment): MomentState {
   const recording = recordingOf(chain, commitOf(chain, moment.id));
   return recording.stateAfter(stepsUpTo(recording, moment));
 }
 
 /** A file as the conversation knew it at a moment. @throws NOT_FOUND if no call had touched it. */
-export function fileAt(chain: Chain, moment: Moment & { readonly path: string }): KnownFile {
+export function fileAt(chain: ReadChain, moment: Moment & { readonly path: string }): KnownFile {
   const recording = recordingOf(chain, commitOf(chain, moment.id));
   const file = recording.fileAfter(stepsUpTo(recording, moment), moment.path);
   if (!file) throw notFound(moment.path, `No call in ${moment.id} had read or written ${moment.path} at this moment.`);

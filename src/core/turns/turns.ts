@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, entries, outlineRows, resolve } from '../chain/index.js';
+import { type ContextRow, commitOf, entries, outlineRows, type ReadChain, resolve } from '../chain/index.js';
 import { type Entry, kinds, type ReplayStep, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { promptAt } from '../formats/index.js';
 import { agentNamed, type TurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
@@ -18,7 +18,7 @@ interface Group {
  * The turns of a chain up to a commit, or the turns of an agent up to its newest commit. The commits of a card turn form one turn (H20). @throws
  * NOT_FOUND
  */
-export function listTurns(chain: Chain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
+export function listTurns(chain: ReadChain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
   const tip = tipOf(chain, query);
   const rows = tip ? listed(chain, tip).map(({ row }) => row) : [];
   const isCardAgent = query.id === undefined && agentNamed(chain, query.agentId ?? '') !== undefined;
@@ -26,19 +26,19 @@ export function listTurns(chain: Chain, query: { id?: ContextId | undefined; age
 }
 
 /** The turns of a chain, with each commit as its own turn. */
-export function listCommitTurns(chain: Chain, tip: ContextRow): TurnRow[] {
+export function listCommitTurns(chain: ReadChain, tip: ContextRow): TurnRow[] {
   const { turns, steps } = recordingOf(chain, tip);
   const names = namesOf(chain, turns);
   return turns.map((turn, at) => rowOf({ commits: [turn], cardTurn: undefined }, at + 1, steps, names));
 }
 
-function listed(chain: Chain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {
+function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {
   const { turns, steps } = recordingOf(chain, tip);
   const names = namesOf(chain, turns);
   return groupsOf(chain, turns).map((group, at) => ({ group, row: rowOf(group, at + 1, steps, names) }));
 }
 
-function groupsOf(chain: Chain, turns: readonly RecordedTurn[]): Group[] {
+function groupsOf(chain: ReadChain, turns: readonly RecordedTurn[]): Group[] {
   const cardTurns = turnsOfCommits(
     chain,
     turns.map(({ seq }) => seq),
@@ -53,7 +53,7 @@ function groupsOf(chain: Chain, turns: readonly RecordedTurn[]): Group[] {
   return groups;
 }
 
-function tipOf(chain: Chain, { id, agentId }: { id?: ContextId | undefined; agentId?: string | undefined }): ContextRow | undefined {
+function tipOf(chain: ReadChain, { id, agentId }: { id?: ContextId | undefined; agentId?: string | undefined }): ContextRow | undefined {
   if (id !== undefined) return commitOf(chain, id);
   if (agentId === undefined) throw badRequest('id', 'Give id or agentId.');
   const agent = agentNamed(chain, agentId);
@@ -64,7 +64,7 @@ function tipOf(chain: Chain, { id, agentId }: { id?: ContextId | undefined; agen
 }
 
 /** The commit that names a turn: the commit itself, or the newest commit of an agent turn. @throws NOT_FOUND */
-export function commitOfTurn(chain: Chain, turnId: ContextId | string): ContextRow {
+export function commitOfTurn(chain: ReadChain, turnId: ContextId | string): ContextRow {
   if (!turnId.startsWith('turn_')) return commitOf(chain, turnId as ContextId, 'turnId');
   const newest = newestCommitOf(turnNamed(chain, turnId));
   if (newest === null) throw notFound(turnId, `The turn ${turnId} is queued and has no commit yet.`);
@@ -78,7 +78,7 @@ interface Named {
   readonly summary: string | null;
 }
 
-const namesOf = (chain: Chain, turns: readonly RecordedTurn[]): ReadonlyMap<CommitSeq, Named> =>
+const namesOf = (chain: ReadChain, turns: readonly RecordedTurn[]): ReadonlyMap<CommitSeq, Named> =>
   new Map(
     chain.db
       .all<Named>(
@@ -124,13 +124,13 @@ function cardTrigger(steps: readonly ReplayStep[]): TurnRow['trigger'] {
 }
 
 /** The commit's own entries, as its context shows them. */
-export const deltaEntries = (chain: Chain, row: ContextRow): Entry[] => entries(chain, { id: row.id, stop: row.id }).entries;
+export const deltaEntries = (chain: ReadChain, row: ContextRow): Entry[] => entries(chain, { id: row.id, stop: row.id }).entries;
 
 /**
  * A turn with its input, output, tool calls, usage and cost. Unrecorded values are null. `turnId` is a commit or an agent turn.
  * @throws NOT_FOUND; BAD_REQUEST for a snapshot that is no input of a card turn.
  */
-export function turnOf(chain: Chain, turnId: ContextId | string): Turn {
+export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
   const row = commitOfTurn(chain, turnId);
   const { row: found, group } = listed(chain, row).at(-1) ?? {};
   const cardTurn = turnsOfCommits(chain, [row.seq]).get(row.seq);
@@ -170,7 +170,7 @@ interface TurnEntries {
   readonly parent: ContextId | null;
 }
 
-function commitEntries(chain: Chain, row: ContextRow): TurnEntries {
+function commitEntries(chain: ReadChain, row: ContextRow): TurnEntries {
   const own = deltaEntries(chain, row);
   const given = ownInput(own);
   const before = row.parentId === null ? undefined : outlineRows(chain, { id: row.parentId });
@@ -178,7 +178,7 @@ function commitEntries(chain: Chain, row: ContextRow): TurnEntries {
 }
 
 /** The model of a card turn saw only the content of its start commit, and nothing of the chain before it. */
-function cardEntries(chain: Chain, { commits }: Group, { startId }: CardTurn): TurnEntries {
+function cardEntries(chain: ReadChain, { commits }: Group, { startId }: CardTurn): TurnEntries {
   const start = startId === null ? undefined : commitOf(chain, startId);
   const entriesOf = (turn: RecordedTurn): Entry[] => deltaEntries(chain, commitOf(chain, turn.turnId));
   const given = commits.filter(({ seq }) => start && seq <= start.seq).flatMap(entriesOf);

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, contextEntries, entries, writable } from '../chain/index.js';
+import { type ContextRow, commitOf, contextEntries, entries, type ReadChain, type WriteChain, writable } from '../chain/index.js';
 import type { DivergenceLimit, Entry, EntryDraft, InputOf, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { divergenceOf } from './divergence.js';
@@ -28,7 +28,7 @@ const maxSummaryLength = 200;
  * @throws BAD_REQUEST for an unknown provider, or without a branch to follow.
  */
 export async function* whatIf(
-  chain: Chain,
+  chain: WriteChain,
   input: InputOf<'turn.whatIf'>,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
@@ -87,7 +87,7 @@ export async function* whatIf(
 
 const matters = (kind: 'calls' | 'words', stopAt: DivergenceLimit): boolean => stopAt === 'words' || (stopAt === 'calls' && kind === 'calls');
 
-function stepOf(chain: Chain, plan: Plan, of: TurnRow | undefined, isAnswerOnly: boolean): Step {
+function stepOf(chain: ReadChain, plan: Plan, of: TurnRow | undefined, isAnswerOnly: boolean): Step {
   const recorded = of ? replyIn(chain, plan.recorded, of) : [];
   if (!of || isAnswerOnly) return { of, given: [], recorded, begun: begunReply(plan.own) };
   const input = ownInput(deltaEntries(chain, commitOf(chain, of.turnId))).length;
@@ -110,7 +110,7 @@ interface Asked {
 }
 
 async function* replied(
-  chain: Chain,
+  chain: ReadChain,
   { input, plan, step, base, own, provider, questions }: Asked,
   about: Pick<WhatIfPart, 'turn' | 'of'>,
   signal: AbortSignal,
@@ -140,7 +140,7 @@ async function* replied(
 }
 
 /** Entries whose tool results may be reused: the original before this turn, the branch, this turn. Later entries take precedence. */
-function answersFor(chain: Chain, plan: Plan, step: Step, own: readonly Entry[]): readonly Entry[] {
+function answersFor(chain: ReadChain, plan: Plan, step: Step, own: readonly Entry[]): readonly Entry[] {
   const parent = step.of && commitOf(chain, step.of.turnId).parentId;
   const before = parent ? entries(chain, { id: parent, stop: 'root' }).entries : entries(chain, { id: plan.base.id, stop: 'root' }).entries;
   return [...before, ...own, ...step.recorded];

@@ -1,11 +1,10 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, lineage } from '../chain/index.js';
+import { type ContextRow, commitOf, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
 import { readerOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore } from '../requests/index.js';
 import { progressOf, setProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
-import { priceFewCalls } from './prices.js';
 
 /** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
@@ -18,12 +17,12 @@ const batch = { commits: 512, bytes: 8 * 1024 * 1024 };
 /** The most earlier commits that an import reads itself. More commits wait for an idle moment or the next question. */
 const fewCommits = 64;
 
-const highest = (chain: Chain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+const highest = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
-const readUpTo = (chain: Chain): number => (progressOf(chain, versionName) === readerVersion ? progressOf(chain, progressName) : 0);
+const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) === readerVersion ? progressOf(chain, progressName) : 0);
 
 /** The number of commits whose calls are not stored yet, at most `limit`. */
-export const pendingCommits = (chain: Chain, limit = Number.MAX_SAFE_INTEGER): number =>
+export const pendingCommits = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
   chain.db.one<{ pending: number }>(
     'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
     readUpTo(chain),
@@ -40,7 +39,7 @@ const selectRows = `SELECT c.seq, c.id, c.parent, c.sessionId, c.template, c.cre
          FROM context c`;
 
 /** Stores the calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
-export function countCalls(chain: Chain, commits: readonly CommitSeq[]): void {
+export function countCalls(chain: WriteChain, commits: readonly CommitSeq[]): void {
   const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));
   recordCalls(
     chain,
@@ -52,7 +51,7 @@ export function countCalls(chain: Chain, commits: readonly CommitSeq[]): void {
  * In a project that is open without a clone, reads the first commit whose content is not on this machine. The refused read makes the caller fetch it
  * with its neighbors and ask again, so usage is never counted from a part of the commits.
  */
-function requireContents(chain: Chain, id: ContextId | undefined): void {
+export function requireContents(chain: ReadChain, id?: ContextId): void {
   if (!chain.artifacts.copies.expects()) return;
   const among = id === undefined ? undefined : JSON.stringify(lineage(chain, commitOf(chain, id)).map(({ seq }) => seq));
   const missing = chain.db.one<{ no: ArtifactNo }>(
@@ -66,7 +65,7 @@ function requireContents(chain: Chain, id: ContextId | undefined): void {
 }
 
 /** Stores the calls of the next batch of unread commits. Returns whether more commits remain. */
-export function backfillBatch(chain: Chain): boolean {
+export function backfillBatch(chain: WriteChain): boolean {
   return chain.db.transaction(() => {
     if (progressOf(chain, versionName) !== readerVersion) {
       chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
@@ -98,7 +97,7 @@ export function backfillBatch(chain: Chain): boolean {
 const cardFormat = 'cardbox-v1';
 
 /** The calls in a commit. A damaged or expired object has no calls. */
-function callsIn(chain: Chain, { seq, artifact, format, type, ...row }: Row): CountedCommit['calls'] {
+function callsIn(chain: ReadChain, { seq, artifact, format, type, ...row }: Row): CountedCommit['calls'] {
   if (format === cardFormat) {
     const calls = callsOfCards(chain, seq);
     if (calls) return calls;
@@ -119,22 +118,10 @@ function callsIn(chain: Chain, { seq, artifact, format, type, ...row }: Row): Co
 }
 
 /**
- * Stores the calls of all commits that are not read yet, and prices them if they are few. Call it before answering a question about usage. A list
- * that reloads after every change is not `patient`: while another thread or process writes, it uses the calls stored so far, because waiting for the
- * lock would block the engine's thread. `of`: the context that the question is about.
- */
-export function readPending(chain: Chain, { patient = true, priced = true, of = undefined as ContextId | undefined } = {}): void {
-  if (chain.db.readonly || (!patient && !chain.db.isFree())) return;
-  if (patient) requireContents(chain, of);
-  if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain));
-  if (priced) priceFewCalls(chain);
-}
-
-/**
  * Returns a function that stores the calls of new commits inside a transaction. Reads the calls of earlier commits first if they are few; otherwise
  * they stay pending, and the new commits are read again with them.
  */
-export function openRecorder(chain: Chain): (commits: readonly CountedCommit[]) => void {
+export function openRecorder(chain: WriteChain): (commits: readonly CountedCommit[]) => void {
   const pending = pendingCommits(chain, fewCommits);
   if (pending > 0 && pending < fewCommits) backfillBatch(chain);
   const isCurrent = pending < fewCommits;

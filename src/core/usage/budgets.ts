@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { UsageFilter, UsageSessions } from '../contract/index.js';
 import type { Days } from './days.js';
 import { moneyOf } from './prices.js';
@@ -11,7 +11,7 @@ type OverBudget = UsageSessions['overBudget'];
  * Days and sessions of the project that cost more than this machine's budgets, latest day first. A budget covers all work of a day or a session, so
  * filters by model, agent or folder do not change its sum.
  */
-export function overBudget(chain: Chain, { sessionId, from, to }: UsageFilter, days: Days): OverBudget {
+export function overBudget(chain: ReadChain, { sessionId, from, to }: UsageFilter, days: Days): OverBudget {
   const { budgets } = settingsOf(chain);
   const first = from === undefined ? Number.NEGATIVE_INFINITY : days.numberAt(Date.parse(from));
   const last = to === undefined ? Number.POSITIVE_INFINITY : days.numberAt(Date.parse(to) - 1);
@@ -38,7 +38,7 @@ interface Spent {
   readonly isWhole: number;
 }
 
-const costsBySession = (chain: Chain): ({ readonly session: string } & Spent)[] =>
+const costsBySession = (chain: ReadChain): ({ readonly session: string } & Spent)[] =>
   chain.db.all<{ readonly session: string } & Spent>(
     'SELECT session, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole FROM usageSum WHERE project = ? GROUP BY session',
     chain.project,

@@ -1,4 +1,4 @@
-import { type Chain, commitAt, outlineOf } from '../chain/index.js';
+import { commitAt, outlineOf, type ReadChain } from '../chain/index.js';
 import type { MissCause, UsageCache } from '../contract/index.js';
 import { diffRequests, windowOf } from '../requests/index.js';
 import { differingText } from './difference.js';
@@ -54,7 +54,7 @@ export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && 
 export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => string | undefined;
 
 /** Whether a call read from the cache; if not, the cause and the price of the loss. */
-export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): UsageCache {
+export function cacheOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): UsageCache {
   // Without a count of its cache reads, only the existence of cached tokens is known.
   if (isBeside(call)) return { hit: (call.cacheRead ?? 0) > 0 };
   if (call.cacheRead === null) return { hit: false, cause: !call.before || call.begins ? 'first' : 'unknown' };
@@ -67,7 +67,7 @@ export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId):
   };
 }
 
-function causeOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): Pick<UsageCache, 'cause' | 'brokenAt' | 'brokenText' | 'idleMs'> {
+function causeOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): Pick<UsageCache, 'cause' | 'brokenAt' | 'brokenText' | 'idleMs'> {
   const { before, begins } = call;
   if (!before || begins) return { cause: 'first' };
   if (before.model !== call.model) return { cause: 'model' };
@@ -89,7 +89,7 @@ function hasLongLifetime(call: PlacedCall): boolean {
 
 /** The first difference of two recorded calls, in the order in which the cache reads their parts. */
 function firstDifference(
-  chain: Chain,
+  chain: ReadChain,
   before: PlacedCall,
   call: PlacedCall,
   recordedId: RecordedId,
@@ -108,7 +108,7 @@ function causeAt(path: string): MissCause {
 }
 
 /** The additional price of paying for tokens again instead of reading them from the cache. */
-function costOfLoss(chain: Chain, call: PlacedCall, lost: number): Pick<UsageCache, 'lostCost'> {
+function costOfLoss(chain: ReadChain, call: PlacedCall, lost: number): Pick<UsageCache, 'lostCost'> {
   const rates = ratesOf(chain, call);
   if (!rates) return {};
   const written = Math.min(lost, call.cacheWrite ?? 0);

@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, commitAt, contextEntries, lineage, walk } from '../chain/index.js';
+import { commitAt, contextEntries, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../chain/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
 import { type Factors, fitFactors, type Growth, isUsable } from './fit.js';
@@ -15,7 +15,7 @@ const maxCalls = 2_000;
 const fewest = 24;
 
 /** The growths between neighboring calls of one model in the window of a context. */
-export function growthsIn(chain: Chain, id: ContextId, seq: CommitSeq, model: string): Growth[] {
+export function growthsIn(chain: ReadChain, id: ContextId, seq: CommitSeq, model: string): Growth[] {
   const entries = contextEntries(chain, { id });
   const places = new Map(entries.map(({ key }, place) => [key, place] as const));
   const calls = callsIn(
@@ -46,7 +46,7 @@ export function sumOf(entries: readonly ParsedEntry[]): Measures {
 }
 
 /** Usable growths of a model from the latest windows of the project, up to about the wanted number. */
-export function growthsOf(chain: Chain, model: string, most = wanted): Growth[] {
+export function growthsOf(chain: ReadChain, model: string, most = wanted): Growth[] {
   const growths: Growth[] = [];
   let windows = 0;
   for (const seq of windowsOf(chain, model)) {
@@ -57,7 +57,7 @@ export function growthsOf(chain: Chain, model: string, most = wanted): Growth[] 
 }
 
 /** The ends of windows with calls of a model, latest sessions first: the last call of a session, and the commits before its compactions. */
-function* windowsOf(chain: Chain, model: string): Generator<CommitSeq> {
+function* windowsOf(chain: ReadChain, model: string): Generator<CommitSeq> {
   const sessions = chain.db.all<{ session: string }>(
     'SELECT session FROM usageCall WHERE project = ? AND model = ? GROUP BY session ORDER BY MAX(at) DESC LIMIT ?',
     chain.project,
@@ -85,13 +85,13 @@ interface Stored {
 }
 
 /** The number of calls at which a model had too few usable growths. Calibration is tried again at twice this number. */
-const failures = new WeakMap<Chain, ReadonlyMap<string, number>>();
+const failures = new WeakMap<ReadChain, ReadonlyMap<string, number>>();
 
 /**
- * The tokens per unit of each measure for a model in this project. Undefined if too few growths were counted. The result is stored, and computed
+ * The tokens per unit of each measure for a model in this project. Undefined if too few growths were counted. The result is offered, and computed
  * again when the model has twice as many calls.
  */
-export function factorsOf(chain: Chain, model: string | null): Factors | undefined {
+export function factorsOf(chain: ReadChain, model: string | null): Factors | undefined {
   if (model === null || !hasTokenizer()) return undefined;
   const calls =
     chain.db.one<{ calls: number }>('SELECT COUNT(*) AS calls FROM usageCall WHERE project = ? AND model = ?', chain.project, model)?.calls ?? 0;
@@ -105,17 +105,19 @@ export function factorsOf(chain: Chain, model: string | null): Factors | undefin
     return undefined;
   }
   const factors = fitFactors(growths);
-  if (!chain.db.readonly)
-    chain.db.transaction(() => {
-      for (const [measure, factor] of Object.entries(factors))
-        chain.db.run(
-          'INSERT OR REPLACE INTO usageFactor (project, model, measure, factor, calls) VALUES (?, ?, ?, ?, ?)',
-          chain.project,
-          model,
-          measure,
-          factor,
-          calls,
-        );
-    });
+  offer(chain, { kind: 'factors', model, factors: { ...factors }, calls });
   return factors;
+}
+
+/** Stores the tokens per unit of each measure for a model. Call it inside a transaction. */
+export function saveFactors(chain: WriteChain, { model, factors, calls }: Omit<Extract<Offer, { kind: 'factors' }>, 'kind'>): void {
+  for (const [measure, factor] of Object.entries(factors))
+    chain.db.run(
+      'INSERT OR REPLACE INTO usageFactor (project, model, measure, factor, calls) VALUES (?, ?, ?, ?, ?)',
+      chain.project,
+      model,
+      measure,
+      factor,
+      calls,
+    );
 }

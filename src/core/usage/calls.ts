@@ -1,5 +1,5 @@
 import { timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
@@ -9,7 +9,7 @@ import { moneyOf } from './prices.js';
 import { type CallRow, isBeside, type RequestIds, requestIds, termsOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
-export function usageCalls(chain: Chain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
+export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
   const all = placedCalls(chain, query);
   const { filter } = query;
   const matching = filter ? all.filter((call) => matches(call, filter)) : all;
@@ -29,7 +29,7 @@ function matches(call: PlacedCall, filter: CallsFilter): boolean {
   );
 }
 
-function shown(chain: Chain, call: PlacedCall, { idOf, recordedId }: RequestIds): UsageCall {
+function shown(chain: ReadChain, call: PlacedCall, { idOf, recordedId }: RequestIds): UsageCall {
   const { commitId, key, session, subagent, model, before, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = call;
   const window = windowOf(call);
   const windowBefore = before && windowOf(before);

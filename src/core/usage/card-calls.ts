@@ -1,7 +1,7 @@
 import type { CommitSeq, EntryKey } from '../base/index.js';
 import { stringAt, timestampOf } from '../base/index.js';
 import { idsAt } from '../cards/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { CallCount } from '../formats/index.js';
 import { callsOfTurn, turnsOfCommits } from '../handover/index.js';
 
@@ -12,7 +12,7 @@ export const cardCallPrefix = 'card:';
  * For the commit that ends a card turn: the calls that were recorded while it ran. Other commits of a card turn have no calls, because an agent and
  * not a model wrote their cards. Undefined for a commit outside of card turns.
  */
-export function callsOfCards(chain: Chain, seq: CommitSeq): CallCount[] | undefined {
+export function callsOfCards(chain: ReadChain, seq: CommitSeq): CallCount[] | undefined {
   const row = turnsOfCommits(chain, [seq]).get(seq);
   if (!row) return undefined;
   const end = chain.db.one<{ endCommit: CommitSeq | null }>('SELECT endCommit FROM agentTurn WHERE no = ?', row.no)?.endCommit;

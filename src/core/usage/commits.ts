@@ -1,8 +1,7 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, graph } from '../chain/index.js';
+import { graph, type ReadChain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
-import { readPending } from './backfill.js';
 import { moneyOf } from './prices.js';
 import { callsIn, peakOfCalls, windowsOf } from './rows.js';
 
@@ -21,8 +20,7 @@ export interface CommitCalls {
 }
 
 /** The calls of every commit, for lists of sessions. */
-export function callsByCommit(chain: Chain): CommitCalls[] {
-  readPending(chain, { patient: false });
+export function callsByCommit(chain: ReadChain): CommitCalls[] {
   return chain.db.all<CommitCalls>(
     `SELECT context, model, ${peakOfCalls} AS peak, COUNT(*) AS calls, COUNT(cost) AS priced, COUNT(output) AS outputs,
             IFNULL(SUM(cost), 0) AS cost
@@ -32,8 +30,7 @@ export function callsByCommit(chain: Chain): CommitCalls[] {
 }
 
 /** The cost of the calls of commits, a lower bound where a call has no price or no output count. Commits without a priced call are omitted. */
-export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
-  readPending(chain, { patient: false });
+export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
   const sums = chain.db.all<{ id: ContextId; cost: number; isWhole: number }>(
     `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = MIN(COUNT(u.cost), COUNT(u.output)) AS isWhole
        FROM context c JOIN usageCall u ON u.context = c.seq
@@ -50,7 +47,7 @@ export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<Co
 }
 
 /** The model of the last call of each commit. Commits whose calls name no model are omitted. */
-export function lastModels(chain: Chain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, string> {
+export function lastModels(chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, string> {
   // SQLite takes the model from the row with the highest number.
   const rows = chain.db.all<{ seq: CommitSeq; model: string }>(
     `SELECT context AS seq, model, MAX(no) FROM usageCall
@@ -70,7 +67,7 @@ interface Link {
 const maxPassed = 64;
 
 /** The counted inputs of the last call before a compaction and of the first call after it. */
-export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
+export function compactedAt(chain: ReadChain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
   const select = 'SELECT seq, parent, type FROM context WHERE';
   const linkOf = (seq: CommitSeq): Link | undefined => chain.db.one<Link>(`${select} seq = ?`, seq);
   let before: number | undefined;
@@ -93,8 +90,7 @@ export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly bef
 }
 
 /** The graph of commits with the counts of the providers. */
-export function countedGraph(chain: Chain, query: Parameters<typeof graph>[1]): ReturnType<typeof graph> {
-  readPending(chain, { patient: false, priced: false });
+export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1]): ReturnType<typeof graph> {
   const { rows, ...rest } = graph(chain, query);
   const seqs = new Map(
     chain.db

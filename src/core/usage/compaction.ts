@@ -1,8 +1,8 @@
 import { badRequest, defined, type EntryKey, timestampOf } from '../base/index.js';
-import { type Chain, type ContextRow, childrenOf, commitAt, commitOf, contextEntries } from '../chain/index.js';
+import { type ContextRow, childrenOf, commitAt, commitOf, contextEntries, type ReadChain } from '../chain/index.js';
 import { type InputOf, lostKinds, type UsageCompaction } from '../contract/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
-import { readPending } from './backfill.js';
+import { requireContents } from './backfill.js';
 import { compactedAt } from './commits.js';
 import { type Found, findLost } from './lost.js';
 import { mentionsIn } from './mentions.js';
@@ -17,8 +17,8 @@ const defaultLimit = 200;
  * Returns the counted sizes before and after a compaction, and the files, decisions, errors and results that its summary does not mention. @throws
  * NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
  */
-export function usageCompaction(chain: Chain, { id, limit = defaultLimit }: InputOf<'usage.compaction'>): UsageCompaction {
-  readPending(chain, { of: id });
+export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: InputOf<'usage.compaction'>): UsageCompaction {
+  requireContents(chain, id);
   const row = commitOf(chain, id);
   if (row.type !== 'compaction')
     throw badRequest('id', `${row.id} is a ${row.type}, not a compaction. \`stemma compaction SESSION\` lists the compactions of a session.`);
@@ -64,14 +64,14 @@ export function usageCompaction(chain: Chain, { id, limit = defaultLimit }: Inpu
 
 type Placed = ReturnType<typeof contextEntries>;
 
-const entriesBefore = (chain: Chain, { parent }: ContextRow): Placed =>
+const entriesBefore = (chain: ReadChain, { parent }: ContextRow): Placed =>
   parent === null ? [] : contextEntries(chain, { id: commitAt(chain, parent).id });
 
 /**
  * The entries that the agent itself added after the summary and before the first reply, such as files that it read again. A person's next prompt is
  * not part of the summary.
  */
-function restoredAfter(chain: Chain, row: ContextRow): ParsedEntry[] {
+function restoredAfter(chain: ReadChain, row: ContextRow): ParsedEntry[] {
   const [child] = childrenOf(chain, row);
   if (child?.type !== 'delta') return [];
   const entries = contextEntries(chain, { id: child.id, stop: child.id }).map(({ entry }) => entry);

@@ -1,9 +1,9 @@
 import { type ArtifactNo, type ContextId, textOf } from '../base/index.js';
-import { type Chain, commitOf, contextEntriesInPieces } from '../chain/index.js';
+import { commitOf, contextEntriesInPieces, type ReadChain } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
-import { readPending } from './backfill.js';
+import { requireContents } from './backfill.js';
 import { factorsOf } from './calibrate.js';
 import { type Factors, sizeBy } from './fit.js';
 import { limitOf } from './limits.js';
@@ -12,8 +12,8 @@ import { hasTokenizer, type Measures, measuresOf } from './tokenizer.js';
 import { lastCallOf, partKindOf } from './window.js';
 
 /** Returns the tokens of a context: the provider's count, and the tokens by kind of content. @throws NOT_FOUND for an unknown commit. */
-export function usageOfContext(chain: Chain, id: ContextId): UsageContext {
-  readPending(chain, { of: id });
+export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
+  requireContents(chain, id);
   const tip = commitOf(chain, id);
   const call = lastCallOf(chain, tip);
   const counted = call ? windowOf(call) : null;
@@ -33,8 +33,7 @@ export function usageOfContext(chain: Chain, id: ContextId): UsageContext {
 }
 
 /** The provider's count of the input of a context's last call; null if no call has seen the context. @throws NOT_FOUND */
-export function countedInput(chain: Chain, id: ContextId): number | null {
-  readPending(chain, { patient: false, priced: false });
+export function countedInput(chain: ReadChain, id: ContextId): number | null {
   const call = lastCallOf(chain, commitOf(chain, id));
   return call ? windowOf(call) : null;
 }
@@ -47,7 +46,7 @@ interface Measured {
 }
 
 /** The latest sums of each project. Commits never change, so a sum is valid as long as its factors. */
-const kept = new WeakMap<Chain, Map<string, readonly Size[]>>();
+const kept = new WeakMap<ReadChain, Map<string, readonly Size[]>>();
 const maxKept = 64;
 /** The number of entries whose content is in memory at the same time. */
 const pieceSize = 100;
@@ -56,7 +55,7 @@ const nameOf = ({ call, tip, factors }: Measured): string =>
   JSON.stringify([call?.commitId ?? tip, call?.key ?? null, factors ?? null, hasTokenizer()]);
 
 /** Measures entries, and keeps the sums by kind. */
-function entrySizes(chain: Chain, measured: Measured): readonly Size[] {
+function entrySizes(chain: ReadChain, measured: Measured): readonly Size[] {
   const name = nameOf(measured);
   const known = kept.get(chain) ?? new Map<string, readonly Size[]>();
   const before = known.get(name);
@@ -98,7 +97,7 @@ function sizerOf(factors: Factors | undefined): (entry: ParsedEntry) => Size {
 }
 
 /** The system prompt and tools that a recorded request contains. */
-function statedSizes(chain: Chain, requestId: string | undefined, factors: Factors | undefined): Size[] {
+function statedSizes(chain: ReadChain, requestId: string | undefined, factors: Factors | undefined): Size[] {
   if (requestId === undefined) return [];
   const row = chain.db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>(
     'SELECT s.system, s.tools FROM request r JOIN requestShape s ON s.no = r.shape WHERE r.project = ? AND r.requestId = ?',

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { UsageCache } from '../contract/index.js';
 import { getRequest } from '../requests/index.js';
 
@@ -7,7 +7,7 @@ import { getRequest } from '../requests/index.js';
 const shown = { before: 24, after: 120 };
 
 /** The text at a place of two requests, from a little before its first difference on. */
-export function differingText(chain: Chain, a: string, b: string, path: string): NonNullable<UsageCache['brokenText']> {
+export function differingText(chain: ReadChain, a: string, b: string, path: string): NonNullable<UsageCache['brokenText']> {
   const [before, after] = [textAt(getRequest(chain, a).body as Json, path), textAt(getRequest(chain, b).body as Json, path)];
   let same = 0;
   while (before !== null && after !== null && same < before.length && before[same] === after[same]) same++;

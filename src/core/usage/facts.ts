@@ -1,4 +1,4 @@
-import type { Chain, ContextRow } from '../chain/index.js';
+import type { ContextRow, WriteChain } from '../chain/index.js';
 import type { CallCount } from '../formats/index.js';
 
 /** A stored commit with the calls whose replies it contains. */
@@ -59,7 +59,7 @@ interface Batch {
 }
 
 /** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. */
-export function recordCalls(chain: Chain, commits: Iterable<CountedCommit>): void {
+export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>): void {
   const added = new Map<string, Sum>();
   const stale = new Set<string>();
   let batch = { sums: [] as Sum[], calls: [] as CallCount[], values: [] as (string | number | null)[] };
@@ -103,7 +103,7 @@ function pushFacts(values: Batch['values'], call: CallCount): void {
  * Stores calls. A batch of new calls adds to the sums. Otherwise, a call may be a copy of a call in an earlier commit: the copy is recorded, and the
  * sums of its session become stale.
  */
-function insert(chain: Chain, { sums, calls, values }: Batch, stale: Set<string>): void {
+function insert(chain: WriteChain, { sums, calls, values }: Batch, stale: Set<string>): void {
   const [first] = sums;
   if (!first) return;
   const common = [chain.project, first.session, first.agent, first.subagent];
@@ -220,7 +220,7 @@ const addToSession = addSums(
   'first = min(first, excluded.first), quarter = max(quarter, excluded.quarter), ',
 );
 
-function storeSum({ db, project }: Chain, { session, agent, subagent, model, quarter, counts }: Sum): void {
+function storeSum({ db, project }: WriteChain, { session, agent, subagent, model, quarter, counts }: Sum): void {
   const keys = [project, session, agent, subagent, model];
   db.run(addToQuarter, ...keys, quarter, ...counts);
   db.run(addToSession, ...keys, quarter, quarter, ...counts);
@@ -243,7 +243,7 @@ const ofSessions = 'project = :project AND session IN (SELECT value FROM json_ea
 /**
  * Computes the sums of sessions again. Only sessions with new calls are passed, because a copy of a call in another session may have changed nothing.
  */
-export function sumSessions(chain: Chain, sessions: readonly string[]): void {
+export function sumSessions(chain: WriteChain, sessions: readonly string[]): void {
   const named = { project: chain.project, sessions: JSON.stringify(sessions) };
   for (const table of ['usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE ${ofSessions}`, named);
   chain.db.run(

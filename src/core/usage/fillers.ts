@@ -1,9 +1,9 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ContextId, defined, type EntryKey, parseJson } from '../base/index.js';
-import { type Chain, commitOf, contextEntries, walk } from '../chain/index.js';
+import { commitOf, contextEntries, type ReadChain, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
 import { askedLine, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
-import { readPending } from './backfill.js';
+import { requireContents } from './backfill.js';
 import { offeredIn, serverOf } from './offered.js';
 import { pathIn } from './paths.js';
 import { callsIn } from './rows.js';
@@ -15,8 +15,8 @@ const minDuplicateLength = 200;
 /**
  * Lists the content that fills the window of a context, sorted by tokens times the calls that contained it. @throws NOT_FOUND for an unknown commit.
  */
-export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
-  readPending(chain, { of: id });
+export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
+  requireContents(chain, id);
   const tip = commitOf(chain, id);
   const rows = entriesOf(chain, tip.id);
   const places = new Map(rows.map(({ key }, place) => [key, place] as const));

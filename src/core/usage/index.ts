@@ -3,7 +3,7 @@
 // It keeps the rules of test/spec/usage.md.
 
 export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';
-export { growthsOf } from './calibrate.js';
+export { growthsOf, saveFactors } from './calibrate.js';
 export { usageCalls } from './calls.js';
 export { callsByCommit, compactedAt, costsAt, countedGraph, lastModels } from './commits.js';
 export { usageCompaction } from './compaction.js';
@@ -11,15 +11,13 @@ export { countedInput, usageOfContext } from './context.js';
 export { type CountedCommit, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { fitFactors, type Growth, isUsable, sizeBy } from './fit.js';
-export { largestOf } from './largest.js';
+export { largestOf, usageLargest } from './largest.js';
 export { limitOf } from './limits.js';
-export { type LongQuestion, longAnswers } from './long-answers.js';
-export { preparePrices } from './prepare.js';
-export { costOf, moneyOf } from './prices.js';
+export { catchUpUsage, prepareUsage } from './prepare.js';
+export { costOf, loadPrices, moneyOf } from './prices.js';
 export { callsIn } from './rows.js';
 export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';
-export { readSettingsFrom } from './settings.js';
 export { usageSides } from './sides.js';
 export { type FactPartition, factPartitions } from './tables.js';
 export { loadTokenizer } from './tokenizer.js';

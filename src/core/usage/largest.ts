@@ -1,10 +1,10 @@
 import type { ContextId } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { UsageFiller, UsageLargest } from '../contract/index.js';
 import { usageFillers } from './fillers.js';
 
 /** The files, groups and other content that filled most of the window of a context. @throws NOT_FOUND for an unknown commit. */
-export const usageLargest = (chain: Chain, id: ContextId, most?: number): UsageLargest[] => largestOf(usageFillers(chain, id), most);
+export const usageLargest = (chain: ReadChain, id: ContextId, most?: number): UsageLargest[] => largestOf(usageFillers(chain, id), most);
 
 /** Adds up fillers by file and by group, the largest first. */
 export function largestOf(fillers: readonly UsageFiller[], most = fillers.length): UsageLargest[] {

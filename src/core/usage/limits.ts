@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import known from './model-limits.json' with { type: 'json' };
 import { settingsOf } from './settings.js';
 
@@ -6,7 +6,7 @@ import { settingsOf } from './settings.js';
 const limits = known.models.map(({ pattern, limit }) => [new RegExp(pattern, 'i'), limit] as const);
 
 /** The window of a model; null for an unknown model. It is also null if a counted input above the window proves it wrong. */
-export function limitOf(chain: Chain, model: string | null, counted: number | null = null): number | null {
+export function limitOf(chain: ReadChain, model: string | null, counted: number | null = null): number | null {
   if (model === null) return null;
   const limit = settingsOf(chain).modelOf(model)?.limit ?? limits.find(([pattern]) => pattern.test(model))?.[1] ?? null;
   return limit !== null && counted !== null && counted > limit ? null : limit;

@@ -1,5 +1,5 @@
 import { type ArtifactNo, isObject, type Json, parseJson, stringAt, textOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { countTokens } from '../formats/index.js';
 import { type CallRow, requestIds } from './rows.js';
 
@@ -12,7 +12,7 @@ export interface Offered {
 }
 
 /** The system prompt and tools of a call; empty if its request was not recorded. */
-export function offeredIn(chain: Chain, call: CallRow): Offered[] {
+export function offeredIn(chain: ReadChain, call: CallRow): Offered[] {
   const requestId = requestIds(chain, [call]).recordedId(call);
   if (requestId === undefined) return [];
   const row = chain.db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>(

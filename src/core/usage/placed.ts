@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, commitOf, lineage } from '../chain/index.js';
-import { readPending } from './backfill.js';
+import { commitOf, lineage, type ReadChain } from '../chain/index.js';
+import { requireContents } from './backfill.js';
 import { allCallsIn, type CallRow, callsOf, isBeside } from './rows.js';
 
 export interface CallsOf {
@@ -16,8 +16,8 @@ export interface PlacedCall extends CallRow {
 }
 
 /** The calls of a query, each with its predecessor. */
-export function placedCalls(chain: Chain, { id, sessionId }: CallsOf): PlacedCall[] {
-  readPending(chain, { of: id });
+export function placedCalls(chain: ReadChain, { id, sessionId }: CallsOf): PlacedCall[] {
+  requireContents(chain, id);
   if (id === undefined) return placed(chain, callsOf(chain, sessionId));
   const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
   const calls = allCallsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);
@@ -39,7 +39,7 @@ interface Link {
 }
 
 /** Finds the predecessor of each call: the previous call in its commit, else the last call of the nearest ancestor with a call. */
-function placed(chain: Chain, calls: readonly CallRow[]): PlacedCall[] {
+function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
   const links = new Map<CommitSeq, Link>();
   const linkOf = (seq: CommitSeq): Link | undefined => {
     if (!links.has(seq)) {

@@ -1,5 +1,5 @@
 import type { ModelPrice } from '@pydantic/genai-prices';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { progressOf, setProgress } from '../store/index.js';
@@ -37,7 +37,7 @@ type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrit
 const million = 1_000_000;
 
 /** The cost of a call at API prices. Undefined for a model without a price, or without a counted input. An unknown output counts as 0. */
-export function costOf(chain: Chain, call: Counted, settings = settingsOf(chain)): number | null {
+export function costOf(chain: ReadChain, call: Counted, settings = settingsOf(chain)): number | null {
   const rates = ratesOf(chain, call, settings);
   const { input, cacheRead, cacheWrite, cacheWrite1h, output } = call;
   if (!rates || input === null) return null;
@@ -53,7 +53,7 @@ export function costOf(chain: Chain, call: Counted, settings = settingsOf(chain)
 }
 
 /** The prices of a call's model at its time. Undefined for an unknown model, and for a call older than its model. */
-export function ratesOf(chain: Chain, call: Counted, settings = settingsOf(chain)): Rates | undefined {
+export function ratesOf(chain: ReadChain, call: Counted, settings = settingsOf(chain)): Rates | undefined {
   const { model, at } = call;
   if (model === null || predates(model, at)) return undefined;
   const own = settings.modelOf(model);
@@ -131,18 +131,10 @@ const versionName = 'usage prices';
 /** The first call that a long run still has to price. The sums of the calls before it may be out of date. */
 const placeName = 'usage prices from';
 
-/**
- * Looks up the prices of a few new calls. Many calls, such as all calls of a large project after a price change, would block the engine, so they wait
- * for the next `preparePrices`.
- */
-export function priceFewCalls(chain: Chain): void {
-  for (const _ of priceInPieces(chain, true));
-}
-
 /** Looks up missing prices, or all prices after a change of the list or of a person's own prices. Yields after each transaction of a long run. */
-export function* priceInPieces(chain: Chain, isFew = false): Generator<void> {
+export function* priceInPieces(chain: WriteChain): Generator<void> {
   const { db, project } = chain;
-  if (!list || db.readonly) return;
+  if (!list) return;
   const settings = settingsOf(chain);
   const stored = new Map(
     db
@@ -155,7 +147,6 @@ export function* priceInPieces(chain: Chain, isFew = false): Generator<void> {
     priceTogether(chain, calls, settings);
     return;
   }
-  if (isFew && db.all('SELECT 1 FROM usageCall WHERE project = ? LIMIT ?', project, pricedAtOnce + 1).length > pricedAtOnce) return;
   if (calls) setProgress(chain, placeName, calls[0]?.no ?? 0);
   if (!isSame)
     db.transaction(() => {
@@ -166,13 +157,13 @@ export function* priceInPieces(chain: Chain, isFew = false): Generator<void> {
 }
 
 /** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
-const unpriced = (chain: Chain): PricedCall[] =>
+const unpriced = (chain: ReadChain): PricedCall[] =>
   chain.db.all<PricedCall>(
     `SELECT * FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`,
     chain.project,
   );
 
-function priceTogether(chain: Chain, calls: readonly PricedCall[], settings: UsageSettings): void {
+function priceTogether(chain: WriteChain, calls: readonly PricedCall[], settings: UsageSettings): void {
   if (calls.length === 0) return;
   chain.db.transaction(() => {
     storePrices(chain, calls, settings);
@@ -184,7 +175,7 @@ function priceTogether(chain: Chain, calls: readonly PricedCall[], settings: Usa
  * Prices calls in the order of storage and computes the sums of their sessions afterwards. The calls of a session may be far apart, so pricing by
  * session would rewrite the table many times. An interrupted run continues where it stopped.
  */
-function* priceMany(chain: Chain, settings: UsageSettings): Generator<void> {
+function* priceMany(chain: WriteChain, settings: UsageSettings): Generator<void> {
   const { db, project } = chain;
   for (;;) {
     const more = db.transaction(() => {
@@ -223,7 +214,7 @@ function* priceMany(chain: Chain, settings: UsageSettings): Generator<void> {
 type PricedCall = CallRow & { readonly priced: number | null };
 
 /** Call it inside a transaction. Does not write calls whose price is unchanged. */
-function storePrices(chain: Chain, calls: readonly PricedCall[], settings: UsageSettings): void {
+function storePrices(chain: WriteChain, calls: readonly PricedCall[], settings: UsageSettings): void {
   for (const call of calls) {
     const cost = costOf(chain, call, settings);
     const flaw = call.flaw ?? (isDatedWrong(call) ? 'the call is dated before its model' : null);

@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { besidePrefix, type CallTerms, recordOfKey } from '../formats/index.js';
 import { cardCallPrefix } from './card-calls.js';
 
@@ -54,7 +54,7 @@ const notBeside = `u.call NOT GLOB '${besidePrefix}*'`;
 export const termsOf = ({ terms }: Pick<CallRow, 'terms'>): CallTerms => (terms === null ? {} : (JSON.parse(terms) as CallTerms));
 
 /** The calls of commits, including calls outside the conversation and copies of calls, oldest first. */
-export const allCallsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>
+export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>
   chain.db.all<CallRow>(
     `${places} SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
        FROM place p JOIN usageCall u ON u.no = p.call ORDER BY u.at, p.context, u.no`,
@@ -62,13 +62,13 @@ export const allCallsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow
   );
 
 /** The calls of the conversation in commits, including copies of calls, oldest first. */
-export const callsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
+export const callsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
 
 /** The largest input of calls of a conversation, as a column of a SELECT from `usageCall u`. */
 export const peakOfCalls = `MAX(IIF(${notBeside}, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0), NULL))`;
 
 /** The whole input of the last counted call of each commit. Commits without such a call are omitted. */
-export const windowsOf = (chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> =>
+export const windowsOf = (chain: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> =>
   new Map(
     chain.db
       .all<{ context: CommitSeq; window: number }>(
@@ -81,7 +81,7 @@ export const windowsOf = (chain: Chain, commits: readonly CommitSeq[]): Readonly
   );
 
 /** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
-export const callsOf = (chain: Chain, sessionId: string | undefined): CallRow[] =>
+export const callsOf = (chain: ReadChain, sessionId: string | undefined): CallRow[] =>
   chain.db.all<CallRow>(
     `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts}
        FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ORDER BY u.at, u.context, u.no`,
@@ -99,7 +99,7 @@ export interface RequestIds {
 }
 
 /** Finds the ids of calls. */
-export function requestIds(chain: Chain, rows: readonly Reply[]): RequestIds {
+export function requestIds(chain: ReadChain, rows: readonly Reply[]): RequestIds {
   const found = chain.db.all<{ replyRecord: string; requestId: string }>(
     `SELECT replyRecord, requestId FROM request WHERE project = ? AND replyRecord IN (SELECT value FROM json_each(?))
       ORDER BY provider IS NOT NULL, no`,

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, commitOf, lineage, outlineOf } from '../chain/index.js';
+import { commitOf, lineage, outlineOf, type ReadChain } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { usageOfContext } from './context.js';
@@ -18,7 +18,7 @@ interface Point {
 /**
  * Returns the content of the window at each call of a context's history: counted totals, divided by kind. @throws NOT_FOUND for an unknown commit.
  */
-export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
+export function usageSeries(chain: ReadChain, id: ContextId): UsageSeries {
   const tip = commitOf(chain, id);
   const last = usageOfContext(chain, tip.id);
   const steps = lineage(chain, tip);

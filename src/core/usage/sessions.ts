@@ -1,6 +1,6 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { groupings, InputOf, UsageSessions, UsageSums } from '../contract/index.js';
-import { readPending } from './backfill.js';
+import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
 import type { Days } from './days.js';
 import { moneyOf } from './prices.js';
@@ -8,10 +8,10 @@ import { daysOf, type SumRow, sumRows } from './sums.js';
 
 /** Sums of calls by session, day, model, repository or agent. @throws BAD_REQUEST for an unknown time zone. */
 export function usageSessions(
-  chain: Chain,
+  chain: ReadChain,
   { filter = {}, groupBy = 'session', timeZone = 'UTC', offset = 0, limit }: InputOf<'usage.sessions'>,
 ): UsageSessions {
-  readPending(chain);
+  requireContents(chain);
   const days = daysOf(chain, timeZone);
   const repositories = groupBy === 'repository' || filter.repository !== undefined ? repositoriesOf(chain) : new Map<string, string>();
   const groups = new Map<string, { readonly all: Sums; readonly subagents: Sums }>();
@@ -45,7 +45,7 @@ export function usageSessions(
 }
 
 /** The folder of each session, from its latest source. */
-const repositoriesOf = (chain: Chain): ReadonlyMap<string, string> =>
+const repositoriesOf = (chain: ReadChain): ReadonlyMap<string, string> =>
   new Map(
     chain.db
       .all<{ sessionId: string; cwd: string }>(

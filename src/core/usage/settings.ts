@@ -1,5 +1,5 @@
 import { badRequest, isObject, type Json, parseJson } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 
 /** A person's own prices, per million tokens, and window of a model. */
 export interface ModelSettings {
@@ -29,20 +29,11 @@ export interface UsageSettings {
 const listVersion = 1;
 const none: UsageSettings = { version: listVersion, budgets: {}, modelOf: () => undefined };
 
-const readers = new WeakMap<Chain, () => string | undefined>();
-const latest = new WeakMap<Chain, { readonly text: string | undefined; readonly settings: UsageSettings }>();
+const latest = new WeakMap<ReadChain, { readonly text: string | undefined; readonly settings: UsageSettings }>();
 
-/**
- * Sets the source of a person's settings: a function that returns the text of `usage.json` in Stemma's data folder, undefined if the file does not
- * exist.
- */
-export const readSettingsFrom = (chain: Chain, read: () => string | undefined): void => {
-  readers.set(chain, read);
-};
-
-/** The settings of this machine. @throws BAD_REQUEST if the file is not as `docs/usage.md` describes it. */
-export function settingsOf(chain: Chain): UsageSettings {
-  const text = readers.get(chain)?.();
+/** The settings of this machine: `usage.json` in Stemma's data folder. @throws BAD_REQUEST if the file is not as `docs/usage.md` describes it. */
+export function settingsOf(chain: ReadChain): UsageSettings {
+  const text = chain.usageSettings();
   const before = latest.get(chain);
   if (before && before.text === text) return before.settings;
   const settings = text === undefined ? none : settingsIn(text);

@@ -1,7 +1,7 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Chain, commitAt, commitOf, lineage } from '../chain/index.js';
+import { commitAt, commitOf, lineage, type ReadChain } from '../chain/index.js';
 import type { UsageSides, UsageSums } from '../contract/index.js';
-import { readPending } from './backfill.js';
+import { requireContents } from './backfill.js';
 import { moneyOf } from './prices.js';
 import { allCallsIn, type CallRow } from './rows.js';
 
@@ -9,8 +9,8 @@ import { allCallsIn, type CallRow } from './rows.js';
  * The cost of two branches: of the calls that both share, which were paid once, and of the calls of each branch after the fork. @throws NOT_FOUND for
  * an unknown commit.
  */
-export function usageSides(chain: Chain, [a, b]: readonly [ContextId, ContextId]): UsageSides {
-  readPending(chain);
+export function usageSides(chain: ReadChain, [a, b]: readonly [ContextId, ContextId]): UsageSides {
+  requireContents(chain);
   const [left, right] = [historyOf(chain, a), historyOf(chain, b)];
   const commits = new Set(left.seqs);
   const base = right.seqs.findLast((seq) => commits.has(seq));
@@ -23,7 +23,7 @@ export function usageSides(chain: Chain, [a, b]: readonly [ContextId, ContextId]
 }
 
 /** The commits from the root to a commit, and the calls in them, each once. */
-function historyOf(chain: Chain, id: ContextId): { readonly seqs: readonly CommitSeq[]; readonly calls: readonly CallRow[] } {
+function historyOf(chain: ReadChain, id: ContextId): { readonly seqs: readonly CommitSeq[]; readonly calls: readonly CallRow[] } {
   const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
   return { seqs, calls: [...new Map(allCallsIn(chain, seqs).map((call) => [call.no, call])).values()] };
 }

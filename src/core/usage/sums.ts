@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import type { groupings, UsageFilter } from '../contract/index.js';
 import { type Days, daysIn } from './days.js';
 import { isCounted, quarterMs, sumsOfCalls, sumsOfSums } from './facts.js';
@@ -39,7 +39,7 @@ const summedBy = {
 } as const;
 
 /** The days of a time zone, for all calls of the project. @throws BAD_REQUEST for an unknown time zone. */
-export function daysOf(chain: Chain, timeZone: string): Days {
+export function daysOf(chain: ReadChain, timeZone: string): Days {
   const { first, last } = chain.db.one<{ first: number | null; last: number | null }>(
     'SELECT MIN(first) AS first, MAX(quarter) AS last FROM usageSum WHERE project = ?',
     chain.project,
@@ -51,7 +51,7 @@ export function daysOf(chain: Chain, timeZone: string): Days {
  * The sums of the calls that match a filter. If a session lies within one day and within the filter's time, its sums are in `usageSum`. Only sessions
  * that cross a boundary are summed by quarters of an hour.
  */
-export function sumRows(chain: Chain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: Grouping, days: Days): SumRow[] {
+export function sumRows(chain: ReadChain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: Grouping, days: Days): SumRow[] {
   const parameters: Record<string, string | number> = { project: chain.project };
   const conditions = ['s.project = :project'];
   for (const [name, value] of Object.entries({ session: sessionId, model, agent })) {

@@ -1,7 +1,7 @@
 import { type ArtifactNo, StemmaError } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { readerOf } from '../formats/index.js';
-import { readPending } from './backfill.js';
+import { requireContents } from './backfill.js';
 import { agentOf, quarterMs } from './facts.js';
 
 /** How a column is stored. A time is a number of milliseconds since 1970. */
@@ -23,8 +23,8 @@ const dayMs = 86_400_000;
 const rowsAtOnce = 500_000;
 
 /** Every fact of a project, one partition after the other. A partition holds all facts of its month, so that writing it again replaces it. */
-export function* factPartitions(chain: Chain): Generator<FactPartition> {
-  readPending(chain);
+export function* factPartitions(chain: ReadChain): Generator<FactPartition> {
+  requireContents(chain);
   yield* callPartitions(chain);
   yield* sessionPartitions(chain);
   yield* toolPartitions(chain);
@@ -49,7 +49,7 @@ const callColumns: Names = [
   ['flaw', 'text'],
 ];
 
-function* callPartitions({ db, project }: Chain): Generator<FactPartition> {
+function* callPartitions({ db, project }: ReadChain): Generator<FactPartition> {
   // The sums by quarter of an hour are far fewer rows than the calls.
   const counts = db.all<{ day: number; rows: number }>(
     `SELECT quarter / ${dayMs / quarterMs} AS day, sum(calls) AS rows FROM usageQuarter WHERE project = ? GROUP BY 1 ORDER BY 1`,
@@ -102,7 +102,7 @@ const sessionColumns: Names = [
   ['cost', 'number'],
 ];
 
-function sessionPartitions({ db, project }: Chain): Generator<FactPartition> {
+function sessionPartitions({ db, project }: ReadChain): Generator<FactPartition> {
   const rows = db.all<Record<string, Value>>(
     `SELECT c.sessionId AS session, substr(c.template, 1, instr(c.template || '/', '/') - 1) AS agent, min(c.createdAt) AS began_at,
             max(c.createdAt) AS last_at, count(*) AS commits, sum(c.errors) AS errors, ifnull(u.calls, 0) AS calls, u.input, u.cacheRead AS cache_read,
@@ -140,7 +140,7 @@ interface Commit {
   readonly createdAt: number;
 }
 
-function* toolPartitions({ db, project, artifacts }: Chain): Generator<FactPartition> {
+function* toolPartitions({ db, project, artifacts }: ReadChain): Generator<FactPartition> {
   const counts = db.all<{ day: number; rows: number }>(
     `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`,
     project,
@@ -187,7 +187,7 @@ function* toolPartitions({ db, project, artifacts }: Chain): Generator<FactParti
 }
 
 /** The content of a commit; undefined if it is damaged or expired. */
-function contentOf(artifacts: Chain['artifacts'], no: ArtifactNo): Uint8Array | undefined {
+function contentOf(artifacts: ReadChain['artifacts'], no: ArtifactNo): Uint8Array | undefined {
   try {
     return artifacts.read(no);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { ContextId, EntryKey } from '../base/index.js';
-import { type Chain, type ContextRow, commitAt, outlineOf, outlineRows, parsedOf, walk } from '../chain/index.js';
+import { type ContextRow, commitAt, outlineOf, outlineRows, parsedOf, type ReadChain, walk } from '../chain/index.js';
 import type { Kind, OutlineRow, PartKind, Role } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { type CallRow, callsIn } from './rows.js';
@@ -14,7 +14,7 @@ export function partKindOf({ role, kind }: { readonly role: Role; readonly kind:
  * The last call that saw the content of a context; undefined if no call did, such as after an edit or a compaction. Calls in a commit that a person
  * forked count only if nothing before their replies was changed.
  */
-export function lastCallOf(chain: Chain, tip: ContextRow): CallRow | undefined {
+export function lastCallOf(chain: ReadChain, tip: ContextRow): CallRow | undefined {
   for (const step of walk(chain, tip).contributing.toReversed()) {
     const row = commitAt(chain, step.seq);
     if (row.type !== 'delta') return undefined;
@@ -27,16 +27,16 @@ export function lastCallOf(chain: Chain, tip: ContextRow): CallRow | undefined {
 }
 
 /** The calls of a commit in the order of their replies, without replies that another commit of the context repeats. */
-function inOrder(chain: Chain, row: ContextRow, calls: readonly CallRow[]): CallRow[] {
+function inOrder(chain: ReadChain, row: ContextRow, calls: readonly CallRow[]): CallRow[] {
   if (calls.length < 2) return [...calls];
   const places = new Map(outlineOf(chain, row.artifact, row.format).entries.map(({ key }, place) => [key, place] as const));
   return calls.toSorted((a, b) => (places.get(a.key) ?? 0) - (places.get(b.key) ?? 0));
 }
 
-const hasContent = (chain: Chain, row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ hidden }) => !hidden);
+const hasContent = (chain: ReadChain, row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ hidden }) => !hidden);
 
 /** Whether everything before a reply in a forked commit is unchanged since the reply was made. */
-function sawAll(chain: Chain, fork: ContextRow, { no, key }: CallRow): boolean {
+function sawAll(chain: ReadChain, fork: ContextRow, { no, key }: CallRow): boolean {
   const origin = chain.db.one<{ context: ContextRow['seq'] }>('SELECT context FROM usageCall WHERE no = ?', no);
   if (!origin) return false;
   const original = commitAt(chain, origin.context);
@@ -44,11 +44,11 @@ function sawAll(chain: Chain, fork: ContextRow, { no, key }: CallRow): boolean {
   return fork.parent === original.parent && textBefore(chain, fork, key) === textBefore(chain, original, key);
 }
 
-function textBefore(chain: Chain, row: ContextRow, key: EntryKey): string | undefined {
+function textBefore(chain: ReadChain, row: ContextRow, key: EntryKey): string | undefined {
   const { entries } = parsedOf(chain, row.artifact, row.format);
   const at = entries.findIndex((entry) => entry.key === key);
   return at < 0 ? undefined : JSON.stringify(entries.slice(0, at).map(({ raw: _, ...entry }: ParsedEntry) => entry));
 }
 
 /** All entries of a context. */
-export const entriesOf = (chain: Chain, id: ContextId): readonly OutlineRow[] => outlineRows(chain, { id }).rows;
+export const entriesOf = (chain: ReadChain, id: ContextId): readonly OutlineRow[] => outlineRows(chain, { id }).rows;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { contract, procedureNames } from '../../core/contract/index.js';
-import { effectOf } from '../../core/project/index.js';
+import { kindOf } from '../../core/router/index.js';
 import { type ContractClient, readStandardInput } from '../launch/index.js';
 import { printJson } from '../terminal/index.js';
 import { addProjectChoice, findChosen, openChosen, type ProjectOptions, withEngine } from './command.js';
@@ -25,7 +25,7 @@ async function callProcedure(procedure: string, options: ProjectOptions & { inpu
   if (!procedureNames(contract).includes(procedure))
     throw new UsageError(`unknown procedure ${JSON.stringify(procedure)}. \`stemma call --help\` lists the procedures.`);
   const input = await readInput(options.input);
-  const needsProject = effectOf(procedure.split('.'), input) !== 'machine';
+  const needsProject = !['machine', 'scans'].includes(kindOf(procedure.split('.')));
   const dir = needsProject ? findChosen(options)?.dir : options.project && resolve(options.project);
   await withEngine(async ({ client }) => {
     if (dir && !/^project\.(create|open|trust)$/.test(procedure)) await openChosen(client, dir, options);

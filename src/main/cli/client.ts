@@ -2,7 +2,7 @@ import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import { createRouterClient } from '@orpc/server';
 import { createSession, type EngineOptions } from '../../core/project/index.js';
-import { router } from '../../core/router/index.js';
+import { contextOf, router } from '../../core/router/index.js';
 import { startEngine } from '../engine/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { engineOptions, startWorker } from '../launch/index.js';
@@ -19,7 +19,7 @@ const options = (performs = false): EngineOptions => ({ ...engineOptions(), work
 /** Starts an engine on this thread. The caller closes it. */
 export function connect(): Connection {
   const engine = startEngine(options());
-  const client = createRouterClient(router, { context: { session: createSession(engine) } }) as ContractClient;
+  const client = createRouterClient(router, { context: contextOf(createSession(engine)) }) as ContractClient;
   return { client, close: () => engine.close() };
 }
 

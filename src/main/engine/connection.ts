@@ -1,7 +1,7 @@
 import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage, type SupportedMessagePort } from '@orpc/client/message-port';
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
 import { createSession, type Engine } from '../../core/project/index.js';
-import { router } from '../../core/router/index.js';
+import { contextOf, router } from '../../core/router/index.js';
 import { type Caller, maxFrameBytes } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 
@@ -15,7 +15,7 @@ const handler = new RPCHandler(router);
  * connection.
  */
 export function serveConnection(engine: Engine, port: Port, caller: Caller): void {
-  const context = { session: createSession(engine, caller) };
+  const context = contextOf(createSession(engine, caller));
   // oRPC's handler for message ports drops the promise of each message, so an unhandled rejection would end the engine for all windows. Its handler
   // for sockets returns the promise, and uses only `send` of the socket.
   const socket = { send: (frame: unknown) => postMessagePortMessage(port, frame) } as MinimalWebsocket;

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { type BasicType, parquetWriteBuffer } from 'hyparquet-writer';
-import type { Chain } from '../../core/chain/index.js';
+import type { ReadChain } from '../../core/chain/index.js';
 import { makeFolders } from '../../core/files/index.js';
 import { createProject, openProject } from '../../core/project/index.js';
 import { type BackingStore, openStore } from '../../core/replicas/index.js';
 import { pull } from '../../core/sync/index.js';
-import { type FactPartition, factPartitions, preparePrices } from '../../core/usage/index.js';
+import { type FactPartition, factPartitions, prepareUsage } from '../../core/usage/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { placeOf } from './start.js';
 
@@ -37,7 +37,7 @@ export async function exportFacts({ hub, project, token, to, data, dataDir }: Fa
   const store = openStore('facts', placeOf(to), { from: 'environment' });
   try {
     await pull(clone.chain, hubAt({ hub, project, token }, openLogins(dataDir)));
-    await preparePrices(clone.chain);
+    await prepareUsage(clone.chain);
     return await writeFacts(clone.chain, project, store);
   } finally {
     store.close();
@@ -46,7 +46,7 @@ export async function exportFacts({ hub, project, token, to, data, dataDir }: Fa
 }
 
 /** Writes every partition to `facts/TABLE/project=NAME/month=MONTH/part.parquet`. */
-export async function writeFacts(chain: Chain, project: string, store: BackingStore): Promise<WrittenFacts> {
+export async function writeFacts(chain: ReadChain, project: string, store: BackingStore): Promise<WrittenFacts> {
   const written: Record<string, { files: number; rows: number }> = {};
   for (const partition of factPartitions(chain)) {
     await store.putFile(`facts/${partition.table}/project=${project}/month=${partition.month}/part.parquet`, parquetOf(partition));

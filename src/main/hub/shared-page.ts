@@ -7,7 +7,7 @@ import { type ContextId, corrupt } from '../../core/base/index.js';
 import { exportComparison, exportContext } from '../../core/export/index.js';
 import { createProject } from '../../core/project/index.js';
 import { type Hub, pull } from '../../core/sync/index.js';
-import { preparePrices } from '../../core/usage/index.js';
+import { prepareUsage } from '../../core/usage/index.js';
 import { nameOf } from './names.js';
 
 /** The number of pages to keep in memory. */
@@ -48,7 +48,7 @@ async function makePage(hub: Hub, shared: readonly Buffer[]): Promise<string> {
     const [id, against] = shared.map((name) => commits.find(({ digest }) => nameOf('context', digest.toString('hex')).equals(name))?.id);
     if (id === undefined) throw corrupt('share', 'The hub does not hold the commit of this link as it was pushed.');
     if (against === undefined) return exportContext(project.chain, { id, format: 'html', stop: 'root' }).text ?? '';
-    await preparePrices(project.chain);
+    await prepareUsage(project.chain);
     return pageOf(exportComparison(project.chain, { ids: [id, against] }).text ?? '');
   } finally {
     project.close();

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { addCards, appendToBox, batchCards, createBox, putProfile } from '../../../src/core/cards/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { pack } from '../../../src/core/handover/index.js';
 import { openEngine } from '../engine.js';
 import { chance, prose } from '../material.js';
@@ -55,7 +55,7 @@ function openBare(folder: string, cards: readonly Made[], lists: ReadonlyMap<str
   };
 }
 
-const packAll = (chain: Chain, names: readonly string[]) =>
+const packAll = (chain: WriteChain, names: readonly string[]) =>
   pack(chain, {
     toolSuffix: 'bench',
     sourceAgentId: 'bench',

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createRouterClient } from '@orpc/server';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { commit } from '../engine.js';
 import { sessionFile, turns } from '../material.js';
 import type { Part, Row, Run } from '../measure.js';
@@ -24,7 +24,7 @@ function startEngine(at: string) {
   });
   const session = createSession(engine);
   const project = session.use(engine.create({ dir: join(at, 'project') }));
-  return { engine, project, client: createRouterClient(router, { context: { session } }) };
+  return { engine, project, client: createRouterClient(router, { context: contextOf(session) }) };
 }
 
 /** Session files of 20 MB each. Returns the bytes of all. */

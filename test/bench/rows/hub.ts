@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { createRouterClient, type RouterClient } from '@orpc/server';
 import { sql } from 'kysely';
 import type { ContextId } from '../../../src/core/base/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { openStore } from '../../../src/core/replicas/index.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { push } from '../../../src/core/sync/index.js';
 import { usageSessions } from '../../../src/core/usage/index.js';
 import { loadPrices } from '../../../src/core/usage/prices.js';
@@ -52,7 +52,7 @@ async function pushOverGit(folder: string, { quick }: { readonly quick: boolean 
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-async function pushTime(dir: string, chain: Chain): Promise<number> {
+async function pushTime(dir: string, chain: WriteChain): Promise<number> {
   const hub = await startHub(dir);
   const began = performance.now();
   await push(chain, hub.remote);
@@ -117,7 +117,7 @@ async function firstScreens(folder: string): Promise<Row[]> {
         platform: 'linux',
         reachHub: (address) => hubAt(address),
       });
-      const client = createRouterClient(router, { context: { session: createSession(engine) } });
+      const client = createRouterClient(router, { context: contextOf(createSession(engine)) });
       await open(client);
       const began = performance.now();
       await client.context.outline({ id: tip as ContextId });

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Encoder } from 'cbor-x';
 import { blake3Of } from '../../../src/core/artifacts/index.js';
 import type { Timestamp } from '../../../src/core/base/index.js';
+import { atOnce } from '../../../src/core/base/index.js';
 import { writable } from '../../../src/core/chain/index.js';
 import { bureauAgent, claudeCode, type ImportableFormat, importableFormats } from '../../../src/core/formats/index.js';
 import type { Project } from '../../../src/core/project/index.js';
-import { indexMore } from '../../../src/core/search/index.js';
+import { indexInPieces } from '../../../src/core/search/index.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
@@ -68,7 +69,7 @@ function importsOf(folder: string, format: ImportableFormat): Row[] {
       clean: discarded,
       run: (engine: Project) => {
         importAll(engine.chain, files);
-        indexMore(engine.chain, Number.POSITIVE_INFINITY);
+        atOnce(indexInPieces(engine.chain));
       },
     }),
   });

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContextId, Timestamp } from '../../../src/core/base/index.js';
-import { addCommit, type Chain, commitOf, fork, graph, resolve } from '../../../src/core/chain/index.js';
+import { atOnce } from '../../../src/core/base/index.js';
+import { addCommit, commitOf, fork, graph, resolve, type WriteChain } from '../../../src/core/chain/index.js';
 import { openProject, type Project } from '../../../src/core/project/index.js';
-import { indexMore, query } from '../../../src/core/search/index.js';
+import { indexInPieces, query } from '../../../src/core/search/index.js';
 import { builtRoot } from '../built.js';
 import { openEngine } from '../engine.js';
 import { turns } from '../material.js';
@@ -29,12 +30,12 @@ function manyCommits(folder: string, count: number): { readonly dir: string; rea
       }
     });
   const tip = (parent as unknown as { id: ContextId }).id;
-  indexMore(chain, Number.POSITIVE_INFINITY);
+  atOnce(indexInPieces(chain));
   close();
   return { dir, tip };
 }
 
-type Work = (chain: Chain, tip: ContextId, round: number) => unknown;
+type Work = (chain: WriteChain, tip: ContextId, round: number) => unknown;
 
 const works: Readonly<Record<string, Work>> = {
   graph: (chain) => graph(chain, { offset: 0, limit: 100 }),

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContextId } from '../../../src/core/base/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { type Alignable, align } from '../../../src/core/diff/index.js';
 import { compareContexts, replaySteps, stateAt, stepEntries } from '../../../src/core/turns/index.js';
 import { commit, discard, scratchEngine } from '../engine.js';
@@ -71,7 +71,7 @@ function diffs(folder: string): Row[] {
 }
 
 /** A chain with a number of entries, five per turn. */
-function chainOf(chain: Chain, entries: number): ContextId {
+function chainOf(chain: WriteChain, entries: number): ContextId {
   let parent: ContextId | null = null;
   chain.artifacts.transaction(() => {
     for (const text of turns(entries / 5)) parent = commit(chain, parent, text);

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { atOnce } from '../../../src/core/base/index.js';
 import { addCommit } from '../../../src/core/chain/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import type { Project } from '../../../src/core/project/index.js';
-import { indexMore, query } from '../../../src/core/search/index.js';
+import { indexInPieces, query } from '../../../src/core/search/index.js';
 import { bulk, discard, scratchEngine } from '../engine.js';
 import { chance, turns, widely, wideWord } from '../material.js';
 import { median, medians, type Part, type Row, type Run, timed } from '../measure.js';
@@ -63,7 +64,7 @@ function indexing(folder: string, { quick }: Run): Row[] {
         return engine;
       },
       run: ({ chain }: Project) => {
-        while (indexMore(chain, 1_000).pending > 0);
+        atOnce(indexInPieces(chain));
       },
       clean: discard,
     }),
@@ -72,7 +73,7 @@ function indexing(folder: string, { quick }: Run): Row[] {
   raw.fill(texts);
   const engine = scratchEngine(folder);
   bulk(engine.chain, deltas);
-  while (indexMore(engine.chain, 1_000).pending > 0);
+  atOnce(indexInPieces(engine.chain));
   const asked = questions(300, 42);
   const timesOf = (ask: (question: string) => unknown): number[] =>
     asked.map((question) => {
@@ -146,7 +147,7 @@ function million(folder: string, { quick }: Run): Row[] {
   const entries = quick ? 150_000 : 1_000_000;
   fill(engine, entries);
   const from = performance.now();
-  while (indexMore(engine.chain, 1_000).pending > 0);
+  atOnce(indexInPieces(engine.chain));
   const indexSeconds = (performance.now() - from) / 1_000;
   const held = engine.chain.db.one<{ entries: number }>('SELECT COUNT(*) AS entries FROM searchEntry')?.entries ?? 0;
   if (held !== entries) throw new Error(`${held} of ${entries} entries are in the index`);

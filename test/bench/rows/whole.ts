@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, entries, fork, outlineRows } from '../../../src/core/chain/index.js';
+import { entries, fork, outlineRows, type WriteChain } from '../../../src/core/chain/index.js';
 import { openProject, type Project } from '../../../src/core/project/index.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
@@ -12,7 +12,7 @@ import { medians, type Part, plain, type Row, timed } from '../measure.js';
 const recorded = { claudeResumeMs: 480, sdkForkMs: 228 };
 
 /** The queries of the window for a context: the outline and the first page of entries. */
-const firstScreen = (chain: Chain, id: ContextId): void => {
+const firstScreen = (chain: WriteChain, id: ContextId): void => {
   outlineRows(chain, { id });
   entries(chain, { id, offset: 0, limit: 60 });
 };

@@ -1,10 +1,10 @@
 import { addCard, appendToBox, batchCards, getBox, getCard, insertBox, type NewCard } from '../../../src/core/cards/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 
 /** Another project in the same database. */
-export function secondProject(chain: Chain) {
+export function secondProject(chain: WriteChain) {
   const project = chain.db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('proj_2', 'second', 0)").rowId;
-  const own: Chain = { ...chain, project };
+  const own: WriteChain = { ...chain, project };
   return {
     chain: own,
     add: (card: NewCard) => addCard(own, card),

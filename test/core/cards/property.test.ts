@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addCard, appendToBox, batchCards, boxCards, createBox, deleteCard, getBox, putProfile, replaceBox } from '../../../src/core/cards/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { pack } from '../../../src/core/handover/index.js';
 import { runs } from '../../support/properties.js';
 import { text, world } from '../handover/world.js';
@@ -49,7 +49,7 @@ const refused = (work: () => unknown): string | undefined => {
 };
 
 /** Runs a step in the store and in the model, and compares the outcomes. */
-function take(chain: Chain, model: Model, others: Model, step: Step): void {
+function take(chain: WriteChain, model: Model, others: Model, step: Step): void {
   if (step.do === 'add') {
     // The two projects share one id, which causes conflicts.
     const taken = others.cards.has(step.card);
@@ -108,7 +108,7 @@ function take(chain: Chain, model: Model, others: Model, step: Step): void {
   if (!unknown) box.ids.push(...first(step.cards).filter((id) => !box.ids.includes(id)));
 }
 
-function compare(chain: Chain, model: Model): void {
+function compare(chain: WriteChain, model: Model): void {
   for (const box of model.boxes) {
     expect(getBox(chain, box.boxId).cardIds).toEqual(box.ids);
     const read = boxCards(chain, box.boxId);

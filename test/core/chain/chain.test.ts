@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, Timestamp } from '../../../src/core/base/index.js';
 import {
-  type Chain,
   checkpoint,
   commitOf,
   compact,
@@ -23,6 +22,7 @@ import {
   snapshot,
   tips,
   update,
+  type WriteChain,
 } from '../../../src/core/chain/index.js';
 import { type Commit, packOutline, unpackOutline } from '../../../src/core/contract/index.js';
 import { openProject } from '../../../src/core/project/index.js';
@@ -31,12 +31,12 @@ import { emptyChain, emptyProject, heldClock } from '../../support/project.js';
 
 const format = 'claude-code-v1';
 
-function commit(chain: Chain, parent: Commit | null, text: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}): Commit {
+function commit(chain: WriteChain, parent: Commit | null, text: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}): Commit {
   return checkpoint(chain, { parent: parent?.id ?? null, type: 'delta', format, text, template: 'coder', checkpoint: 'turn_boundary', ...more });
 }
 
 /** A chain: a prompt with its answer, and one more commit for each further number. */
-function conversation(chain: Chain, turns: number): Commit[] {
+function conversation(chain: WriteChain, turns: number): Commit[] {
   const commits: Commit[] = [];
   for (let turn = 1; turn <= turns; turn++) {
     const before = turn === 1 ? null : `a${turn - 1}`;
@@ -51,7 +51,7 @@ function conversation(chain: Chain, turns: number): Commit[] {
   return commits;
 }
 
-const texts = (chain: Chain, id: ContextId, stop?: 'root' | 'compaction' | ContextId): (string | undefined)[] =>
+const texts = (chain: WriteChain, id: ContextId, stop?: 'root' | 'compaction' | ContextId): (string | undefined)[] =>
   entries(chain, { id, stop }).entries.map((entry) => entry.text);
 const refusal = (work: () => unknown): { code: string; data: Record<string, unknown> } => {
   try {
@@ -200,6 +200,7 @@ describe('walks', () => {
     const second = commit(chain, first, answer('a1', 'hi', { parent: 'u1' }));
     const bytes = materializedBytes(chain, { id: second.id }).bytes;
     expect(Buffer.from(bytes).toString().split('\n')).toHaveLength(3);
+    expect(materialize(chain, { id: second.id }).cached).toBe(false);
     expect(materialize(chain, { id: second.id }).cached).toBe(true);
     expect(Buffer.from(materializedBytes(chain, { id: second.id }).bytes).equals(bytes)).toBe(true);
   });
@@ -281,7 +282,7 @@ describe('compaction', () => {
 });
 
 describe('fork', () => {
-  const withTools = (chain: Chain): Commit =>
+  const withTools = (chain: WriteChain): Commit =>
     commit(
       chain,
       null,

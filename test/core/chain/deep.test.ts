@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { type ArtifactNo, atOnce, type ContextId } from '../../../src/core/base/index.js';
 import {
   assemble,
-  type Chain,
   checkpoint,
   commitOf,
   compact,
@@ -12,6 +11,7 @@ import {
   keepRestPoints,
   materializedBytes,
   remakeSnapshot,
+  type WriteChain,
   walk,
 } from '../../../src/core/chain/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
@@ -20,7 +20,7 @@ import { emptyChain, emptyProject } from '../../support/project.js';
 
 const delta = (text: string) => ({ type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'turn_boundary' }) as const;
 
-function grow(chain: Chain, from: ContextId | null, count: number, name: string, more = ''): ContextId[] {
+function grow(chain: WriteChain, from: ContextId | null, count: number, name: string, more = ''): ContextId[] {
   const ids: ContextId[] = [];
   chain.artifacts.transaction(() => {
     for (let turn = 0; turn < count; turn++)
@@ -37,9 +37,9 @@ function grow(chain: Chain, from: ContextId | null, count: number, name: string,
   return ids;
 }
 
-const whole = (chain: Chain, id: ContextId): string =>
+const whole = (chain: WriteChain, id: ContextId): string =>
   Buffer.from(assemble(chain, walk(chain, commitOf(chain, id), 'root'), formatOf('claude-code-v1')).bytes).toString();
-const kept = (chain: Chain, id: ContextId): string => Buffer.from(materializedBytes(chain, { id, stop: 'root' }).bytes).toString();
+const kept = (chain: WriteChain, id: ContextId): string => Buffer.from(materializedBytes(chain, { id, stop: 'root' }).bytes).toString();
 
 describe('deep chains', () => {
   test('[C20] building from an earlier result gives the same bytes as the whole walk', () => {
@@ -90,7 +90,7 @@ describe('deep chains', () => {
     expect(atOnce(keepRestPoints(chain, limits))).toBe(0);
 
     const read: number[] = [];
-    const watched: Chain = {
+    const watched: WriteChain = {
       ...chain,
       artifacts: {
         ...chain.artifacts,

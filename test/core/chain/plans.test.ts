@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Timestamp } from '../../../src/core/base/index.js';
-import { type Chain, commitsAfter, keepRestPoints, resolve, restIsDue } from '../../../src/core/chain/index.js';
+import { commitsAfter, keepRestPoints, resolve, restIsDue, type WriteChain } from '../../../src/core/chain/index.js';
 import { atOnce, changes } from '../../../src/core/project/index.js';
 import { emptyChain } from '../../support/project.js';
 
@@ -18,7 +18,7 @@ function watched() {
       };
     },
   });
-  return { chain: { ...chain, db } satisfies Chain, broad };
+  return { chain: { ...chain, db } satisfies WriteChain, broad };
 }
 
 test('[S22] the newest commits are found without reading the others', async () => {

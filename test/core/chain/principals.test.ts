@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Timestamp, timestampOf } from '../../../src/core/base/index.js';
-import { addCommit, checkpoint, resolve } from '../../../src/core/chain/index.js';
+import { addCommit, checkpoint, listIsDue, listPrincipals, resolve } from '../../../src/core/chain/index.js';
 import { atOnce, checkProject, type Project, repairProject } from '../../../src/core/project/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
 import { prompt } from '../../support/claude-lines.js';
@@ -73,7 +73,9 @@ test('[C11, S13] a damaged list is reported and rebuilt; a reader works without 
   );
   const newest = (of: Project) => resolve(of.chain, 'p', day(10_000)).id;
   expect(newest(project)).toBe(ids[599]);
-  expect(listed(project)).toBe(600);
+  expect(listIsDue(project.chain)).toBe(true);
+  listPrincipals(project.chain);
+  expect([newest(project), listed(project), listIsDue(project.chain)]).toEqual([ids[599], 600, false]);
   // Later commits are listed in batches, and are found before that.
   const next = checkpoint(project.chain, {
     parent: null,

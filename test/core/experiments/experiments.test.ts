@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Chain, checkpoint, entries } from '../../../src/core/chain/index.js';
+import { checkpoint, entries, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Entry, ReplyCheck } from '../../../src/core/contract/index.js';
 import { checkReply } from '../../../src/core/experiments/checks.js';
 import {
@@ -19,7 +19,7 @@ import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { refusal } from '../../support/refusal.js';
 
-const turnIn = (chain: Chain) =>
+const turnIn = (chain: WriteChain) =>
   checkpoint(chain, {
     parent: null,
     type: 'delta',

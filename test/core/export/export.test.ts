@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Chain, entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
+import { entries, materializedBytes, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { idOf, targets } from '../../../src/core/export/documents.js';
 import { exportContext, exportFormats, resumeIn } from '../../../src/core/export/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
@@ -13,7 +13,7 @@ import { textOfExport } from '../../support/exported.js';
 import { emptyChain, heldClock, scratch, scratchUntilEnd } from '../../support/project.js';
 import { root } from '../../support/source.js';
 
-function imported(chain: Chain, ...paths: string[]) {
+function imported(chain: WriteChain, ...paths: string[]) {
   const steps = importPaths(chain, { paths });
   for (;;) {
     const step = steps.next();

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type Chain, entries, tips } from '../../../src/core/chain/index.js';
+import { entries, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
 import { follow, importGrowth } from '../../../src/core/follow/index.js';
 import { historyFolders, listSources } from '../../../src/core/import/index.js';
@@ -11,7 +11,7 @@ import { emptyChain, scratch } from '../../support/project.js';
 import { linesOf, session } from '../formats/copilot-cli/lines.js';
 
 /** What a model would see at the end of each branch, with the keys. */
-const contextsOf = (chain: Chain): string[] =>
+const contextsOf = (chain: WriteChain): string[] =>
   tips(chain, {})
     .map(({ id }) => JSON.stringify(entries(chain, { id, stop: 'root' }).entries.map(({ source: _, ...entry }) => entry)))
     .sort();

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
+import { entries, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
 import { type Growth, importGrowth } from '../../../src/core/follow/index.js';
@@ -13,17 +13,17 @@ import { emptyChain, scratch } from '../../support/project.js';
 const shared = resolve(import.meta.dirname, '../../../../shared/transcripts');
 const fixtures = resolve(import.meta.dirname, '../../fixtures');
 
-const commitsOf = (chain: Chain): Commit[] =>
+const commitsOf = (chain: WriteChain): Commit[] =>
   graph(chain, { offset: 0, limit: 5_000 })
     .rows.map(({ commit }) => commit)
     .reverse();
-const contextsOf = (chain: Chain): string[] =>
+const contextsOf = (chain: WriteChain): string[] =>
   tips(chain, {})
     .map(({ id }) => JSON.stringify(entries(chain, { id, stop: 'root' }).entries.map(({ source: _, ...entry }) => entry)))
     .sort();
 
 /** A file as its agent writes it, looked at after each line, as a watcher does; and once more where it rests at the end. */
-function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled'): { chain: Chain; path: string; looks: Growth[] } {
+function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled'): { chain: WriteChain; path: string; looks: Growth[] } {
   const chain = emptyChain();
   const path = join(scratch(), name);
   writeFileSync(path, '');
@@ -48,7 +48,7 @@ function beginningOf(path: string): string {
 }
 const largest = 300_000;
 
-function whole(path: string): Chain {
+function whole(path: string): WriteChain {
   const chain = emptyChain();
   atOnce(importPaths(chain, { paths: [path] }));
   return chain;

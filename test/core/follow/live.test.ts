@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
+import { entries, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
 import { follow, importGrowth, type Live, type LiveOptions, type LiveTimes } from '../../../src/core/follow/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
@@ -22,13 +22,13 @@ const left = '{"type":"cost-state","sessionId":"s1"}\n';
 const quick: LiveTimes = { settle: 5, maxWait: 40, rest: 60, quiet: 120, patience: 600_000 };
 
 const realTime = (): number => performance.timeOrigin + performance.now();
-const commits = (chain: Chain) => graph(chain, { offset: 0, limit: 100 }).rows.map((row) => row.commit);
-const textsAtTip = (chain: Chain): (string | undefined)[] => {
+const commits = (chain: WriteChain) => graph(chain, { offset: 0, limit: 100 }).rows.map((row) => row.commit);
+const textsAtTip = (chain: WriteChain): (string | undefined)[] => {
   const [tip] = tips(chain, {});
   return tip ? entries(chain, { id: tip.id }).entries.map((entry) => entry.text ?? entry.toolName ?? String(entry.result)) : [];
 };
 
-async function followed(more: Partial<LiveOptions> = {}): Promise<{ chain: Chain; dir: string; path: string; live: Live }> {
+async function followed(more: Partial<LiveOptions> = {}): Promise<{ chain: WriteChain; dir: string; path: string; live: Live }> {
   const chain = emptyChain(realTime);
   const dir = scratch();
   const live = await follow(chain, { places: [{ path: dir }], from: 'beginning', granularity: 'turn_boundary', times: quick, ...more });
@@ -38,7 +38,7 @@ async function followed(more: Partial<LiveOptions> = {}): Promise<{ chain: Chain
 
 const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 /** Holds now, and goes on to hold while another file is written and taken in: so long the first was looked at as well. */
-async function stays(chain: Chain, dir: string, check: () => void): Promise<void> {
+async function stays(chain: WriteChain, dir: string, check: () => void): Promise<void> {
   const before = commits(chain).length;
   writeFileSync(join(dir, '22222222-2222-4222-8222-222222222222.jsonl'), turn(90).replaceAll('"a89"', 'null'));
   await soon(() => expect(commits(chain).length).toBeGreaterThan(before));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { type Chain, contextEntries, show, tips } from '../../../src/core/chain/index.js';
+import { contextEntries, show, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import { detect } from '../../../src/core/import/index.js';
@@ -16,7 +16,7 @@ const files = filesBelow('test/fixtures', (path) => !/\.(?:md|pb)$/.test(path)).
 const databases = ['tour', 'troubles'] as const;
 const exchanges = ['atif-v1', 'otlp-v1', 'inspect-eval-v1'];
 
-function imported(name: string): Chain {
+function imported(name: string): WriteChain {
   const chain = emptyChain();
   const database = databases.find((one) => one === name);
   const path = database ? join(scratch(), 'opencode.db') : join(root, name);
@@ -33,7 +33,7 @@ interface Heard {
 }
 
 /** What a model was sent and what it answered. */
-const heard = (chain: Chain, id: ContextId): Heard[] =>
+const heard = (chain: WriteChain, id: ContextId): Heard[] =>
   contextEntries(chain, { id })
     .filter(({ entry }) => !entry.marks?.includes('hidden'))
     .map(({ key, entry: { role, kind, text, toolName, toolCallId, arguments: input, isError } }) => ({
@@ -45,7 +45,7 @@ const heard = (chain: Chain, id: ContextId): Heard[] =>
 const withoutKeys = (entries: readonly Heard[]): unknown[] => entries.map(({ key: _, ...entry }) => entry);
 
 /** What was counted for the calls whose replies are among the entries: input, output, read from and written to the cache. */
-function counted(chain: Chain, entries: readonly Heard[]): string[] {
+function counted(chain: WriteChain, entries: readonly Heard[]): string[] {
   const keys = new Set<string>(entries.map(({ key }) => key));
   return usageCalls(chain, {}).calls.flatMap(({ replyKey, tokens: { input, output, cacheRead, cacheWrite } }) => {
     const counts = [input, output, cacheRead, cacheWrite];
@@ -54,7 +54,7 @@ function counted(chain: Chain, entries: readonly Heard[]): string[] {
 }
 
 /** The entries and counts of a context before and after an export in a format and the import of the exported file. */
-function roundTrip(chain: Chain, id: ContextId, format: string) {
+function roundTrip(chain: WriteChain, id: ContextId, format: string) {
   const path = join(scratch(), `again.${formatOf(format).about.extension}`);
   const { losses } = exportContext(chain, { id, format, path });
   const lost = new Set<string>(losses.map(({ entry }) => entry));
@@ -65,7 +65,7 @@ function roundTrip(chain: Chain, id: ContextId, format: string) {
 }
 
 /** The newest contexts with entries. */
-const contexts = (chain: Chain, limit: number): ContextId[] =>
+const contexts = (chain: WriteChain, limit: number): ContextId[] =>
   tips(chain, {})
     .filter(({ id }) => heard(chain, id).length > 0)
     .slice(0, limit)
@@ -75,7 +75,7 @@ const contexts = (chain: Chain, limit: number): ContextId[] =>
 const isOwnContext = ({ text }: Heard): boolean => text.startsWith('<session_context>');
 
 /** A session of its own agent, which the agent could resume. */
-function expectOwn(chain: Chain, id: ContextId, name: string): void {
+function expectOwn(chain: WriteChain, id: ContextId, name: string): void {
   const { before, after, counts } = roundTrip(chain, id, show(chain, id).format);
   const answered = new Set(before.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
   // A session that an agent can resume has an answer to each of its calls.

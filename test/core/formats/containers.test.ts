@@ -4,7 +4,7 @@ import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, JsonObject } from '../../../src/core/base/index.js';
-import { type Chain, entries, fork, tips } from '../../../src/core/chain/index.js';
+import { entries, fork, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { importableFormats } from '../../../src/core/formats/index.js';
 import { zipEntries } from '../../../src/core/formats/shared/zip.js';
@@ -17,14 +17,14 @@ import { root } from '../../support/source.js';
 import { survivesAnyBytes } from './each-byte.js';
 
 const fixture = (name: string): string => join(root, 'test/fixtures', name);
-const imported = (name: string): Chain => {
+const imported = (name: string): WriteChain => {
   const chain = emptyChain();
   importInto(chain, name.startsWith('/') ? name : fixture(name));
   return chain;
 };
-const tip = (chain: Chain, at = 0): ContextId => tips(chain, {})[at]?.id as ContextId;
-const tokens = (chain: Chain, id: ContextId) => listRequests(chain, { id, stop: 'root' }).map((row) => row.tokens);
-const keys = (chain: Chain, id: ContextId): EntryKey[] => entries(chain, { id }).entries.map(({ key }) => key);
+const tip = (chain: WriteChain, at = 0): ContextId => tips(chain, {})[at]?.id as ContextId;
+const tokens = (chain: WriteChain, id: ContextId) => listRequests(chain, { id, stop: 'root' }).map((row) => row.tokens);
+const keys = (chain: WriteChain, id: ContextId): EntryKey[] => entries(chain, { id }).entries.map(({ key }) => key);
 
 /** Each sample with its format and the number of its conversations. */
 const samples = [
@@ -239,7 +239,7 @@ describe.each(['otlp-v1', 'inspect-eval-v1'])('an export as %s', (format) => {
       exportContext(chain, { id, format, path });
       const again = imported(path);
       expect(listSources(again).map((source) => source.format)).toContain(format);
-      const facts = (one: Chain, at: ContextId): unknown =>
+      const facts = (one: WriteChain, at: ContextId): unknown =>
         entries(one, { id: at }).entries.map(({ key, role, kind, text, toolCallId, isError }) => ({ key, role, kind, text, toolCallId, isError }));
       expect(facts(again, tip(again))).toEqual(facts(chain, id));
       const second = join(scratch(), 'again');

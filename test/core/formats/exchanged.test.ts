@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, JsonObject } from '../../../src/core/base/index.js';
-import { type Chain, entries, show, tips } from '../../../src/core/chain/index.js';
+import { entries, show, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { claudeCode } from '../../../src/core/formats/index.js';
 import { everySort } from '../../support/every-sort.js';
@@ -22,13 +22,13 @@ function sessionFile(): string {
   return path;
 }
 
-function imported(path: string): { readonly chain: Chain; readonly id: ContextId } {
+function imported(path: string): { readonly chain: WriteChain; readonly id: ContextId } {
   const chain = emptyChain();
   expect(importInto(chain, path).skipped).toEqual([]);
   return { chain, id: tips(chain, {})[0]?.id as ContextId };
 }
 
-const factsOf = ({ chain, id }: { chain: Chain; id: ContextId }): ReadonlyMap<EntryKey, object> =>
+const factsOf = ({ chain, id }: { chain: WriteChain; id: ContextId }): ReadonlyMap<EntryKey, object> =>
   new Map(
     entries(chain, { id }).entries.map(({ key, role, kind, text, toolCallId, isError, marks }) => [
       key,

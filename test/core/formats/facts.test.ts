@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { type Chain, graph, tips } from '../../../src/core/chain/index.js';
+import { graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Mapping } from '../../../src/core/contract/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import { promptLine } from '../../../src/core/formats/shared/headline.js';
@@ -19,9 +19,9 @@ const file = (name: string, content: string): string => {
   return path;
 };
 const jsonl = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-const sessionsIn = (chain: Chain) => listSessions(chain, { sort: 'title' }).sessions;
+const sessionsIn = (chain: WriteChain) => listSessions(chain, { sort: 'title' }).sessions;
 /** For the first commit of each subagent, by its title: the title of the commit with the call that started it. */
-function starters(chain: Chain): Record<string, string | undefined> {
+function starters(chain: WriteChain): Record<string, string | undefined> {
   const { rows } = graph(chain, { offset: 0, limit: 100 });
   const titles = new Map(rows.map(({ commit }) => [commit.id, commit.summary]));
   return Object.fromEntries(rows.flatMap(({ commit, startedBy }) => (startedBy ? [[commit.summary, titles.get(startedBy.commit)]] : [])));

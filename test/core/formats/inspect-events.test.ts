@@ -1,25 +1,25 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
+import { entries, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Entry } from '../../../src/core/contract/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
-import { preparePrices, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
+import { loadPrices, prepareUsage, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
 
-function imported(path: string): Chain {
+function imported(path: string): WriteChain {
   const chain = emptyChain();
   expect(importInto(chain, path)).toMatchObject({ skipped: [], notes: [] });
   expect(importInto(chain, path)).toMatchObject({ commits: 0 });
   return chain;
 }
 
-const fixture = (name: string): Chain => imported(join(root, 'test/fixtures/inspect-eval', name));
-const everything = (chain: Chain): readonly Entry[] =>
+const fixture = (name: string): WriteChain => imported(join(root, 'test/fixtures/inspect-eval', name));
+const everything = (chain: WriteChain): readonly Entry[] =>
   tips(chain, {}).flatMap(({ id }) => entries(chain, { id, stop: 'root', hidden: true }).entries);
-const branches = (chain: Chain): string[][] =>
+const branches = (chain: WriteChain): string[][] =>
   tips(chain, {})
     .map(({ id }) => said(chain, id).filter((line) => !line.startsWith('system event') && line !== 'assistant text  '))
     .sort((a, b) => (a.join() < b.join() ? -1 : 1));
@@ -27,7 +27,7 @@ const at = '2026-01-01T00:00:00Z';
 const message = (id: string, role: string, content: string, more: object = {}): object => ({ id, role, content, ...more });
 
 /** A log of one sample. */
-function logOf(sample: object): Chain {
+function logOf(sample: object): WriteChain {
   const path = join(scratch(), 'log.json');
   const log = {
     version: 2,
@@ -123,8 +123,8 @@ test('[F49] a try that failed is a session of its own, with the attachments of a
 });
 
 test('[F36, F49] lists of events are conversations: branches, a compaction, and nested agents', async () => {
-  await preparePrices();
-  const total = (chain: Chain): number => {
+  await loadPrices();
+  const total = (chain: WriteChain): number => {
     const { input, output } = usageSessions(chain, {}).totals.tokens;
     return input + output;
   };
@@ -162,7 +162,7 @@ test('[F49, N16] calls of scorers and calls without a message count beside the c
       model('judge', [looked], grade),
     ],
   });
-  await preparePrices(chain);
+  await prepareUsage(chain);
   expect(branches(chain)).toEqual([['user text  Solve it', 'assistant text  Looking']]);
   const { calls } = usageCalls(chain, {});
   expect(calls.map(({ beside, model: named, tokens }) => [beside, named, tokens.input, tokens.output])).toEqual([
@@ -182,7 +182,7 @@ test('[F41] a timeline of a sample is kept, and repeats none of its events', () 
   const plain = logOf({ input: 'Solve it', messages: [asked, looked], events });
   const chain = logOf({ input: 'Solve it', messages: [asked, looked], events, timelines: [{ name: 'Review', description: 'By hand', root }] });
   expect(branches(chain)).toEqual([['user text  Solve it', 'assistant text  Looking']]);
-  const facts = (one: Chain) => everything(one).map(({ key, text }) => [key, text]);
+  const facts = (one: WriteChain) => everything(one).map(({ key, text }) => [key, text]);
   const more = facts(chain).filter(([key]) => !facts(plain).some(([other]) => other === key));
   expect(more).toEqual([[expect.stringContaining('timeline-0'), 'timeline']]);
 });

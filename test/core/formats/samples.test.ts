@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Chain, entries, graph } from '../../../src/core/chain/index.js';
+import { entries, graph, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Entry } from '../../../src/core/contract/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
-import { preparePrices, usageSessions } from '../../../src/core/usage/index.js';
+import { prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
 import { transcripts } from '../../support/agents.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
@@ -117,7 +117,7 @@ function row(
 }
 
 /** The entries that each commit added. */
-function own(chain: Chain): readonly Entry[] {
+function own(chain: WriteChain): readonly Entry[] {
   return graph(chain, { offset: 0, limit: 1_000 }).rows.flatMap(({ commit }) =>
     entries(chain, { id: commit.id, stop: commit.parent ?? 'root', limit: 10_000 }).entries.filter((entry) => entry.source.commit === commit.id),
   );
@@ -126,7 +126,7 @@ function own(chain: Chain): readonly Entry[] {
 describe.skipIf(!existsSync(samples))('samples of many agents (they are next to the repository, on developer machines only)', () => {
   test.each(counted)('[F21, F36, F47] $file has the turns, tools and counts of the raw file', async (one) => {
     const chain = emptyChain();
-    await preparePrices(chain);
+    await prepareUsage(chain);
     const path = join(samples, one.file);
     importInto(chain, path);
     const { sessions } = listSessions(chain, {}, {});

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, entries, tips } from '../../../src/core/chain/index.js';
+import { entries, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { transcripts } from '../../support/agents.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -14,7 +14,7 @@ interface Made {
   readonly events?: readonly { readonly name: string; readonly attributes: object }[];
 }
 
-function imported(spans: readonly Made[], logs: readonly object[] = []): Chain {
+function imported(spans: readonly Made[], logs: readonly object[] = []): WriteChain {
   const path = join(scratch(), 'spans.json');
   const own = spans.map(({ id, attributes, events = [] }, at) => ({
     type: 'span',
@@ -39,7 +39,7 @@ function imported(spans: readonly Made[], logs: readonly object[] = []): Chain {
   return chain;
 }
 
-const branches = (chain: Chain): string[][] =>
+const branches = (chain: WriteChain): string[][] =>
   tips(chain, {})
     .map(({ id }) => said(chain, id))
     .sort((a, b) => (a.join() < b.join() ? -1 : 1));

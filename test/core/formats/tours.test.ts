@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, JsonObject } from '../../../src/core/base/index.js';
-import { type Chain, contextEntries, graph, tips } from '../../../src/core/chain/index.js';
+import { contextEntries, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, tours, transcripts, unlessHere } from '../../support/agents.js';
@@ -18,7 +18,7 @@ const readers = [
 ] as const;
 
 describe.each(readers)('the real %s', (agent, format) => {
-  const written = (chain: Chain, id: ContextId): string => {
+  const written = (chain: WriteChain, id: ContextId): string => {
     const path = join(scratch(), 'session.jsonl');
     writeFileSync(path, exportContext(chain, { id, format }).text ?? '');
     return path;
@@ -76,7 +76,7 @@ const sentIn = ({ messages, input }: JsonObject): string[] =>
   );
 
 /** Every beginning of every conversation in the chain, as the texts that a model was sent, and all prompts. */
-function toldIn(chain: Chain): { readonly told: ReadonlySet<string>; readonly prompts: ReadonlySet<string> } {
+function toldIn(chain: WriteChain): { readonly told: ReadonlySet<string>; readonly prompts: ReadonlySet<string> } {
   const told = new Set<string>();
   const prompts = new Set<string>();
   for (const { commit } of graph(chain, { offset: 0, limit: 1_000 }).rows) {

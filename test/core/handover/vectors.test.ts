@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { boxAt, createBox } from '../../../src/core/cards/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { insertAgent } from '../../../src/core/handover/agents.js';
 import { dispatchTurn } from '../../../src/core/handover/ending.js';
 import { agentNamed, agentOf, currentOutput, forkJoin, outcomeOf, validBoxes } from '../../../src/core/handover/index.js';
@@ -26,7 +26,7 @@ function expectRefusal(vector: Vector, refusal: Refused): void {
 }
 
 /** Parses a card of the pack vectors. */
-function packedCard(chain: Chain, boxId: string, old: ReadonlySet<string>): Vector[] {
+function packedCard(chain: WriteChain, boxId: string, old: ReadonlySet<string>): Vector[] {
   const kinds = { text: 'TextContent', json: 'JsonContent', fields: 'FieldsSchemaContent' };
   return cardsOfBox(chain, boxId).map((card) => {
     if (old.has(card.cardId)) return { ref: card.cardId };
@@ -111,14 +111,14 @@ describe('vectors: packing', () => {
   });
 });
 
-const boxNo = (chain: Chain, boxId: string): number => {
+const boxNo = (chain: WriteChain, boxId: string): number => {
   const known = chain.db.one('SELECT 1 FROM box WHERE boxId = ?', boxId);
   if (!known) createBox(chain, [], boxId);
   return boxAt(chain, boxId).no;
 };
 
 /** Creates an agent in the state of a vector. */
-function place(chain: Chain, agentId: string, state: Vector = {}): void {
+function place(chain: WriteChain, agentId: string, state: Vector = {}): void {
   const profile = chain.db.one<{ box: number }>("SELECT box FROM profile WHERE key = 'writer'")?.box;
   const agent = insertAgent(chain, { agentId, displayName: 'Writer', profile });
   const isActive = ['dispatched', 'running', 'suspended'].includes(state.status);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ORPCError } from '@orpc/server';
 import { addCard, boxAt, cardsInOrder, createBox, idsAt, putProfile } from '../../../src/core/cards/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import type { Card } from '../../../src/core/contract/index.js';
 import { spacedJson } from '../../../src/core/formats/index.js';
 import { door } from '../../support/door.js';
@@ -18,7 +18,7 @@ export const world = (clock: HeldClock = heldClock()) => door({ clock, projectId
 export type World = ReturnType<typeof world>;
 
 /** Creates boxes of cards with the given ids. */
-export function fill(chain: Chain, boxes: Readonly<Record<string, readonly string[]>> = {}): void {
+export function fill(chain: WriteChain, boxes: Readonly<Record<string, readonly string[]>> = {}): void {
   for (const [boxId, ids] of Object.entries(boxes)) {
     for (const cardId of ids) addCard(chain, text(cardId));
     createBox(chain, ids, boxId);
@@ -32,11 +32,11 @@ export const text = (cardId: string, said = cardId) => ({
   authorId: 'someone',
 });
 
-export function profiles(chain: Chain, boxes: Readonly<Record<string, string>>, more: Readonly<Record<string, object>> = {}): void {
+export function profiles(chain: WriteChain, boxes: Readonly<Record<string, string>>, more: Readonly<Record<string, object>> = {}): void {
   for (const [name, boxId] of Object.entries(boxes)) putProfile(chain, name, { content: { kind: 'json', data: { name, ...more[name] } } }, boxId);
 }
 
-export const cardsOfBox = (chain: Chain, boxId: string): Card[] => cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no));
+export const cardsOfBox = (chain: WriteChain, boxId: string): Card[] => cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no));
 
 /** A packed card in the form of the vectors: an existing one by id, a new one by content. */
 export function shown(card: Card, old: ReadonlySet<string>): string {
@@ -62,7 +62,7 @@ export async function refusalOf(call: Promise<unknown>): Promise<Refused> {
   throw new Error('the call was not refused');
 }
 
-export const counts = (chain: Chain) => ({
+export const counts = (chain: WriteChain) => ({
   cards: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM card')?.n ?? 0,
   boxes: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM box')?.n ?? 0,
   agents: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM agent')?.n ?? 0,

@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Chain, entries, graph, materializedBytes, show, tips } from '../../../src/core/chain/index.js';
+import { entries, graph, materializedBytes, show, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { ImportResult } from '../../../src/core/contract/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { type ImportInput, importPaths, listSources } from '../../../src/core/import/index.js';
@@ -11,7 +11,7 @@ import { bytesOfSource } from '../../support/imports.js';
 import { emptyChain, emptyProject, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
 
-function imported(chain: Chain, paths: string[], more: Partial<ImportInput> = {}): ImportResult {
+function imported(chain: WriteChain, paths: string[], more: Partial<ImportInput> = {}): ImportResult {
   const run = importPaths(chain, { paths, ...more });
   for (;;) {
     const step = run.next();
@@ -25,8 +25,9 @@ function written(text: string, name = '11111111-1111-4111-8111-111111111111.json
   return path;
 }
 
-const texts = (chain: Chain, id: ImportResult['tips'][number]): (string | undefined)[] => entries(chain, { id }).entries.map((entry) => entry.text);
-const sourceText = (chain: Chain, path: string): string => {
+const texts = (chain: WriteChain, id: ImportResult['tips'][number]): (string | undefined)[] =>
+  entries(chain, { id }).entries.map((entry) => entry.text);
+const sourceText = (chain: WriteChain, path: string): string => {
   const source = listSources(chain).find((each) => each.path === path);
   return bytesOfSource(chain, source?.sourceId ?? '').toString();
 };

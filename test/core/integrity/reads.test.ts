@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, contextColumns, graph, history, materializedBytes, outlineRows, show, tips, update } from '../../../src/core/chain/index.js';
 import { atOnce, checkProject, openProject, type Project, repairProject } from '../../../src/core/project/index.js';
-import { query } from '../../../src/core/search/index.js';
+import { query } from '../../support/counted.js';
 import { databaseIn } from '../../support/damage.js';
 import { emptyProject, heldClock } from '../../support/project.js';
 import { refusal } from '../../support/refusal.js';

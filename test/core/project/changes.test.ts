@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import type { ProjectChange } from '../../../src/core/contract/index.js';
 import { beginTurn } from '../../../src/core/handover/index.js';
 import { changes } from '../../../src/core/project/index.js';
@@ -10,7 +10,7 @@ import { fail, model } from '../../support/model-of-jobs.js';
 import { emptyChain } from '../../support/project.js';
 
 /** The areas that are reported as changed: at the start, and after each piece of work. */
-async function changedAfter(chain: Chain, ...works: (() => unknown)[]): Promise<ProjectChange['changed'][]> {
+async function changedAfter(chain: WriteChain, ...works: (() => unknown)[]): Promise<ProjectChange['changed'][]> {
   const ending = new AbortController();
   const stream = changes(chain, undefined, ending.signal);
   const next = async () => ((await stream.next()).value as ProjectChange).changed;

@@ -81,13 +81,14 @@ describe('object lifecycle', () => {
 });
 
 test('[C10] a project names its tokenizer, also in a Stemma with another one', () => {
-  const { dir, ...project } = emptyProject(heldClock());
-  const { tokenizer } = projectInfo({ dir, ...project });
+  const project = emptyProject(heldClock());
+  const { dir } = project;
+  const { tokenizer } = projectInfo(project.reading());
   expect(tokenizer).toBe('utf8-quarter-1');
   project.close();
   const manifest = join(dir, 'project.json');
   writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(tokenizer, 'cl100k_base'));
   const again = openProject(dir, heldClock());
-  expect(projectInfo(again).tokenizer).toBe('cl100k_base');
+  expect(projectInfo(again.reading()).tokenizer).toBe('cl100k_base');
   again.close();
 });

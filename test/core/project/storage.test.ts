@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { materializedBytes } from '../../../src/core/chain/index.js';
+import { materialize, materializedBytes } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce, createProject, projectInfo, storageOf } from '../../../src/core/project/index.js';
 import { filesOf } from '../../support/agents.js';
@@ -17,11 +17,11 @@ test('[S17] the parts add up to the size of the folder without the journal', () 
   for (const { bytes } of [before].flatMap(({ disk }) => disk).filter(({ area }) => ['content', 'search', 'reading', 'history'].includes(area)))
     expect(bytes).toBeGreaterThan(0);
   const sumOf = ({ disk }: typeof before): number => disk.reduce((sum, { area, bytes }) => (area === 'journal' ? sum : sum + bytes), 0);
-  expect(sumOf(before)).toBe(projectInfo(project).bytes.stored);
-  expect(before.logical).toBe(projectInfo(project).bytes.logical);
+  expect(sumOf(before)).toBe(projectInfo(project.reading()).bytes.stored);
+  expect(before.logical).toBe(projectInfo(project.reading()).bytes.logical);
   atOnce(artifacts.repack());
   const after = atOnce(storageOf(project));
-  expect(sumOf(after)).toBe(projectInfo(project).bytes.stored);
+  expect(sumOf(after)).toBe(projectInfo(project.reading()).bytes.stored);
   expect(after.logical).toBe(before.logical);
   expect(after.disk.find(({ area }) => area === 'journal')?.bytes).toBeGreaterThan(0);
   project.close();
@@ -35,6 +35,7 @@ test('[S11] [S17] caches are counted, dropped, and rebuilt with the same bytes',
   const cached = () => atOnce(storageOf(project)).disk.find(({ area }) => area === 'caches')?.bytes;
   const { id } = chain.db.one<{ id: ContextId }>('SELECT id FROM context ORDER BY depth DESC LIMIT 1') ?? { id: '' as ContextId };
   const asked = { id, stop: 'root', format: 'openai-chat-v1' } as const;
+  materialize(chain, asked);
   const { bytes } = materializedBytes(chain, asked);
   expect(cached()).toBeGreaterThan(0);
   expect(chain.artifacts.dropCaches()).toBeGreaterThan(0);

@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRouterClient } from '@orpc/server';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import { atOnce, checkProject, createEngine, createSession, type Project } from '../../../src/core/project/index.js';
 import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
 import { largestOf } from '../../../src/core/usage/index.js';
-import { hasTokenizer } from '../../../src/core/usage/tokenizer.js';
 import { ensureBuilt } from '../../support/built.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -35,7 +34,7 @@ function engineWith(script: string | undefined) {
   onTestFinished(() => engine.close());
   const session = createSession(engine);
   const project = session.use(engine.create({ dir: join(folder, 'test') }));
-  return { client: createRouterClient(router, { context: { session } }), project, engine };
+  return { client: createRouterClient(router, { context: contextOf(session) }), project, engine };
 }
 
 async function importWith(client: ReturnType<typeof engineWith>['client'], path: string) {
@@ -62,7 +61,7 @@ function filesOf(count: number, turns: number, filler = ''): string {
 }
 
 /** All that an import writes, without what is chance. */
-const stored = ({ db }: Chain): unknown =>
+const stored = ({ db }: WriteChain): unknown =>
   [
     'SELECT seq, id, parent, artifact, summary, entries FROM context ORDER BY seq',
     'SELECT no, key, size FROM artifact ORDER BY no',
@@ -207,22 +206,7 @@ describe('a thread that works in a project', () => {
   });
 });
 
-test('[N8] a thread counts tokens of a project that is only read, too', async () => {
-  const { client, project, engine } = engineWith(worker);
-  importInto(project.chain, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));
-  const id = (await client.context.tips({}))[0]?.id ?? '';
-  const counted = await client.usage.context({ id });
-  engine.close();
-  // Another machine does not trust the project.
-  const again = createEngine({ ...engine.options, dataDir: scratch() });
-  onTestFinished(() => again.close());
-  const session = createSession(again);
-  expect(session.use(again.open(project.dir)).access).toMatchObject({ mode: 'read-only', reason: 'restricted' });
-  expect(await createRouterClient(router, { context: { session } }).usage.context({ id })).toEqual(counted);
-  expect(hasTokenizer()).toBe(false);
-});
-
-test('[N8] a thread counts tokens, and the engine never loads the tokenizer', async () => {
+test('[N8] an engine counts tokens with the tokenizer, packed or not', async () => {
   const { client, project } = engineWith(worker);
   importInto(project.chain, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));
   const [tip] = await client.context.tips({});
@@ -239,7 +223,6 @@ test('[N8] a thread counts tokens, and the engine never loads the tokenizer', as
   expect(await client.usage.largest({ id, limit: 3 })).toEqual(largestOf(await client.usage.fillers({ id }), 3));
   expect(context.parts.reduce((sum, { tokens }) => sum + tokens, context.notRecorded ?? 0)).toBe(context.counted);
   await expect(client.usage.context({ id: 'ctx-00000000' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  expect(hasTokenizer()).toBe(false);
 
   const alone = engineWith(undefined);
   importInto(alone.project.chain, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));

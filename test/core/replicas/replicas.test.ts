@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createEngine, createSession, type Engine, type Vault } from '../../../src/core/project/index.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { peer } from '../../support/peers.js';
 import { type HeldClock, heldClock, scratch } from '../../support/project.js';
 
@@ -17,7 +17,7 @@ interface Desk {
   readonly clock: HeldClock;
   readonly dir: string;
 }
-const client = (engine: Engine) => createRouterClient(router, { context: { session: createSession(engine) } });
+const client = (engine: Engine) => createRouterClient(router, { context: contextOf(createSession(engine)) });
 
 async function desk(vault?: Vault): Promise<Desk> {
   const home = scratch();

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { putProfile } from '../../../src/core/cards/index.js';
-import { type Chain, entries } from '../../../src/core/chain/index.js';
+import { entries, type WriteChain } from '../../../src/core/chain/index.js';
 import type { RunPolicy } from '../../../src/core/contract/index.js';
 import { handoverMap, launchPrincipal } from '../../../src/core/handover/index.js';
 import { openProject, type Project } from '../../../src/core/project/index.js';
@@ -25,7 +25,7 @@ async function work({ chain, dir }: Project, provider: ModelProvider, policy: Ru
 }
 
 /** What a reader of the project could see: it changes with each step of the work, but not with the log of a job. */
-const stateOf = ({ db }: Chain): string =>
+const stateOf = ({ db }: WriteChain): string =>
   JSON.stringify([
     db.all('SELECT COUNT(*) FROM card UNION ALL SELECT COUNT(*) FROM context UNION ALL SELECT COUNT(*) FROM spaceMessage'),
     db.all('SELECT status, waiting FROM agentTurn UNION ALL SELECT status, NULL FROM run'),
@@ -60,17 +60,17 @@ function marked(choose: (body: string, mark: string) => Reply) {
   return { provider, asked };
 }
 
-function recorded(chain: Chain): string {
+function recorded(chain: WriteChain): string {
   const said = chain.db.all<{ id: never }>('SELECT id FROM context').map(({ id }) => entries(chain, { id, stop: id }));
   return JSON.stringify([chain.db.all('SELECT content, toolCalls FROM card'), said]);
 }
 
 /** Tells a story once, then ends it from each of its states, as the next process does after a kill. Returns the number of states. */
 async function killedAnywhere(
-  begin: (chain: Chain) => void,
+  begin: (chain: WriteChain) => void,
   policy: RunPolicy,
   choose: (body: string, mark: string) => Reply,
-  check: (chain: Chain) => void,
+  check: (chain: WriteChain) => void,
 ) {
   const project = emptyProject();
   begin(project.chain);

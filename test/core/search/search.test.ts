@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { atOnce } from '../../../src/core/base/index.js';
+import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
-import { indexMore, query } from '../../../src/core/search/index.js';
+import { indexInPieces } from '../../../src/core/search/index.js';
 import { type Ranking, rank } from '../../../src/core/search/ranking.js';
 import { patternsOf, phrasesOf, snippetOf } from '../../../src/core/search/words.js';
 import { answer, call, prompt } from '../../support/claude-lines.js';
+import { query } from '../../support/counted.js';
 import { emptyChain } from '../../support/project.js';
 import { runs } from '../../support/properties.js';
 
-const say = (chain: Chain, uuid: string, text: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}) =>
+const say = (chain: WriteChain, uuid: string, text: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}) =>
   checkpoint(chain, {
     parent: null,
     type: 'delta',
@@ -23,7 +25,7 @@ const say = (chain: Chain, uuid: string, text: string, more: Partial<Parameters<
     ...more,
   });
 
-const found = (chain: Chain, text: string, filter?: Parameters<typeof query>[1]['filter']) =>
+const found = (chain: WriteChain, text: string, filter?: Parameters<typeof query>[1]['filter']) =>
   query(chain, { text, filter }).hits.map((hit) => hit.entryKey);
 
 describe('results', () => {
@@ -112,7 +114,7 @@ test.skipIf(!existsSync(corpus))('a real history is searched whole (needs ../sha
   const chain = emptyChain(() => Date.now());
   const file = readdirSync(corpus).find((name) => name.includes('18MB')) as string;
   for (const _ of importPaths(chain, { paths: [join(corpus, file)] }));
-  while (indexMore(chain, 1_000).pending > 0);
+  atOnce(indexInPieces(chain));
   const { hits, total, pending } = query(chain, { text: 'checkpoint branch' });
   expect(pending).toBe(0);
   expect(total).toBeGreaterThan(20);
@@ -155,7 +157,7 @@ test('in a large index the same entries match, and common words do not count for
   const words = ['queue', 'retry', 'parser', 'window'];
   for (let number = 0; number < 60; number++)
     say(chain, `u${number}`, `the ${words.filter((_, place) => number % (place + 2) === 0).join(' and ')} ${number} ${'more '.repeat(number % 7)}`);
-  while (indexMore(chain, 1_000).pending > 0);
+  atOnce(indexInPieces(chain));
   const asked = (text: string, many: number): Ranking =>
     rank(chain, phrasesOf(text), { sql: 'FROM searchWords WHERE searchWords MATCH ?', values: [] }, 100, many);
   for (const text of ['queue ', 'the queue', 'the', 'retry parser ', '"the queue"', 'win', 'nothing like it']) {

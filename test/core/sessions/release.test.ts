@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, entries, fork, graph, tips } from '../../../src/core/chain/index.js';
+import { entries, fork, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce, checkProject, type Project, roots } from '../../../src/core/project/index.js';
-import { indexMore, query } from '../../../src/core/search/index.js';
+import { indexInPieces, query } from '../../../src/core/search/index.js';
 import { changeBranch, deleteSession, listSessions, releaseDeleted, sessionOf } from '../../../src/core/sessions/index.js';
 import { filesOf } from '../../support/agents.js';
 import { emptyProject, heldClock } from '../../support/project.js';
@@ -15,19 +15,19 @@ const main = '9dec3024-c217-4237-8dba-1d670b433c80';
 /** Words of the deleted session alone. The session that continues its beginning has none of them. */
 const secret = /Call it 1\.2\.1|Forget June|Leave the columns alone/;
 
-function withSample(): { project: Project; chain: Chain } {
+function withSample(): { project: Project; chain: WriteChain } {
   const project = emptyProject(heldClock());
   atOnce(importPaths(project.chain, { paths: [sample] }));
-  indexMore(project.chain, 60_000);
+  atOnce(indexInPieces(project.chain));
   return { project, chain: project.chain };
 }
 
-const collect = (chain: Chain, options: { dryRun?: boolean } = {}) =>
+const collect = (chain: WriteChain, options: { dryRun?: boolean } = {}) =>
   atOnce(chain.artifacts.gc({ ...options, roots, release: () => releaseDeleted(chain) }));
 
 const filesWith = ({ dir }: Project, words: RegExp): string[] => filesOf(dir, /./).filter((file) => words.test(readFileSync(file, 'latin1')));
 
-const contents = (chain: Chain) => tips(chain, {}).map(({ id }) => entries(chain, { id, stop: 'root' }).entries);
+const contents = (chain: WriteChain) => tips(chain, {}).map(({ id }) => entries(chain, { id, stop: 'root' }).entries);
 const notFound = (reason: string) => expect.objectContaining({ code: 'NOT_FOUND', data: expect.objectContaining({ reason }) });
 
 describe('[W5] a collection of deleted sessions', () => {
@@ -48,7 +48,7 @@ describe('[W5] a collection of deleted sessions', () => {
     const done = collect(chain);
     expect(done).toMatchObject({ removed: planned.removed, freedBytes: planned.freedBytes, deletedSessions: 1, kept: planned.kept });
     expect(filesWith(project, secret)).toEqual([]);
-    indexMore(chain, 60_000);
+    atOnce(indexInPieces(chain));
     expect({ contents: contents(chain), list: listSessions(chain, {}), found: query(chain, { text: 'midnight' }).total }).toEqual(before);
     expect(atOnce(checkProject(project)).problems).toEqual([]);
     expect(() => entries(chain, { id: ends[0] as ContextId, stop: 'root' })).toThrow(notFound('deleted'));

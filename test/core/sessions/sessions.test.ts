@@ -2,26 +2,26 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, entries, fork, graph, tips } from '../../../src/core/chain/index.js';
+import { entries, fork, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { importPaths, listSources } from '../../../src/core/import/index.js';
 import { atOnce, roots } from '../../../src/core/project/index.js';
-import { query } from '../../../src/core/search/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions, placeOf, sessionOf } from '../../../src/core/sessions/index.js';
+import { query } from '../../support/counted.js';
 import { emptyChain, heldClock, scratch } from '../../support/project.js';
 import { transcript } from '../../support/transcript.js';
 
 const sample = join(import.meta.dirname, '../../../resources/sample/larder');
 const main = '9dec3024-c217-4237-8dba-1d670b433c80';
 
-const importInto = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
+const importInto = (chain: WriteChain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
 
-function withSample(): Chain {
+function withSample(): WriteChain {
   const chain = emptyChain();
   importInto(chain, sample);
   return chain;
 }
 
-const rows = (chain: Chain) => listSessions(chain, {}).sessions;
+const rows = (chain: WriteChain) => listSessions(chain, {}).sessions;
 
 describe('[W3] one session is one row', () => {
   test('lists each session once, with its subagents after it', () => {
@@ -151,7 +151,7 @@ describe('[W4] one title everywhere', () => {
 });
 
 describe('[W5] archive, delete and undo', () => {
-  const idsOf = (chain: Chain): Set<string> => new Set(graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit.id));
+  const idsOf = (chain: WriteChain): Set<string> => new Set(graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit.id));
 
   test('an archived session leaves the list and the chain, and comes back', () => {
     const chain = withSample();

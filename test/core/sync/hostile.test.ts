@@ -1,14 +1,14 @@
 import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/index.js';
-import { type Chain, commitOf } from '../../../src/core/chain/index.js';
+import { commitOf, type WriteChain } from '../../../src/core/chain/index.js';
 import { keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { type FakeHub, fakeHub } from '../../support/fake-hub.js';
 import { commitText } from '../../support/hub.js';
 import { emptyChain } from '../../support/project.js';
 
-const count = ({ db }: Chain, table: string): number => db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`)?.n ?? -1;
+const count = ({ db }: WriteChain, table: string): number => db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`)?.n ?? -1;
 const bodyOf = ({ list }: FakeHub, kind: string): JsonObject => list.find((item) => item.kind === kind)?.body as JsonObject;
 
 /** A hub with one commit and one ticket of an honest project. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { itemSchemas, problemOf, pull, push } from '../../../src/core/sync/index.js';
 import { openRows } from '../../../src/core/sync/rows.js';
 import { rules } from '../../../src/core/sync/rules.js';
@@ -13,13 +13,13 @@ import { emptyChain, scratch } from '../../support/project.js';
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
 
-async function sampleChain(): Promise<Chain> {
+async function sampleChain(): Promise<WriteChain> {
   const home = scratch();
   const sampleDir = join(import.meta.dirname, '../../../resources/sample');
   const engine = createEngine({ dataDir: home, agentRoots: [], sampleDir, startup: { paths: [], project: null }, platform: 'linux' });
   onTestFinished(() => engine.close());
   const session = createSession(engine);
-  const client = createRouterClient(router, { context: { session } });
+  const client = createRouterClient(router, { context: contextOf(session) });
   await client.project.open(await client.library.sample({}));
   return session.project().chain;
 }

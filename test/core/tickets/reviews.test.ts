@@ -1,7 +1,7 @@
 import { array, assert, boolean, constantFrom, nat, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, entries, history, putTemplate, show } from '../../../src/core/chain/index.js';
+import { checkpoint, entries, history, putTemplate, show, type WriteChain } from '../../../src/core/chain/index.js';
 import { type Commit, type Ticket, ticketStatuses } from '../../../src/core/contract/index.js';
 import {
   acknowledge,
@@ -26,7 +26,7 @@ import { runs } from '../../support/properties.js';
 import { refusal } from '../../support/refusal.js';
 import { drained, scripted } from '../../support/scripted-model.js';
 
-const understood = (chain: Chain, who: string, parent: Commit | null, asked: string, told: string): Commit => {
+const understood = (chain: WriteChain, who: string, parent: Commit | null, asked: string, told: string): Commit => {
   const id = `${who}-${asked.length}-${asked.slice(0, 12)}`;
   return checkpoint(chain, {
     parent: parent?.id ?? null,
@@ -40,7 +40,7 @@ const understood = (chain: Chain, who: string, parent: Commit | null, asked: str
 };
 
 /** A ticket in review with two findings, both with the reviewer's context of the same moment. */
-function reviewed(chain: Chain) {
+function reviewed(chain: WriteChain) {
   const work = understood(chain, '@author', null, 'make retries work', 'I changed retry.js');
   const { ticketId } = createTicket(chain, { title: 'Retries', type: 'task', by: '@pm' });
   moveTicket(chain, { ticketId, to: 'in_progress', assignee: '@author', by: '@author', contextId: work.id });
@@ -59,7 +59,7 @@ const answered = async (generator: ReturnType<typeof answer>) => {
 
 const saying = (words: string) => scripted('anthropic', [{ kind: 'text', delta: words }]);
 
-const texts = (chain: Chain, id: ContextId | null) => entries(chain, { id: id as ContextId }).entries.map((entry) => entry.text);
+const texts = (chain: WriteChain, id: ContextId | null) => entries(chain, { id: id as ContextId }).entries.map((entry) => entry.text);
 
 describe('answering a thread', () => {
   test('[K6] the reviewer answers from the finding and never sees the other thread', async () => {
@@ -198,8 +198,8 @@ describe('the context to start from', () => {
 });
 
 /** Waiting starts: who and which task. */
-const open = (chain: Chain) => events(chain, { state: 'waiting' }).map(({ who, task }) => `${who} ${task}`);
-const commitCount = (chain: Chain) => chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n;
+const open = (chain: WriteChain) => events(chain, { state: 'waiting' }).map(({ who, task }) => `${who} ${task}`);
+const commitCount = (chain: WriteChain) => chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n;
 
 describe('requested starts', () => {
   test('[K5] a start waits, is done by the ticket’s state, or becomes obsolete', async () => {
@@ -411,7 +411,7 @@ describe('random writes', () => {
   });
 
   /** A ticket closed without a reason has closed findings with resolutions, and the approval of its last reviewers. */
-  function expectSound(chain: Chain, id: string): void {
+  function expectSound(chain: WriteChain, id: string): void {
     const { status, type, children, reviewers, resolution } = ticketOf(chain, id);
     if (status !== 'closed') return;
     const findings = children.map((child) => ticketOf(chain, child)).filter((child) => child.type === 'review_finding');

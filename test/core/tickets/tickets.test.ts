@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextId, Timestamp } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, entries, history } from '../../../src/core/chain/index.js';
+import { checkpoint, entries, history, type WriteChain } from '../../../src/core/chain/index.js';
 import { type Ticket, ticketStatuses } from '../../../src/core/contract/index.js';
 import {
   createTicket,
@@ -17,13 +17,13 @@ import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain, heldClock } from '../../support/project.js';
 import { refusal } from '../../support/refusal.js';
 
-const task = (chain: Chain, more: Partial<Parameters<typeof createTicket>[1]> = {}): Ticket =>
+const task = (chain: WriteChain, more: Partial<Parameters<typeof createTicket>[1]> = {}): Ticket =>
   createTicket(chain, { title: 'Fix the queue', type: 'task', ...more });
-const finding = (chain: Chain, parent: Ticket, more: Partial<Parameters<typeof createTicket>[1]> = {}): Ticket =>
+const finding = (chain: WriteChain, parent: Ticket, more: Partial<Parameters<typeof createTicket>[1]> = {}): Ticket =>
   createTicket(chain, { title: 'Off by one', type: 'review_finding', parent: parent.ticketId, ...more });
-const inReview = (chain: Chain): Ticket => moveTicket(chain, { ticketId: task(chain).ticketId, to: 'review', reviewers: ['@rev'] });
+const inReview = (chain: WriteChain): Ticket => moveTicket(chain, { ticketId: task(chain).ticketId, to: 'review', reviewers: ['@rev'] });
 
-const understood = (chain: Chain, uuid: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}) =>
+const understood = (chain: WriteChain, uuid: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}) =>
   checkpoint(chain, {
     parent: null,
     type: 'delta',

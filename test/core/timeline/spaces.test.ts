@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../src/core/base/index.js';
-import { type Chain, history as commitsBefore, entries } from '../../../src/core/chain/index.js';
+import { history as commitsBefore, entries, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Run } from '../../../src/core/contract/index.js';
 import {
   addEntity,
@@ -33,7 +33,7 @@ import { emptyChain, type HeldClock, heldClock } from '../../support/project.js'
 import { parseHistory } from './parse-timeline.js';
 
 /** Two people and two agents in one space, and a second space with one of each. */
-function team(): { chain: Chain; clock: HeldClock } {
+function team(): { chain: WriteChain; clock: HeldClock } {
   const clock = heldClock(Date.parse('2026-02-18T15:00:00Z'));
   const chain = emptyChain(clock);
   for (const [entityId, name, type] of [
@@ -54,7 +54,7 @@ const runFor = (runs: readonly Run[], entityId: string): Run => {
   if (!run) throw new Error(`no run for ${entityId}`);
   return run;
 };
-const historyText = (chain: Chain, runId: string): string =>
+const historyText = (chain: WriteChain, runId: string): string =>
   runTimeline(chain, runId).rendered.blocks.find(({ name }) => name === 'history')?.text ?? '';
 
 function refusal(work: () => unknown): { code: string; message: string } {

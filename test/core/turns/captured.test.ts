@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import type { CapturedCall, Commit } from '../../../src/core/contract/index.js';
 import { captureCall, getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { openQuestions, reproduceTurn, rerunTurn, turnRequest } from '../../../src/core/turns/index.js';
@@ -9,7 +9,7 @@ import { emptyChain } from '../../support/project.js';
 import { drained, scripted } from '../../support/scripted-model.js';
 
 /** A turn, and its call as recorded on the wire. */
-function seen(provider: CapturedCall['provider'], path: string, body: JsonObject, reply: Json): { chain: Chain; turn: Commit } {
+function seen(provider: CapturedCall['provider'], path: string, body: JsonObject, reply: Json): { chain: WriteChain; turn: Commit } {
   const chain = emptyChain();
   const text = prompt('u1', 'fix it') + answer('a1', 'It is done now.', { parent: 'u1' });
   const turn = checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'turn_boundary' });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, commitOf, compact, lineage, outlineRows, snapshot, tips } from '../../../src/core/chain/index.js';
+import { checkpoint, commitOf, compact, lineage, outlineRows, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { fileAt, listTurns, replaySteps, stateAt, stepEntries } from '../../../src/core/turns/index.js';
@@ -9,13 +9,13 @@ import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { root } from '../../support/machine.js';
 import { emptyChain } from '../../support/project.js';
 
-function sample(): Chain {
+function sample(): WriteChain {
   const chain = emptyChain();
   for (const _ of importPaths(chain, { paths: [join(root, 'resources', 'sample')] }));
   return chain;
 }
 
-const grown = (chain: Chain, parent: Commit | null, text: string): Commit =>
+const grown = (chain: WriteChain, parent: Commit | null, text: string): Commit =>
   checkpoint(chain, { parent: parent?.id ?? null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'turn_boundary' });
 
 const wrote = (n: number, path: string, content: string, parent: string): string =>
@@ -53,7 +53,7 @@ describe('a recording', () => {
   });
 
   test('a growing chain gives the same recording as the complete one', () => {
-    const build = (look: (chain: Chain, id: ContextId) => void) => {
+    const build = (look: (chain: WriteChain, id: ContextId) => void) => {
       const chain = emptyChain();
       let tip = grown(chain, null, prompt('u0', 'hello') + answer('a0', 'hi', { parent: 'u0' }));
       for (let n = 1; n < 6; n++) {
@@ -67,7 +67,7 @@ describe('a recording', () => {
     const seen: string[] = [];
     const live = build((chain, id) => seen.push(JSON.stringify(stateAt(chain, { id }))));
     const late = build(() => {});
-    const whole = (chain: Chain, id: ContextId) => ({
+    const whole = (chain: WriteChain, id: ContextId) => ({
       steps: replaySteps(chain, id).steps.map(({ commit: _, at: __, key: ___, ...step }) => step),
       states: replaySteps(chain, id).steps.map((_, step) => stateAt(chain, { id, step: step + 1 }).files),
     });
@@ -82,7 +82,7 @@ describe('a recording', () => {
     const [before, after] = [sample(), sample()];
     for (const tip of tips(before, {})) {
       const commits = lineage(before, commitOf(before, tip.id));
-      const seen = (chain: Chain, id: ContextId) => {
+      const seen = (chain: WriteChain, id: ContextId) => {
         const { steps } = replaySteps(chain, id);
         return { steps, turns: listTurns(chain, { id }), states: steps.map((_, step) => stateAt(chain, { id, step: step + 1 })) };
       };

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Chain, entries, graph } from '../../../src/core/chain/index.js';
+import { entries, graph, type WriteChain } from '../../../src/core/chain/index.js';
 import { reproduceTurn } from '../../../src/core/turns/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
@@ -37,7 +37,7 @@ const places = [
   ...tools.map(({ name }) => [`all files of ${name}`, join(more, name), 1] as const),
 ];
 
-function turnsOf(chain: Chain) {
+function turnsOf(chain: WriteChain) {
   const turns = graph(chain, { offset: 0, limit: 5_000 }).rows.filter(({ commit }) => commit.type === 'delta');
   const every = Math.max(1, Math.ceil(turns.length / maxTurns));
   return turns.filter((_, place) => place % every === 0).map(({ commit }) => commit.id);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, entries, tips } from '../../../src/core/chain/index.js';
+import { checkpoint, entries, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
 import {
@@ -18,10 +18,10 @@ import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, heldClock } from '../../support/project.js';
 import { drained, scripted } from '../../support/scripted-model.js';
 
-const turn = (chain: Chain, text: string): Commit =>
+const turn = (chain: WriteChain, text: string): Commit =>
   checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'turn_boundary' });
 
-const reading = (chain: Chain): Commit =>
+const reading = (chain: WriteChain): Commit =>
   turn(
     chain,
     prompt('u1', 'fix it') +

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { checkpoint } from '../../../src/core/chain/index.js';
-import { rowFacts } from '../../../src/core/turns/index.js';
-import { preparePrices } from '../../../src/core/usage/index.js';
+import { loadPrices } from '../../../src/core/usage/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { codexLine } from '../../support/codex-lines.js';
+import { rowFacts } from '../../support/counted.js';
 import { emptyChain } from '../../support/project.js';
 
 test('[W42] a row of the chain has duration, tool calls, files and model', () => {
@@ -75,7 +75,7 @@ test('[W42] a commit without content does not keep others from having facts', ()
 });
 
 test('[W42][N6] a commit with uncounted calls has a model, and the cost of the others at least', async () => {
-  await preparePrices();
+  await loadPrices();
   const chain = emptyChain();
   const answered = (text: string): string =>
     codexLine('response_item', { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });

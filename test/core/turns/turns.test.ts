@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, compact, entries, show } from '../../../src/core/chain/index.js';
+import { checkpoint, compact, entries, show, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit, ReplyPart } from '../../../src/core/contract/index.js';
 import { exportComparison } from '../../../src/core/export/index.js';
 import {
@@ -18,7 +18,7 @@ import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 import { drained, scripted } from '../../support/scripted-model.js';
 
-const commit = (chain: Chain, parent: Commit | null, text: string): Commit =>
+const commit = (chain: WriteChain, parent: Commit | null, text: string): Commit =>
   checkpoint(chain, {
     parent: parent?.id ?? null,
     type: 'delta',
@@ -30,7 +30,7 @@ const commit = (chain: Chain, parent: Commit | null, text: string): Commit =>
   });
 
 /** A turn that reads a file, edits it and replies. */
-function working(chain: Chain): { first: Commit; second: Commit } {
+function working(chain: WriteChain): { first: Commit; second: Commit } {
   const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`;
   const first = commit(chain, null, prompt('u1', 'hello', { at: at(0) }) + answer('a1', 'hi', { parent: 'u1', at: at(1) }));
   const second = commit(
@@ -52,7 +52,7 @@ async function run<T extends { commits: ContextId[]; base: ContextId }>(generato
   return { parts: parts.filter(({ kind }) => kind !== 'usage' && kind !== 'commit'), ...result };
 }
 
-const texts = (chain: Chain, id: ContextId) => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName);
+const texts = (chain: WriteChain, id: ContextId) => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName);
 
 describe('a turn', () => {
   test('the time of a turn is not recorded where its clock ran backwards', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, entries, fork, history } from '../../../src/core/chain/index.js';
+import { checkpoint, entries, fork, history, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit, EntryDraft, WhatIfPart, WhatIfResult } from '../../../src/core/contract/index.js';
 import {
   followingTurns,
@@ -19,7 +19,7 @@ import { runs } from '../../support/properties.js';
 import { refusal } from '../../support/refusal.js';
 
 /** Four turns: a question, a read, an edit, thanks. */
-function session(chain: Chain): Commit[] {
+function session(chain: WriteChain): Commit[] {
   const texts = [
     prompt('u1', 'what is here?') + answer('a1', 'a queue', { parent: 'u1' }),
     prompt('u2', 'look at it', { parent: 'a1' }) +
@@ -48,7 +48,7 @@ function session(chain: Chain): Commit[] {
 }
 
 /** A branch with the second prompt changed and no reply. */
-const changed = (chain: Chain, commits: readonly Commit[]): Commit =>
+const changed = (chain: WriteChain, commits: readonly Commit[]): Commit =>
   fork(chain, {
     id: (commits[1] as Commit).id,
     at: 'u2.0' as EntryKey,
@@ -90,7 +90,7 @@ async function run(
   }
 }
 
-const wordsOf = (chain: Chain, id: ContextId): string[] => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName ?? '');
+const wordsOf = (chain: WriteChain, id: ContextId): string[] => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName ?? '');
 
 describe('the plan of a what-if', () => {
   test('[P3] prompts of the branch replace prompts of the original; open ones are answered first', () => {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { judgeCompaction } from '../../../src/core/assist/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, history, tips } from '../../../src/core/chain/index.js';
+import { history, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
 import { usageCompaction } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
@@ -48,7 +48,7 @@ const compacted = (summary: string): string[] => {
   ];
 };
 
-function compactionOf(lines: readonly string[]): { chain: Chain; id: ContextId } {
+function compactionOf(lines: readonly string[]): { chain: WriteChain; id: ContextId } {
   const chain = emptyChain();
   const path = join(scratch(), 'session.jsonl');
   writeFileSync(path, lines.join(''));

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { type Chain, entries, fork, outlineRows, snapshot, tips } from '../../../src/core/chain/index.js';
+import { entries, fork, outlineRows, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { groupings } from '../../../src/core/contract/index.js';
-import { callsByCommit, preparePrices, sumSessions, usageCalls, usageSessions, usageSides } from '../../../src/core/usage/index.js';
+import { loadPrices, sumSessions } from '../../../src/core/usage/index.js';
+import { callsByCommit, usageCalls, usageSessions, usageSides } from '../../support/counted.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
-beforeAll(() => preparePrices());
+beforeAll(() => loadPrices());
 
 /** A session whose replies each say the provider's id of their call. */
 const named = (...given: Parameters<typeof session>): string[] =>
@@ -27,7 +28,7 @@ function repeated(lines: readonly string[]): string[] {
 }
 
 /** Imports files with these lines, in this order, into one new project. */
-function imported(files: readonly (readonly string[])[]): Chain {
+function imported(files: readonly (readonly string[])[]): WriteChain {
   const chain = emptyChain();
   const dir = scratch();
   for (const [n, lines] of files.entries()) {
@@ -59,13 +60,13 @@ function countedIn(files: readonly (readonly string[])[]) {
 }
 
 /** The calls whose replies a branch shows. A copy of a reply says the same as the reply. */
-const repliesIn = (chain: Chain, id: ContextId): Set<string> =>
+const repliesIn = (chain: WriteChain, id: ContextId): Set<string> =>
   new Set(outlineRows(chain, { id, stop: 'root' }).rows.flatMap(({ role, head = '' }) => (role === 'assistant' ? [head] : [])));
 
-const callsIn = (chain: Chain, id: ContextId) => usageCalls(chain, { id }).calls;
+const callsIn = (chain: WriteChain, id: ContextId) => usageCalls(chain, { id }).calls;
 
 /** The sums that the imports added up, before a question prices the calls and sums them anew. */
-const storedSums = ({ db }: Chain): unknown[] =>
+const storedSums = ({ db }: WriteChain): unknown[] =>
   ['usageQuarter', 'usageSum'].map((table) => db.all(`SELECT * FROM ${table} ORDER BY session, agent, subagent, model, quarter`));
 
 /** Files about the same calls: a session, a checkpoint of it, a fork that continues, a copy under new ids, and one that repeats itself. */
@@ -96,7 +97,7 @@ test('[N2] totals are what the files count, in any order, with checkpoints and c
 });
 
 /** Every sum of a project, by each grouping. */
-const sumsOf = (chain: Chain): unknown => ({
+const sumsOf = (chain: WriteChain): unknown => ({
   groups: [...groupings, null].map((groupBy) => usageSessions(chain, { groupBy })),
   calls: usageCalls(chain, {}).calls.map(({ requestId }) => requestId),
   cost: callsByCommit(chain).reduce((total, { cost }) => total + cost, 0),
@@ -109,7 +110,7 @@ const step = fc.record({
   act: fc.constantFrom('cut', 'replace', 'drop', 'append', 'snapshot'),
 });
 
-function take(chain: Chain, branches: ContextId[], { branch, entry, act }: { branch: number; entry: number; act: string }): void {
+function take(chain: WriteChain, branches: ContextId[], { branch, entry, act }: { branch: number; entry: number; act: string }): void {
   const id = branches[branch % branches.length] as ContextId;
   const keys = entries(chain, { id, stop: 'root' }).entries.map(({ key }) => key);
   const key = keys[entry % keys.length] as EntryKey;

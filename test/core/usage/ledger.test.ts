@@ -2,14 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { UsageCall } from '../../../src/core/contract/index.js';
-import { preparePrices, readSettingsFrom, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
+import { loadPrices } from '../../../src/core/usage/index.js';
 import { prompt } from '../../support/claude-lines.js';
+import { usageCalls, usageSessions } from '../../support/counted.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { type Message, openWriter, type Shape } from '../../support/request-records.js';
 
-beforeAll(() => preparePrices());
+beforeAll(() => loadPrices());
 
 function chainWith(lines: readonly string[]) {
   const chain = emptyChain();
@@ -81,7 +82,7 @@ describe('costs', () => {
   test('[N6] a person’s own prices and windows replace those of the lists', () => {
     const chain = chainWith(turns({ at: 0, counts: usage(100, 0, 0, 10), model: 'nobody-7b' }));
     expect(usageCalls(chain, {}).calls[0]).toMatchObject({ cost: null, limit: null });
-    readSettingsFrom(chain, () => JSON.stringify({ models: { 'nobody-*': { input: 1, output: 2, limit: 8_000 } } }));
+    Object.assign(chain, { usageSettings: () => JSON.stringify({ models: { 'nobody-*': { input: 1, output: 2, limit: 8_000 } } }) });
     expect(usageCalls(chain, {}).calls[0]).toMatchObject({ cost: { amount: 0.00012 }, limit: 8_000 });
     expect(usageSessions(chain, {}).totals.cost?.amount).toBeCloseTo(0.00012, 12);
   });
@@ -94,7 +95,7 @@ describe('costs', () => {
     ['{"budgets":{"day":"5"}}', /budgets.day is "5"/],
   ])('[N6] the settings %s are refused', (text, reason) => {
     const chain = chainWith(turns({ at: 0, counts: usage(100, 0, 0, 10) }));
-    readSettingsFrom(chain, () => text);
+    Object.assign(chain, { usageSettings: () => text });
     expect(() => usageCalls(chain, {})).toThrow(reason);
   });
 });

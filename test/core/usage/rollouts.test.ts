@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isObject, parseJson } from '../../../src/core/base/index.js';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
@@ -24,7 +24,7 @@ function lastTotals(path: string): readonly number[] {
   return [last.input_tokens, last.cached_input_tokens, last.output_tokens].map(Number);
 }
 
-function sumsIn(chain: Chain): readonly number[] {
+function sumsIn(chain: WriteChain): readonly number[] {
   const { input, cacheRead, cacheWrite, output } = usageSessions(chain, { groupBy: null }).totals.tokens;
   return [input + cacheRead + cacheWrite, cacheRead, output];
 }

@@ -2,14 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fork, tips } from '../../../src/core/chain/index.js';
-import { preparePrices, usageCalls, usageSides } from '../../../src/core/usage/index.js';
+import { prepareUsage } from '../../../src/core/usage/index.js';
+import { usageCalls, usageSides } from '../../support/counted.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 test('[N12] two branches share what was paid once, and each has its calls since they parted', async () => {
   const chain = emptyChain();
-  await preparePrices(chain);
+  await prepareUsage(chain);
   const dir = scratch();
   const lines = session('a', 4);
   // Claude Code branches in one file: another prompt after the second reply.

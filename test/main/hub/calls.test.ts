@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Chain, tips } from '../../../src/core/chain/index.js';
+import { tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { CapturedCall } from '../../../src/core/contract/index.js';
 import { captureCall, getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { onlyCommits, previewPush, pull, push, redactedCopies, selected, selectedCommits } from '../../../src/core/sync/index.js';
@@ -21,7 +21,7 @@ const system = `You help. ${'Be brief. '.repeat(50)}`;
 const question = (n: number) => ({ role: 'user', content: `question ${n} ${'words '.repeat(40)}` });
 
 /** A call with `turns` questions and the answers to all but the last of them. */
-function captured(chain: Chain, turns: number, reply: unknown = { type: 'message', id: `msg_none_${turns}`, content: [] }): string {
+function captured(chain: WriteChain, turns: number, reply: unknown = { type: 'message', id: `msg_none_${turns}`, content: [] }): string {
   const messages = Array.from({ length: turns }, (_, n) => [
     question(n),
     ...(n < turns - 1 ? [{ role: 'assistant', content: [{ type: 'text', text: `answer ${n}` }] }] : []),
@@ -39,14 +39,14 @@ function captured(chain: Chain, turns: number, reply: unknown = { type: 'message
   return captureCall(chain, call).requestId;
 }
 
-const callsOf = (chain: Chain) =>
+const callsOf = (chain: WriteChain) =>
   listRequests(chain, {})
     .filter(({ source }) => source === 'wire')
     .map(({ requestId, proof }) => ({ requestId, proof, body: JSON.stringify(getRequest(chain, requestId).body) }))
     .sort((a, b) => (a.requestId < b.requestId ? -1 : 1));
 
 /** A project with a session, the call of its first reply and a call that belongs to no commit. */
-function projectWithCalls(): Chain {
+function projectWithCalls(): WriteChain {
   const chain = emptyChain();
   const path = join(scratch(), 'session.jsonl');
   writeFileSync(path, [prompt('p', 'go'), reply('a', { parent: 'p', usage: usage(100, 0, 0, 10) })].join(''));
@@ -69,7 +69,7 @@ describe('calls that were seen on the wire', () => {
     expect(callsOf(theirs)).toEqual(callsOf(mine));
     expect(callsOf(mine).map(({ proof }) => proof)).toEqual(['digest', 'digest']);
     const [tip] = tips(mine, {});
-    const ofTip = (chain: Chain) => listRequests(chain, { id: tip?.id as never, stop: 'root' }).map(({ requestId }) => requestId);
+    const ofTip = (chain: WriteChain) => listRequests(chain, { id: tip?.id as never, stop: 'root' }).map(({ requestId }) => requestId);
     expect(ofTip(mine)).toHaveLength(1);
     expect(ofTip(theirs)).toEqual(ofTip(mine));
     // What arrived is not sent back, and what is new there comes here.
@@ -88,7 +88,8 @@ describe('calls that were seen on the wire', () => {
     await push(mine, team);
     const theirs = emptyChain();
     await pull(theirs, team);
-    const waiting = (chain: Chain): string[] => chain.db.all<{ mark: string }>('SELECT mark FROM requestReply ORDER BY mark').map(({ mark }) => mark);
+    const waiting = (chain: WriteChain): string[] =>
+      chain.db.all<{ mark: string }>('SELECT mark FROM requestReply ORDER BY mark').map(({ mark }) => mark);
     expect(waiting(theirs)).toContain('message:msg_later');
     expect(waiting(theirs)).toEqual(waiting(mine));
     expect(callsOf(theirs).map(({ requestId }) => requestId)).toEqual([id]);

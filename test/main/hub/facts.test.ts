@@ -4,7 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { push } from '../../../src/core/sync/index.js';
-import { preparePrices, usageSessions } from '../../../src/core/usage/index.js';
+import { prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
 import { exportFacts } from '../../../src/main/hub/index.js';
 import { startTestHub, type TestHub } from '../../support/hub.js';
 import { importInto } from '../../support/imports.js';
@@ -40,7 +40,7 @@ describe('usage facts of a hub', () => {
     const first = await exportFacts(options);
     expect(await exportFacts(options)).toEqual(first);
     const calls = await rowsOf(options.to, 'calls');
-    await preparePrices(mine);
+    await prepareUsage(mine);
     const { totals } = usageSessions(mine, { groupBy: null });
     const sum = (name: string): number => calls.reduce((all, row) => all + Number(row[name] ?? 0), 0);
     expect(calls.length).toBe(totals.calls);

@@ -5,11 +5,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SessionRow } from '../../../src/core/contract/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { type ManagedHub, push } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
-import { preparePrices, usageSessions } from '../../../src/core/usage/index.js';
+import { prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
 import { hubAt } from '../../../src/main/team/index.js';
 import { commitText, startTestHub, type TestHub } from '../../support/hub.js';
 import { importInto } from '../../support/imports.js';
@@ -41,7 +41,7 @@ function person(dataDir = scratch()) {
   });
   onTestFinished(() => engine.close());
   const session = createSession(engine);
-  return { line, engine, session, client: createRouterClient(router, { context: { session } }) };
+  return { line, engine, session, client: createRouterClient(router, { context: contextOf(session) }) };
 }
 
 const readerOf = async (project: string): Promise<string> => (await hub.client().members.add({ project, name: 'r', role: 'reader' })).token;
@@ -75,7 +75,7 @@ describe('a hub project that is open without a clone', () => {
     // Calls are counted from everything, never from the part that was read. Until then, a session has no numbers.
     const numbers = (list: readonly SessionRow[]) =>
       new Map(list.map(({ sessionId, peakTokens, cost, isOnHub }) => [sessionId, isOnHub ? 'on the hub' : { peakTokens, cost }]));
-    await preparePrices(mine);
+    await prepareUsage(mine);
     const whole = numbers(listSessions(mine, {}, {}).sessions);
     const shown = numbers((await client.session.list({})).sessions);
     expect([...shown.values()]).toContain('on the hub');

@@ -5,7 +5,7 @@ import { createRouterClient } from '@orpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { type Hub, keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { hubAt, hubContract } from '../../../src/main/team/index.js';
@@ -170,7 +170,7 @@ describe('a share link', () => {
     });
     onTestFinished(() => engine.close());
     const session = createSession(engine);
-    const client = createRouterClient(router, { context: { session } });
+    const client = createRouterClient(router, { context: contextOf(session) });
     await client.project.create({ dir: join(home, 'work') });
     await client.project.open({ dir: join(home, 'work.stemma') });
     await expect(client.team.share({ commit: 'ctx-00000000', role: 'reader' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });

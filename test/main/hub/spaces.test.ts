@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { restoreState, saveState } from '../../../src/core/assist/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { captureCall, getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => hub?.close());
 
 const spaceId = 'room';
-const say = (chain: Chain, senderId: string, text: string, replyTo?: string) => spaces.post(chain, { spaceId, senderId, text, replyTo });
-const texts = (chain: Chain): string[] => spaces.spaceMessages(chain, { spaceId }).messages.map(({ text }) => text);
+const say = (chain: WriteChain, senderId: string, text: string, replyTo?: string) => spaces.post(chain, { spaceId, senderId, text, replyTo });
+const texts = (chain: WriteChain): string[] => spaces.spaceMessages(chain, { spaceId }).messages.map(({ text }) => text);
 /** What people see of a space: who is in it, and what was written, without the place on this machine. */
-const shownIn = (chain: Chain) => ({
+const shownIn = (chain: WriteChain) => ({
   members: spaces.getSpace(chain, spaceId).members,
   messages: spaces
     .spaceMessages(chain, { spaceId })
@@ -32,7 +32,7 @@ const shownIn = (chain: Chain) => ({
 });
 
 /** A space of two people and an agent. */
-function projectWithSpace(): Chain {
+function projectWithSpace(): WriteChain {
   const chain = emptyChain();
   for (const name of ['Ann', 'Ben']) spaces.addEntity(chain, { entityId: name.toLowerCase(), name, type: 'human' });
   spaces.addEntity(chain, { entityId: 'bot', name: 'Bot', type: 'agent' });
@@ -95,7 +95,7 @@ describe('spaces of a team', () => {
 });
 
 describe('runs of Stemma itself', () => {
-  const turn = (chain: Chain): Commit =>
+  const turn = (chain: WriteChain): Commit =>
     checkpoint(chain, {
       parent: null,
       type: 'delta',
@@ -105,12 +105,12 @@ describe('runs of Stemma itself', () => {
       checkpoint: 'turn_boundary',
     });
   const again = { kind: 'text', delta: 'Done again.' } as const;
-  const rerun = async (chain: Chain, turnId: ContextId): Promise<ContextId> => {
+  const rerun = async (chain: WriteChain, turnId: ContextId): Promise<ContextId> => {
     const { result } = await drained(rerunTurn(chain, { turnId, provider: 'openai' }, [scripted('openai', [again])]));
     return result.commits[0] as ContextId;
   };
   const body = { model: 'gpt-test', messages: [{ role: 'user', content: 'fix it' }] };
-  const callsOf = (chain: Chain, id: ContextId) =>
+  const callsOf = (chain: WriteChain, id: ContextId) =>
     listRequests(chain, { id }).map(({ requestId, proof }) => ({ proof, body: getRequest(chain, requestId).body }));
 
   test('[E45] a rerun, its call and the state of a run arrive with the same proof', async () => {

@@ -3,13 +3,13 @@ import { createRouterClient } from '@orpc/server';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addCard, createBox, deleteCard, getCard, putProfile } from '../../../src/core/cards/index.js';
-import { type Chain, materializedBytes, tips, update } from '../../../src/core/chain/index.js';
+import { materializedBytes, tips, update, type WriteChain } from '../../../src/core/chain/index.js';
 import { getExperiment, listExperiments } from '../../../src/core/experiments/index.js';
 import { beginTurn, delegate, launchPrincipal, turnInput } from '../../../src/core/handover/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { atOnce, createEngine, createSession, roots } from '../../../src/core/project/index.js';
 import { listRequests } from '../../../src/core/requests/index.js';
-import { router } from '../../../src/core/router/index.js';
+import { contextOf, router } from '../../../src/core/router/index.js';
 import { deleteSession, listSessions, releaseDeleted } from '../../../src/core/sessions/index.js';
 import {
   type Hub,
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => hub?.close());
 
-const titles = (chain: Chain): string[] =>
+const titles = (chain: WriteChain): string[] =>
   listTickets(chain, { limit: 100, offset: 0 })
     .map(({ title }) => title)
     .sort();
@@ -49,16 +49,16 @@ const card = (cardId: string, text: string) => ({
   authorId: 'me',
 });
 
-const textAt = (chain: Chain, id: string): string => Buffer.from(materializedBytes(chain, { id } as never).bytes).toString();
+const textAt = (chain: WriteChain, id: string): string => Buffer.from(materializedBytes(chain, { id } as never).bytes).toString();
 
 /** The sample project, which has agents, tickets and an experiment. */
-async function sampleChain(): Promise<Chain> {
+async function sampleChain(): Promise<WriteChain> {
   const home = scratch();
   const sampleDir = join(import.meta.dirname, '../../../resources/sample');
   const engine = createEngine({ dataDir: home, agentRoots: [], sampleDir, startup: { paths: [], project: null }, platform: 'linux' });
   onTestFinished(() => engine.close());
   const session = createSession(engine);
-  const client = createRouterClient(router, { context: { session } });
+  const client = createRouterClient(router, { context: contextOf(session) });
   await client.project.open(await client.library.sample({}));
   return session.project().chain;
 }
@@ -101,7 +101,7 @@ describe('sync with a hub', () => {
     expect((await pull(fromAfter, after)).refused).toEqual([]);
     expect((await pull(fromBefore, before)).refused).toEqual([]);
     for (const chain of [fromAfter, fromBefore]) expect(listSessions(chain, {}).total).toBe(2);
-    const count = (chain: Chain): number => chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context')?.count ?? 0;
+    const count = (chain: WriteChain): number => chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context')?.count ?? 0;
     expect([count(fromAfter), count(fromBefore)]).toEqual([6, 14]);
   });
 
@@ -110,14 +110,14 @@ describe('sync with a hub', () => {
     const remote = await hub.project('sample');
     await push(mine, remote);
     expect((await pull(theirs, remote)).refused).toEqual([]);
-    const turns = ({ db }: Chain) =>
+    const turns = ({ db }: WriteChain) =>
       db.all('SELECT a.agentId, t.agentTurnId, t.status, t.no = a.turn AS isAtWork FROM agent a JOIN agentTurn t ON t.agent = a.no ORDER BY 1, 2');
     expect(turns(mine).some((turn) => (turn as { isAtWork: number }).isAtWork === 1)).toBe(true);
     expect(turns(theirs)).toEqual(turns(mine));
-    const experiments = (chain: Chain) => listExperiments(chain).map(({ experimentId }) => getExperiment(chain, experimentId));
+    const experiments = (chain: WriteChain) => listExperiments(chain).map(({ experimentId }) => getExperiment(chain, experimentId));
     expect(experiments(mine).flatMap(({ results }) => results).length).toBeGreaterThan(0);
     expect(experiments(theirs)).toEqual(experiments(mine));
-    const spaces = (chain: Chain) =>
+    const spaces = (chain: WriteChain) =>
       listSpaces(chain, undefined).map(({ spaceId }) => spaceMessages(chain, { spaceId }).messages.map(({ runId: _, ...message }) => message));
     expect(spaces(mine).flat().length).toBeGreaterThan(0);
     expect(spaces(theirs)).toEqual(spaces(mine));
@@ -138,7 +138,7 @@ describe('sync with a hub', () => {
     await push(mine, remote);
     expect((await pull(theirs, remote)).refused).toEqual([]);
     expect([digestsOf(theirs), titles(theirs)]).toEqual([digestsOf(mine), ['second']]);
-    const versions = ({ db }: Chain) => [
+    const versions = ({ db }: WriteChain) => [
       db.all('SELECT count(*) AS n FROM cardVersion'),
       db.all('SELECT changes FROM ticketVersion ORDER BY changes'),
     ];
@@ -172,7 +172,7 @@ describe('sync with a hub', () => {
     const remote = await hub.project('calls');
     await push(mine, remote);
     await pull(theirs, remote);
-    const facts = (chain: Chain) =>
+    const facts = (chain: WriteChain) =>
       tips(chain, {}).flatMap(({ id }) => listRequests(chain, { id, limit: 100, offset: 0 } as never).map(({ proof, model }) => ({ proof, model })));
     expect(facts(mine).length).toBeGreaterThan(0);
     expect(facts(theirs)).toEqual(facts(mine));
@@ -196,7 +196,7 @@ describe('sync with a hub', () => {
     await pull(a, remote);
     expect([titles(a), titles(b)]).toEqual([['from b'], ['from b']]);
     // Both changes are in the history of the ticket, in both projects.
-    const changes = (chain: Chain) =>
+    const changes = (chain: WriteChain) =>
       chain.db.all<{ changes: string }>('SELECT changes FROM ticketVersion ORDER BY changes').map((row) => row.changes);
     await pull(b, remote);
     expect(changes(a)).toEqual(changes(b));
@@ -316,7 +316,7 @@ describe('sync with a hub', () => {
           const clones = [emptyChain(), emptyChain(), emptyChain()];
           const made = new Set<string>();
           for (const [who, what, n] of steps) {
-            const chain = clones[who] as Chain;
+            const chain = clones[who] as WriteChain;
             if (what === 'commit') made.add(commitText(chain, `${n}`, tips(chain, {})[0]?.id ?? null).id);
             if (what === 'card') addCard(chain, card(`model-${round}-${n}`, `${who}`));
             if (what === 'profile')
@@ -341,4 +341,4 @@ describe('sync with a hub', () => {
   });
 });
 
-const rowsOf = ({ db }: Chain): unknown[] => db.all('SELECT cardId, content FROM card ORDER BY cardId');
+const rowsOf = ({ db }: WriteChain): unknown[] => db.all('SELECT cardId, content FROM card ORDER BY cardId');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Chain } from '../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import { entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { type RunningServer, startOtlp } from '../../../src/main/otlp/index.js';
@@ -17,7 +17,7 @@ const fixture = (name: string): Buffer => readFileSync(join(root, 'test', 'fixtu
 interface Receiving {
   readonly server: RunningServer;
   readonly folder: string;
-  readonly chain: Chain;
+  readonly chain: WriteChain;
   readonly problems: string[];
 }
 

@@ -1,5 +1,5 @@
 import { canonicalJson, isObject, type Json, stringAt } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain } from '../../chain/index.js';
 import type { FieldChange, Request, RequestDiff } from '../../contract/index.js';
 import { align } from '../../diff/index.js';
 import { parseAnswerId } from '../rebuild/answers.js';
@@ -14,7 +14,7 @@ import { textAt } from '../shared/pages.js';
 import { isBilling } from '../shared/wire.js';
 
 /** Compares two calls, and tells how much of the first a provider's cache can reuse. @throws NOT_FOUND for an unknown id. */
-export function diffRequests(chain: Chain, a: string, b: string): RequestDiff {
+export function diffRequests(chain: ReadChain, a: string, b: string): RequestDiff {
   // Recorded messages are compared by number. A call rebuilt from entries is compared by content.
   const isRecorded = [a, b].every((id) => parseAnswerId(id) === undefined && parseOwnId(id) === undefined);
   const rebuilder = openRebuilder(chain);

@@ -1,6 +1,6 @@
 import { sha256Of } from '../../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, isObject, type Json, notFound, stringAt, textOf, timestampOf } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain } from '../../chain/index.js';
 import type { PartDiff, PartSection, RequestPart, RequestPartRow } from '../../contract/index.js';
 import { changedLines } from '../../diff/index.js';
 import { countTokens } from '../../formats/index.js';
@@ -19,16 +19,16 @@ interface Known {
  * The distinct system prompts and tool sets of the project, most recently used first. They are distinguished by content alone, without
  * cache marks. Senders, versions and counts come from their calls.
  */
-export const listParts = (chain: Chain): RequestPartRow[] => known(chain).map(({ row }) => row);
+export const listParts = (chain: ReadChain): RequestPartRow[] => known(chain).map(({ row }) => row);
 
 /** One part, in readable sections. @throws NOT_FOUND for an unknown id. */
-export function getPart(chain: Chain, partId: string): RequestPart {
+export function getPart(chain: ReadChain, partId: string): RequestPart {
   const { row, value } = partOf(known(chain), partId);
   return { ...row, sections: sectionsOf(row.kind, value) };
 }
 
 /** Compares two parts of one kind, line by line. @throws NOT_FOUND for an unknown id. */
-export function diffParts(chain: Chain, a: string, b: string): PartDiff {
+export function diffParts(chain: ReadChain, a: string, b: string): PartDiff {
   const all = known(chain);
   const [before, after] = [partOf(all, a), partOf(all, b)];
   const sides = [before, after].map(({ row, value }) => new Map(sectionsOf(row.kind, value).map(({ name, text }) => [name, text])));
@@ -54,7 +54,7 @@ function partOf(all: readonly Known[], partId: string): Known {
   return found;
 }
 
-function known(chain: Chain): Known[] {
+function known(chain: ReadChain): Known[] {
   const byId = new Map<string, Use[]>();
   for (const use of [...usesInRecords(chain), ...statedParts(chain)]) {
     const id = `${use.kind === 'system' ? 'prompt' : 'tools'}-${sha256Of(canonicalJson(use.value)).toString('hex').slice(0, 16)}`;
@@ -95,7 +95,7 @@ const headOf = (kind: Kind, sections: readonly PartSection[]): string =>
     .slice(0, headLength)
     .toWellFormed();
 
-function usesInRecords(chain: Chain): Use[] {
+function usesInRecords(chain: ReadChain): Use[] {
   interface Group {
     shape: number;
     sessionId: string;

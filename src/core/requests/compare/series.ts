@@ -1,5 +1,5 @@
 import { type ArtifactNo, type Json, textOf, timestampOf } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain } from '../../chain/index.js';
 import type { RequestPoint } from '../../contract/index.js';
 import { answerPoints } from '../rebuild/answers.js';
 import { type RequestFilter, type Row, rowsInOrder } from '../rebuild/requests.js';
@@ -13,7 +13,7 @@ import { unpackNumbers } from '../shared/varints.js';
  * The content of the context window for each call, in the order sent: estimated tokens by cause, and the provider's count. Each message is
  * read once, even if many calls sent it. Yields between steps. @throws NOT_FOUND for an unknown commit.
  */
-export function* requestSeries(chain: Chain, filter: RequestFilter): Generator<undefined, RequestPoint[]> {
+export function* requestSeries(chain: ReadChain, filter: RequestFilter): Generator<undefined, RequestPoint[]> {
   const { commits, rows } = rowsInOrder(chain, filter);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const sums = summing(chain);
@@ -34,7 +34,7 @@ export function* requestSeries(chain: Chain, filter: RequestFilter): Generator<u
 }
 
 /** Sums the messages of calls. For a call that continues another one, only the added messages are counted anew. */
-function summing(chain: Chain): (row: Row) => CauseSums {
+function summing(chain: ReadChain): (row: Row) => CauseSums {
   const { db } = chain;
   const costOf = costs(chain);
   const fixedOf = fixedCosts(chain);
@@ -52,7 +52,7 @@ function summing(chain: Chain): (row: Row) => CauseSums {
   };
 }
 
-function costs(chain: Chain): (message: number) => CauseSums {
+function costs(chain: ReadChain): (message: number) => CauseSums {
   const reader = messageReader(chain);
   const tools = new Map<string, string>();
   const known = new Map<number, CauseSums>();
@@ -64,7 +64,7 @@ function costs(chain: Chain): (message: number) => CauseSums {
 }
 
 /** The cost of a shape's system prompt and tools. */
-function fixedCosts({ db, artifacts }: Chain): (shape: number) => CauseSums {
+function fixedCosts({ db, artifacts }: ReadChain): (shape: number) => CauseSums {
   const known = new Map<number, CauseSums>();
   return (shape) => {
     const before = known.get(shape);

@@ -1,5 +1,5 @@
 import { atOnce, type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, walk } from '../../chain/index.js';
+import { type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, type ReadChain, walk } from '../../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
 import { deltaOf } from '../runtimes/before.js';
@@ -71,7 +71,7 @@ export function parseAnswerId(requestId: string): { readonly commit: ContextId; 
  * The calls of the answers in these commits. Yields between steps. `isRecorded`: a record of the answer's call exists, so it is left out.
  */
 export function* answerRows(
-  chain: Chain,
+  chain: ReadChain,
   commits: readonly CommitSeq[],
   isRecorded: (record: string) => boolean,
 ): Generator<undefined, RequestRow[]> {
@@ -92,7 +92,7 @@ export function* answerRows(
 
 /** The content of the context windows of the same calls. */
 export function* answerPoints(
-  chain: Chain,
+  chain: ReadChain,
   commits: readonly CommitSeq[],
   isRecorded: (record: string) => boolean,
 ): Generator<undefined, RequestPoint[]> {
@@ -127,10 +127,10 @@ interface Found {
 }
 
 /** The counts at commits. They are kept because the calls of a long context are listed one commit after another. */
-const keptCounts = new WeakMap<Chain, Map<CommitSeq, Count>>();
+const keptCounts = new WeakMap<ReadChain, Map<CommitSeq, Count>>();
 const maxCounts = 20_000;
 
-function countsOf(chain: Chain): Map<CommitSeq, Count> {
+function countsOf(chain: ReadChain): Map<CommitSeq, Count> {
   const known = keptCounts.get(chain);
   if (known && known.size < maxCounts) return known;
   const fresh = new Map<CommitSeq, Count>();
@@ -141,7 +141,7 @@ function countsOf(chain: Chain): Map<CommitSeq, Count> {
 /** The number of commits that are counted in one step. */
 const commitsPerStep = 16;
 
-function* answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Generator<undefined, Found[]> {
+function* answersIn(chain: ReadChain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Generator<undefined, Found[]> {
   const counts = countsOf(chain);
   const leading = leadingMessages(chain);
   const found: Found[] = [];
@@ -168,7 +168,7 @@ function* answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (re
 }
 
 /** The number of messages before the first entry, by commit, from the nearest delta that states it. */
-function leadingMessages(chain: Chain): (row: ContextRow) => number {
+function leadingMessages(chain: ReadChain): (row: ContextRow) => number {
   const known = new Map<CommitSeq, number>();
   return (row) => {
     const { leading } = runtimeOf(row.format);
@@ -185,7 +185,7 @@ function leadingMessages(chain: Chain): (row: ContextRow) => number {
 }
 
 /** The content that calls send in addition to entries, by commit: base instructions and tools, if the deltas up to it state them. */
-function causesBesidePrompt(chain: Chain): (row: ContextRow) => CauseSums {
+function causesBesidePrompt(chain: ReadChain): (row: ContextRow) => CauseSums {
   const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
   const nothingStated = { stated: undefined, causes: noCauses() };
   const statesSystem = (row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');
@@ -205,13 +205,13 @@ function causesBesidePrompt(chain: Chain): (row: ContextRow) => CauseSums {
 }
 
 /** The number of messages that were sent for an answer in the commit. */
-export function messagesBefore(chain: Chain, row: ContextRow, key: EntryKey): number | undefined {
+export function messagesBefore(chain: ReadChain, row: ContextRow, key: EntryKey): number | undefined {
   const beginning = beginningsOf(chain, row, new Map()).beginnings.find((one) => one.key === key);
   return beginning && leadingMessages(chain)(row) + beginning.messagesBefore;
 }
 
 /** The answers that begin in a commit, including that of the call that made a compaction, and the count at its end. Fills gaps in `counts`. */
-function beginningsOf(chain: Chain, row: ContextRow, counts: Map<CommitSeq, Count>): Counted {
+function beginningsOf(chain: ReadChain, row: ContextRow, counts: Map<CommitSeq, Count>): Counted {
   const runtime = runtimeOf(row.format);
   const countBefore = (): Count | undefined =>
     row.parent === null ? undefined : (counts.get(row.parent) ?? atOnce(countTo(chain, row.parent, counts)));
@@ -231,7 +231,7 @@ interface Counted {
 }
 
 /** Counts a commit's own entries after `before`, the count of its parent. */
-function countIn(chain: Chain, row: ContextRow, before: Count | undefined): Counted {
+function countIn(chain: ReadChain, row: ContextRow, before: Count | undefined): Counted {
   const runtime = runtimeOf(row.format);
   const { entries } = outlineOf(chain, row.artifact, row.format);
   const beginnings: Beginning[] = [];
@@ -265,7 +265,7 @@ function answeredBy({ open, answered }: Count, { kind, toolCallId }: OutlineEntr
 }
 
 /** The count at a commit, from the beginning of its context, in steps. Keeps the counts on the way in `counts`. */
-function* countTo(chain: Chain, commit: CommitSeq, counts: Map<CommitSeq, Count>): Generator<undefined, Count> {
+function* countTo(chain: ReadChain, commit: CommitSeq, counts: Map<CommitSeq, Count>): Generator<undefined, Count> {
   let count = nothing();
   for (const [n, { seq }] of walk(chain, commitAt(chain, commit)).contributing.entries()) {
     if (n % commitsPerStep === 0) yield;
@@ -277,7 +277,7 @@ function* countTo(chain: Chain, commit: CommitSeq, counts: Map<CommitSeq, Count>
 }
 
 /** The system prompts and tools that commits state, each with the calls of its session up to the next such commit. */
-export function* statedParts(chain: Chain): Generator<StatedPart> {
+export function* statedParts(chain: ReadChain): Generator<StatedPart> {
   for (const { format, source, stated } of runtimes) {
     if (!stated) continue;
     const rows = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND format = ? ORDER BY seq', chain.project, format);
@@ -329,7 +329,7 @@ export interface StatedPart {
 }
 
 /** One call, rebuilt by the rules of the runtime that wrote its answer. @throws NOT_FOUND if the commit has no such answer. */
-export function getAnswered(chain: Chain, requestId: string, commit: ContextId, key: EntryKey): Request {
+export function getAnswered(chain: ReadChain, requestId: string, commit: ContextId, key: EntryKey): Request {
   const row = commitOf(chain, commit, 'requestId');
   const runtime = runtimeOf(row.format);
   const own = deltaOf(chain, row);
@@ -364,16 +364,16 @@ export function getAnswered(chain: Chain, requestId: string, commit: ContextId, 
   };
 }
 
-function entriesBefore(chain: Chain, row: ContextRow, key: EntryKey): ReturnType<CallPlace['entries']> {
+function entriesBefore(chain: ReadChain, row: ContextRow, key: EntryKey): ReturnType<CallPlace['entries']> {
   const all = contextEntries(chain, { id: row.id });
   const end = all.findIndex((each) => each.key === key);
   return all.slice(0, end < 0 ? all.length : end).map(({ entry }) => entry);
 }
 
-const deltasOf = (chain: Chain, row: ContextRow, end: number | undefined): Delta[] =>
+const deltasOf = (chain: ReadChain, row: ContextRow, end: number | undefined): Delta[] =>
   walk(chain, row).contributing.map((step) => deltaOf(chain, step, step.seq === row.seq ? end : undefined));
 
-function* earlierDeltas(chain: Chain, row: ContextRow): Generator<Delta> {
+function* earlierDeltas(chain: ReadChain, row: ContextRow): Generator<Delta> {
   const [first] = walk(chain, row).contributing;
   for (const step of lineage(chain, row).toReversed()) if (first && step.depth < first.depth) yield deltaOf(chain, step);
 }

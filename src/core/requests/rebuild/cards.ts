@@ -1,6 +1,6 @@
 import { type CommitSeq, type ContextId, type EntryKey, notFound, timestampOf } from '../../base/index.js';
 import { idsAt } from '../../cards/index.js';
-import { type Chain, commitOf } from '../../chain/index.js';
+import { commitOf, type ReadChain } from '../../chain/index.js';
 import type { Proof, Request, RequestRow } from '../../contract/index.js';
 import { type CardCall, callsOfTurn, newestCommitOf, type TurnRow, turnNamed, turnsOfCommits } from '../../handover/index.js';
 import { unknownUsage } from '../runtimes/runtime.js';
@@ -16,7 +16,7 @@ export interface CardCalls {
  * Calls of card turns. A call is listed with the newest commit of its turn, which holds the reply. `isTurn`: the commits name a turn, so all
  * calls of that turn are listed.
  */
-export function cardRows(chain: Chain, seqs: ReadonlySet<CommitSeq>, isTurn: boolean): CardCalls {
+export function cardRows(chain: ReadChain, seqs: ReadonlySet<CommitSeq>, isTurn: boolean): CardCalls {
   const turns = turnsOfCommits(chain, [...seqs]);
   const commits = new Set<CommitSeq>();
   const rows = [...new Map([...turns.values()].map((turn) => [turn.no, turn])).values()].flatMap((turn): RequestRow[] => {
@@ -58,7 +58,7 @@ export function parseCardId(requestId: string): { readonly agentTurnId: string; 
 }
 
 /** One call of a card turn. @throws NOT_FOUND */
-export function getCardCall(chain: Chain, requestId: string, { agentTurnId, number }: { agentTurnId: string; number: number }): Request {
+export function getCardCall(chain: ReadChain, requestId: string, { agentTurnId, number }: { agentTurnId: string; number: number }): Request {
   const call = callsOfTurn(chain, turnNamed(chain, agentTurnId))[number];
   if (!call) throw notFound(requestId, `The turn ${agentTurnId} has no recorded call ${number}.`);
   return {

@@ -14,7 +14,7 @@ import {
   textOf,
   timestampOf,
 } from '../../base/index.js';
-import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, idsOf } from '../../chain/index.js';
+import { type ContextRow, commitAt, commitOf, contextEntries, idsOf, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { Request, RequestRow, RequestTokens, Wire } from '../../contract/index.js';
 import type { WritableEntry } from '../../formats/index.js';
 import { wordsOf } from '../shared/words.js';
@@ -75,7 +75,7 @@ export interface OwnRun {
 }
 
 /** The body of a call: the question, the context, and the replies so far. */
-export function ownBody(chain: Chain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
+export function ownBody(chain: ReadChain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
   const { base, wire, sent, before, body } = question;
   const { list, write } = wordsOf[wire];
   const options = { newId: idsOf(base.id), now: timestampOf(base.createdAt) };
@@ -96,7 +96,7 @@ function changed({ messages, changes }: SentBefore): readonly Json[] {
   return all;
 }
 
-function contextOf(chain: Chain, { id }: OwnQuestion['base'], isSystemSaid: boolean): WritableEntry[] {
+function contextOf(chain: ReadChain, { id }: OwnQuestion['base'], isSystemSaid: boolean): WritableEntry[] {
   const all = contextEntries(chain, { id }).map(({ entry }) => entry);
   const first = isSystemSaid ? all.findIndex(({ role }) => role !== 'system') : 0;
   return first < 0 ? [] : all.slice(first);
@@ -115,7 +115,7 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
 };
 
 /** Stores the calls that produced a reply. Call it inside the transaction that makes the commit. */
-export function recordOwnRun(chain: Chain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
+export function recordOwnRun(chain: WriteChain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { question } = run;
   const { body, before, headers, sent } = question;
   const shape = chain.artifacts.put(
@@ -154,13 +154,13 @@ interface StoredRun {
 const columns = 'context, base, turn, provider, wire, model, likeCall, shape, calls';
 
 /** The run that produced the reply in a commit; undefined if Stemma did not make its calls. */
-export function ownRunOf(chain: Chain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
+export function ownRunOf(chain: ReadChain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
   const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun WHERE context = ?`, commit.seq);
   return stored && runOf(chain, stored, messagesOf);
 }
 
 /** The time that models took for these commits, from Stemma's first call to the last answer, in milliseconds. */
-export function ownSpans(chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> {
+export function ownSpans(chain: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> {
   const stored = chain.db.all<Pick<StoredRun, 'context' | 'calls'>>(
     "SELECT context, calls FROM modelRun WHERE provider <> 'recorded' AND context IN (SELECT value FROM json_each(?))",
     JSON.stringify(commits),
@@ -174,7 +174,7 @@ export function ownSpans(chain: Chain, commits: readonly CommitSeq[]): ReadonlyM
   );
 }
 
-function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
+function runOf(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
   const base = commitAt(chain, stored.base);
   const { from, changes, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as unknown as Pick<
     OwnQuestion,
@@ -197,7 +197,7 @@ function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) 
 }
 
 /** The calls that Stemma made for the replies in these commits, each rebuilt and compared with what was sent. */
-export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: (requestId: string) => readonly Json[]): RequestRow[] {
+export function ownRows(chain: ReadChain, commits: Iterable<CommitSeq>, messagesOf: (requestId: string) => readonly Json[]): RequestRow[] {
   const stored = chain.db.all<StoredRun>(
     `SELECT ${columns} FROM modelRun WHERE project = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY context`,
     chain.project,
@@ -228,7 +228,7 @@ export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: 
 }
 
 /** The question of a run, or the reason why it cannot be rebuilt: the project lacks the call whose messages the run sent again. */
-function questionOf(chain: Chain, row: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnQuestion | string {
+function questionOf(chain: ReadChain, row: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnQuestion | string {
   try {
     return runOf(chain, row, messagesOf).question;
   } catch (error) {
@@ -247,7 +247,7 @@ export function parseOwnId(requestId: string): { readonly commit: ContextId; rea
 
 /** One call that Stemma made. @throws NOT_FOUND for an unknown id. */
 export function getOwn(
-  chain: Chain,
+  chain: ReadChain,
   requestId: string,
   { commit, number }: { commit: ContextId; number: number },
   messagesOf: (requestId: string) => readonly Json[],
@@ -271,7 +271,7 @@ export function getOwn(
 }
 
 /** Compares a rebuilt call with its stored digests. */
-function compareWithStored(chain: Chain, question: OwnQuestion, call: OwnCall, replies: readonly WritableEntry[]) {
+function compareWithStored(chain: ReadChain, question: OwnQuestion, call: OwnCall, replies: readonly WritableEntry[]) {
   const body = ownBody(chain, question, replies.slice(0, call.replies));
   const { digest, messages } = printOf(question.wire, body);
   const isSame = digest === call.digest;
@@ -286,7 +286,8 @@ function compareWithStored(chain: Chain, question: OwnQuestion, call: OwnCall, r
   return { body, digest, isSame, problem };
 }
 
-const repliesIn = (chain: Chain, row: ContextRow): WritableEntry[] => contextEntries(chain, { id: row.id, stop: row.id }).map(({ entry }) => entry);
+const repliesIn = (chain: ReadChain, row: ContextRow): WritableEntry[] =>
+  contextEntries(chain, { id: row.id, stop: row.id }).map(({ entry }) => entry);
 
 /** An entry of a reply as it is sent back to the model. Leaves out keys and marks, which it gets only when it is stored. */
 const resent = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError, media }: WritableEntry): WritableEntry => ({

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { sha256Of } from '../../artifacts/index.js';
 import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain } from '../../chain/index.js';
 import { type CallDetails, callDetails, type WireDetails } from '../runtimes/claude-code/records.js';
 import { cacheMark, ownObject, withBlocks } from '../shared/canonical.js';
 import { listOf, listRow } from '../shared/lists.js';
@@ -63,7 +63,7 @@ export const outsideDigest: ReadonlySet<string> = new Set(['metadata', 'stream',
 const headerParameter = 'betas';
 
 /** Opens a rebuilder for one question. Long because its functions share the parts of calls that were rebuilt earlier. */
-export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): Rebuilder {
+export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>): Rebuilder {
   const { db, artifacts } = chain;
   const reader = messageReader(chain);
   const contents = new Map<ArtifactNo, Uint8Array>();
@@ -218,7 +218,7 @@ function remember<Value>(map: Map<number, Value>, no: number, value: Value): voi
 
 /** The whole body without its messages, and the first mark whose path does not exist in it. */
 function bodyMembers(
-  { db }: Pick<Chain, 'db'>,
+  { db }: Pick<ReadChain, 'db'>,
   call: StoredCall,
   { params, wire }: CallDetails,
   marks: readonly Mark[],

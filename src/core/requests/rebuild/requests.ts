@@ -9,7 +9,7 @@ import {
   StemmaError,
   timestampOf,
 } from '../../base/index.js';
-import { type Chain, commitOf, lineage, walk } from '../../chain/index.js';
+import { commitOf, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
 import type { InputOf, Proof, Provider, Request, RequestRow } from '../../contract/index.js';
 import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, getAnswered, parseAnswerId } from './answers.js';
@@ -58,10 +58,10 @@ SELECT ${callColumns
  * Model calls in the order sent, each with the proof found on this machine. The first listing after an import rebuilds its calls and stores
  * the results. @throws NOT_FOUND for an unknown commit.
  */
-export const listRequests = (chain: Chain, filter: RequestFilter): RequestRow[] => atOnce(listRequestsInSteps(chain, filter));
+export const listRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => atOnce(listRequestsInSteps(chain, filter));
 
 /** The same in steps: a context of 10,000 turns has a call for each. */
-export function* listRequestsInSteps(chain: Chain, filter: RequestFilter): Generator<undefined, RequestRow[]> {
+export function* listRequestsInSteps(chain: ReadChain, filter: RequestFilter): Generator<undefined, RequestRow[]> {
   const { commits, rows } = rowsInOrder(chain, filter);
   const recorded = provedRows(chain, rows);
   const replies = new Set(rows.map((row) => row.replyRecord));
@@ -74,7 +74,7 @@ export function* listRequestsInSteps(chain: Chain, filter: RequestFilter): Gener
 
 /** The messages of another call, from its body. */
 const sentIn =
-  (chain: Chain) =>
+  (chain: ReadChain) =>
   (requestId: string): readonly Json[] => {
     const { provider, body } = getRequest(chain, requestId);
     const messages = (body as JsonObject)[wordsOf[wireOf(provider, body as JsonObject)].list];
@@ -82,25 +82,25 @@ const sentIn =
   };
 
 /** The run that produced the reply in a commit; undefined if Stemma did not make its calls. @throws NOT_FOUND for an unknown commit. */
-export const ownRun = (chain: Chain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, commitOf(chain, commit), sentIn(chain));
+export const ownRun = (chain: ReadChain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, commitOf(chain, commit), sentIn(chain));
 
 /** The commits of a filter, and their stored calls. */
-export function rowsInOrder(chain: Chain, filter: RequestFilter): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly Row[] } {
+export function rowsInOrder(chain: ReadChain, filter: RequestFilter): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly Row[] } {
   const commits = commitsOf(chain, filter);
   return { commits, rows: inOrderSent(rowsOf(chain, filter, commits)) };
 }
 
 /** The calls of a filter that a runtime recorded. */
-export const recordedRequests = (chain: Chain, filter: RequestFilter): RequestRow[] => provedRows(chain, rowsInOrder(chain, filter).rows);
+export const recordedRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => provedRows(chain, rowsInOrder(chain, filter).rows);
 
-function provedRows(chain: Chain, rows: readonly Row[]): RequestRow[] {
+function provedRows(chain: ReadChain, rows: readonly Row[]): RequestRow[] {
   const unproved = rows.filter((row) => row.proved === null);
   const findings = unproved.length ? proveAll(chain, unproved) : new Map<number, Finding>();
   return rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
 }
 
 /** The commits of a filter, parents before children. */
-function commitsOf(chain: Chain, { id, stop, turnId, sessionId }: RequestFilter): ReadonlySet<CommitSeq> {
+function commitsOf(chain: ReadChain, { id, stop, turnId, sessionId }: RequestFilter): ReadonlySet<CommitSeq> {
   const named = id ?? turnId;
   if (named === undefined) {
     const seqs =
@@ -115,7 +115,7 @@ function commitsOf(chain: Chain, { id, stop, turnId, sessionId }: RequestFilter)
   return new Set(steps.map((step) => step.seq));
 }
 
-function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly Row[] {
+function rowsOf(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly Row[] {
   if (id === undefined && turnId === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
   const sessions = chain.db.all<{ sessionId: string | null }>(
     'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
@@ -127,10 +127,10 @@ function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits:
   return rows.filter((row) => row.context !== null && commits.has(row.context) && (sessionId === undefined || row.sessionId === sessionId));
 }
 
-const allRows = (chain: Chain): readonly Row[] => eachOnce(chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project));
+const allRows = (chain: ReadChain): readonly Row[] => eachOnce(chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project));
 
 /** Calls of a session. A captured call may have its session only from its answer. */
-const rowsOfSession = (chain: Chain, sessionId: string): readonly Row[] =>
+const rowsOfSession = (chain: ReadChain, sessionId: string): readonly Row[] =>
   eachOnce([
     ...chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
     ...chain.db.all<Row>(
@@ -224,16 +224,18 @@ interface Finding {
 }
 
 /** Rebuilds calls and compares each with its recorded digest. Calls with a common base share the work. */
-function proveAll(chain: Chain, rows: readonly Row[]): Map<number, Finding> {
+function proveAll(chain: ReadChain, rows: readonly Row[]): Map<number, Finding> {
   const rebuilder = openRebuilder(chain);
   const findings = new Map<number, Finding>();
   for (const row of rows.toSorted((a, b) => a.no - b.no)) findings.set(row.no, proveOne(rebuilder, row));
-  if (!chain.db.readonly && chain.db.isFree())
-    chain.db.transaction(() => {
-      for (const [no, { proved, problem }] of findings)
-        chain.db.run('UPDATE request SET proved = ?, finding = ? WHERE no = ? AND project = ?', proved ? 1 : 0, problem ?? null, no, chain.project);
-    });
+  offer(chain, { kind: 'proofs', findings: [...findings].map(([no, finding]) => ({ no, ...finding })) });
   return findings;
+}
+
+/** Stores which calls were proved. Call it inside a transaction. */
+export function saveProofs({ db, project }: WriteChain, { findings }: Pick<Extract<Offer, { kind: 'proofs' }>, 'findings'>): void {
+  for (const { no, proved, problem } of findings)
+    db.run('UPDATE request SET proved = ?, finding = ? WHERE no = ? AND project = ?', proved ? 1 : 0, problem ?? null, no, project);
 }
 
 function proveOne(rebuilder: Rebuilder, row: Row): Finding {
@@ -275,7 +277,7 @@ function undigested({ withheld }: Rebuilt['details']): string {
 const neverRecorded = ['metadata', 'stream', 'system: x-anthropic-billing-header'];
 
 /** The row of a stored call. @throws NOT_FOUND for an unknown id. */
-export function callOf(chain: Chain, requestId: string): Row {
+export function callOf(chain: ReadChain, requestId: string): Row {
   const row = chain.db.one<Row>(`${selectRow} WHERE r.project = ? AND r.requestId = ?`, chain.project, requestId);
   if (!row) throw notFound(requestId, `no recorded request has the id ${requestId}`);
   return row;
@@ -285,7 +287,7 @@ export function callOf(chain: Chain, requestId: string): Row {
  * One call, rebuilt and verified again, even if a result is stored. @throws NOT_FOUND for an unknown id; CORRUPT if its own record is
  * damaged.
  */
-export function getRequest(chain: Chain, requestId: string): Request {
+export function getRequest(chain: ReadChain, requestId: string): Request {
   const answered = parseAnswerId(requestId);
   if (answered) return getAnswered(chain, requestId, answered.commit, answered.key);
   const own = parseOwnId(requestId);

@@ -1,5 +1,5 @@
 import { type CommitSeq, type EntryKey, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../base/index.js';
-import { type Chain, type ContextRow, commitAt, outlineOf } from '../../chain/index.js';
+import { type ContextRow, commitAt, outlineOf, type ReadChain, type WriteChain } from '../../chain/index.js';
 import { callDetails } from '../runtimes/claude-code/records.js';
 import { recordOf } from '../runtimes/runtime.js';
 import { maxRecordBytes } from '../shared/canonical.js';
@@ -48,7 +48,7 @@ interface Known {
  * reasons why others were not stored.
  */
 export function takeBodies(
-  chain: Chain,
+  chain: WriteChain,
   bodies: Iterable<RawBody>,
 ): { readonly calls: number; readonly problems: readonly { readonly id: string; readonly reason: string }[] } {
   const sessions = new Map<string, Known>();
@@ -67,7 +67,7 @@ export function takeBodies(
 }
 
 /** True for a new or changed call, false for one that is stored already, or the reason why it cannot be stored. */
-function takeBody(chain: Chain, raw: RawBody, knownOf: (sessionId: string) => Known): boolean | string {
+function takeBody(chain: WriteChain, raw: RawBody, knownOf: (sessionId: string) => Known): boolean | string {
   if (raw.request.length > maxRecordBytes) return `the body has ${raw.request.length} characters, more than any request`;
   const sent = parseJson(raw.request);
   if (!isObject(sent) || !Array.isArray(sent.messages)) return 'it is no request to the Messages API';
@@ -171,7 +171,7 @@ interface Sent {
 }
 
 /** Whether the call was captured on the wire too, which is the better record. It is found by its reply, or by its time if it has none. */
-function isCaptured({ db, project }: Chain, { sessionId, at, reply, messageCount }: Sent, key: EntryKey | undefined): boolean {
+function isCaptured({ db, project }: ReadChain, { sessionId, at, reply, messageCount }: Sent, key: EntryKey | undefined): boolean {
   const wire = "r.project = :project AND r.provider IS NOT NULL AND r.requestId NOT LIKE 'body:%'";
   if (key !== undefined)
     return db.one(`SELECT 1 FROM request r WHERE ${wire} AND r.replyRecord = :record`, { project, record: recordOf(key) }) !== undefined;
@@ -214,20 +214,20 @@ function recordFor({ at, querySource }: RawBody, wire: WireBody, id: string, dig
 }
 
 /** How complete a stored body is: the number of missing thinking texts, and whether it is verified. */
-function stateOf({ db, artifacts }: Chain, no: number): string {
+function stateOf({ db, artifacts }: ReadChain, no: number): string {
   const row = db.one<{ page: number; start: number; size: number }>('SELECT page, start, size FROM request WHERE no = ?', no);
   if (!row) return '';
   const { withheld, digest } = callDetails(artifacts.read(row.page as never).subarray(row.start, row.start + row.size));
   return `${withheld.filter((path) => path.startsWith('messages[')).length} ${digest !== null}`;
 }
 
-function remove({ db, project }: Chain, no: number): void {
+function remove({ db, project }: WriteChain, no: number): void {
   db.run('DELETE FROM requestReply WHERE request = ? AND project = ?', no, project);
   db.run('DELETE FROM request WHERE no = ? AND project = ?', no, project);
 }
 
 /** Reads the data of a session that the project has. */
-function knownOf(chain: Chain, sessionId: string): Known {
+function knownOf(chain: ReadChain, sessionId: string): Known {
   const { db, project, artifacts } = chain;
   const commits = db
     .all<{ seq: CommitSeq }>(
@@ -274,7 +274,7 @@ function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, 
   }
 }
 
-function compactionOf(chain: Chain, commit: ContextRow, delta: Uint8Array): Known['compactions'][number][] {
+function compactionOf(chain: ReadChain, commit: ContextRow, delta: Uint8Array): Known['compactions'][number][] {
   const summary = outlineOf(chain, commit.artifact, commit.format).entries.find(({ kind }) => kind === 'summary');
   if (!summary) return [];
   const texts = textOf(delta)

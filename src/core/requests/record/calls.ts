@@ -1,5 +1,5 @@
 import type { ArtifactNo } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { WriteChain } from '../../chain/index.js';
 import type { Provider } from '../../contract/index.js';
 import type { Usage } from '../runtimes/runtime.js';
 import { type ListRow, listOf, maxWalkLength } from '../shared/lists.js';
@@ -38,7 +38,7 @@ export interface NewCall {
 }
 
 /** Writes the row of a call. Stores the whole list if the walk along its bases would be long. */
-export function putCall({ db, project }: Chain, call: NewCall): BaseCall & { readonly list: ListRow } {
+export function putCall({ db, project }: WriteChain, call: NewCall): BaseCall & { readonly list: ListRow } {
   const { base, keep, numbers, place, usage, reply } = call;
   const steps = base ? base.steps + 1 : 0;
   const messageCount = keep + numbers.length;
@@ -72,7 +72,7 @@ export function putCall({ db, project }: Chain, call: NewCall): BaseCall & { rea
 }
 
 /** The row of a system prompt and tools, found by content. */
-export function saveShape({ db, project }: Chain, { hash, system, tools, rest }: ShapeRow): number {
+export function saveShape({ db, project }: WriteChain, { hash, system, tools, rest }: ShapeRow): number {
   const known = db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);
   return (
     known?.no ??

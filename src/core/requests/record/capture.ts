@@ -1,6 +1,6 @@
 import { blake3Of, sha256Of } from '../../artifacts/index.js';
 import { badRequest, bytesOf, canonicalJson, defined, isObject, type Json, type JsonObject, parseInstant, parseJson } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { CapturedCall, Provider } from '../../contract/index.js';
 import { outsideDigest } from '../rebuild/rebuild.js';
 import { maxRecordBytes, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
@@ -18,7 +18,7 @@ const keptHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
  * is joined with the commit of its answer as soon as a transcript with that answer is imported. @throws BAD_REQUEST for a body that is not
  * a JSON object, or larger than any request.
  */
-export function captureCall(chain: Chain, call: CapturedCall): { requestId: string } {
+export function captureCall(chain: WriteChain, call: CapturedCall): { requestId: string } {
   if (call.body.length > maxRecordBytes) throw badRequest('body', `the body has ${call.body.length} characters, more than any request`);
   const body = parseJson(call.body);
   if (!isObject(body)) throw badRequest('body', 'the body of a call must be a JSON object');
@@ -61,7 +61,7 @@ export interface OutsideCall {
 }
 
 /** Stores a call inside the caller's transaction and returns its row. @throws BAD_REQUEST for a part that is nested too deeply. */
-export function storeCall(chain: Chain, { requestId, source, sessionId, at, provider, wire, reply, ...call }: OutsideCall): number {
+export function storeCall(chain: WriteChain, { requestId, source, sessionId, at, provider, wire, reply, ...call }: OutsideCall): number {
   const shapeText = bytesOf(JSON.stringify(wire.shape));
   const namedShape = shapeHash(shapeText);
   if (!namedShape) throw badRequest('body', 'the system prompt or tools are nested too deeply');
@@ -128,7 +128,7 @@ export function digestOf(body: JsonObject, { layout, withheld }: WireBody): stri
 export const wireFormat = 'wire-v1';
 
 /** The source that holds all calls of a kind that belong to no file of their own. */
-export function sourceOfCalls({ db, project, clock, newId }: Chain, format: string): number {
+export function sourceOfCalls({ db, project, clock, newId }: WriteChain, format: string): number {
   const known = db.one<{ no: number }>('SELECT no FROM source WHERE project = ? AND format = ?', project, format);
   if (known) return known.no;
   const nothing = blake3Of(new Uint8Array());
@@ -145,7 +145,7 @@ export function sourceOfCalls({ db, project, clock, newId }: Chain, format: stri
 }
 
 /** Finds or creates the row of a session's main conversation. */
-export function conversationOf({ db, project }: Chain, source: number, sessionId: string): number {
+export function conversationOf({ db, project }: WriteChain, source: number, sessionId: string): number {
   const known = db.one<{ no: number }>("SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ''", source, sessionId);
   return (
     known?.no ??
@@ -157,7 +157,7 @@ export function conversationOf({ db, project }: Chain, source: number, sessionId
 const basesSearched = 16;
 
 /** The call whose list this one continues, so that only the rest is stored. */
-export function baseFor({ db }: Chain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
+export function baseFor({ db }: ReadChain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
   const listAt = (no: number) => listRow(db, no);
   const latest = db.all<BaseCall>(
     `SELECT no, messageCount, steps FROM request WHERE conversation IN (SELECT no FROM requestConversation WHERE source = ?) ORDER BY no DESC LIMIT ?`,

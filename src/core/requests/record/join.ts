@@ -1,5 +1,5 @@
 import type { CommitSeq, EntryKey } from '../../base/index.js';
-import { type Chain, type ContextRow, commitAt, outlineOf } from '../../chain/index.js';
+import { type ContextRow, commitAt, outlineOf, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
 import { messagesBefore } from '../rebuild/answers.js';
 import { makesCompaction, recordOf } from '../runtimes/runtime.js';
@@ -26,19 +26,19 @@ const recent = 10 * 60 * 1000;
 const headLength = 120;
 
 /** Remembers a call until a transcript with its answer is imported. */
-export function waitForAnswer(chain: Chain, no: number, reply: WireReply): void {
+export function waitForAnswer(chain: WriteChain, no: number, reply: WireReply): void {
   for (const mark of marksOfReply(reply))
     chain.db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', chain.project, mark, no);
 }
 
 /** Connects a new captured call with an answer that was imported already. */
-export function joinNewCall(chain: Chain, call: Pick<OpenCall, 'no' | 'at'>, reply: WireReply): void {
+export function joinNewCall(chain: WriteChain, call: Pick<OpenCall, 'no' | 'at'>, reply: WireReply): void {
   waitForAnswer(chain, call.no, reply);
   joinRecent(chain, call.at);
 }
 
 /** Connects calls that wait for their answers with the commits since shortly before a time. */
-export function joinRecent(chain: Chain, at: number): void {
+export function joinRecent(chain: WriteChain, at: number): void {
   const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
     'SELECT seq FROM context WHERE project = ? AND createdAt >= ? ORDER BY seq',
     chain.project,
@@ -51,7 +51,7 @@ export function joinRecent(chain: Chain, at: number): void {
 }
 
 /** Connects new commits with calls that were captured earlier. */
-export function joinAnswers(chain: Chain, commits: Iterable<CommitSeq>): void {
+export function joinAnswers(chain: WriteChain, commits: Iterable<CommitSeq>): void {
   const { db, project } = chain;
   if (!db.one('SELECT 1 FROM requestReply WHERE project = ? LIMIT 1', project)) return;
   for (const seq of commits) {
@@ -73,7 +73,7 @@ export function joinAnswers(chain: Chain, commits: Iterable<CommitSeq>): void {
 }
 
 /** The answers in a commit that have no captured call yet, with their marks, most certain first. */
-function answersOf(chain: Chain, commit: ContextRow): { key: EntryKey; marks: string[] }[] {
+function answersOf(chain: ReadChain, commit: ContextRow): { key: EntryKey; marks: string[] }[] {
   const runtime = runtimeOf(commit.format);
   // A fork repeats answers. Each answer has only one call.
   const isTaken = (key: EntryKey): boolean =>
@@ -102,7 +102,7 @@ function answersOf(chain: Chain, commit: ContextRow): { key: EntryKey; marks: st
 /** Gemini CLI writes a tool's name before the id that is sent. */
 const namesOf = (id: string): string[] => [id, ...(id.includes('__') ? [id.slice(id.lastIndexOf('__') + 2)] : [])];
 
-function callWith(chain: Chain, mark: string, commit: ContextRow, key: EntryKey): OpenCall | undefined {
+function callWith(chain: ReadChain, mark: string, commit: ContextRow, key: EntryKey): OpenCall | undefined {
   const { db, project } = chain;
   const calls = db.all<OpenCall>(
     `SELECT r.no, r.at, c.sessionId, r.messageCount FROM requestReply m JOIN request r ON r.no = m.request JOIN requestConversation c ON c.no = r.conversation

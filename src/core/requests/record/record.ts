@@ -1,6 +1,6 @@
 import { sha256Of } from '../../artifacts/index.js';
 import type { ArtifactNo, ByteRange } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { FileBytes } from '../../formats/index.js';
 import {
   type OpenCall,
@@ -79,7 +79,7 @@ function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMa
  * Stores the request records of a transcript: system prompts, tools and messages once by content, each checked against its hash. Call it
  * inside of the import's transaction. Undefined for a file without records.
  */
-export function takeRecords(chain: Chain, input: RecordsInput): TakenRecords | undefined {
+export function takeRecords(chain: WriteChain, input: RecordsInput): TakenRecords | undefined {
   const { from, source } = input;
   const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
   const read = input.read ?? readFrom(input, open);
@@ -112,7 +112,7 @@ export function takeRecords(chain: Chain, input: RecordsInput): TakenRecords | u
 }
 
 /** Whether the source has recorded calls so far. Added lines may contain their replies. */
-export const hasCalls = (chain: Chain, source: number): boolean =>
+export const hasCalls = (chain: ReadChain, source: number): boolean =>
   chain.db.one('SELECT 1 FROM requestConversation WHERE source = ? LIMIT 1', source) !== undefined;
 
 interface TakenCall {
@@ -125,7 +125,7 @@ interface OpenRequest extends OpenCall {
 }
 
 /** The last call of each agent of the source, for replies that arrive later. */
-function openRequests(chain: Chain, source: number): Map<string, OpenRequest> {
+function openRequests(chain: ReadChain, source: number): Map<string, OpenRequest> {
   interface Row {
     no: number;
     agentId: string;
@@ -151,7 +151,7 @@ function openRequests(chain: Chain, source: number): Map<string, OpenRequest> {
 }
 
 /** Numbers of messages that this source itself contains. Messages of another file do not count for it. */
-function storedBy(chain: Chain, source: number | undefined): (hash: string) => number | undefined {
+function storedBy(chain: ReadChain, source: number | undefined): (hash: string) => number | undefined {
   return (hash) => {
     if (source === undefined) return undefined;
     for (const key of messageKeys(hash)) {
@@ -229,7 +229,7 @@ function flawOf(call: TakenCall['call'], base: Base | undefined, isLater: boolea
   return call.keep > base.messageCount ? `it keeps ${call.keep} messages of its base ${call.base}, which has ${base.messageCount}` : null;
 }
 
-function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, records }: Saving): void {
+function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, open, records }: Saving): void {
   const { db, project } = chain;
   const conversations = conversationRows(chain, source);
   const gapOf = gapRows(chain, source);
@@ -279,7 +279,7 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
   for (const { messageId, paused, resumed } of records.resumed) joinHalves(chain, messageId, paused, resumed);
 }
 
-function saveReply(chain: Chain, no: number, { record, messageId, usage }: RecordedReply): void {
+function saveReply(chain: WriteChain, no: number, { record, messageId, usage }: RecordedReply): void {
   const { input, output, cacheRead, cacheWrite } = usage();
   chain.db.run(
     'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?',
@@ -295,7 +295,7 @@ function saveReply(chain: Chain, no: number, { record, messageId, usage }: Recor
 }
 
 /** A paused reply continues in another call. Both have the whole message as their reply. */
-function joinHalves(chain: Chain, messageId: string, paused: string, resumed: string): void {
+function joinHalves(chain: WriteChain, messageId: string, paused: string, resumed: string): void {
   const { db, project } = chain;
   const half = db.one<{ replyRecord: string }>(
     'SELECT replyRecord FROM request WHERE project = ? AND requestId IN (?, ?) AND replyMessage = ?',
@@ -319,7 +319,7 @@ function joinHalves(chain: Chain, messageId: string, paused: string, resumed: st
  * The id under which a call is stored: the runtime's own, with digits of the record's hash if another record has that id. Undefined if this
  * same record is stored already.
  */
-function freeId(chain: Chain, id: string, line: Uint8Array): string | undefined {
+function freeId(chain: ReadChain, id: string, line: Uint8Array): string | undefined {
   const isSame = (row: { page: ArtifactNo; start: number; size: number }): boolean =>
     row.size === line.length && Buffer.compare(chain.artifacts.read(row.page).subarray(row.start, row.start + row.size), line) === 0;
   const rowOf = (name: string) =>

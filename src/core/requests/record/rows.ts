@@ -1,4 +1,4 @@
-import type { Chain } from '../../chain/index.js';
+import type { WriteChain } from '../../chain/index.js';
 import { agentOf, type RecordedCall } from '../runtimes/claude-code/records.js';
 import { saveShape } from './calls.js';
 import type { ShapeRow } from './texts.js';
@@ -10,7 +10,7 @@ export interface Gap {
 }
 
 /** Finds or creates the row of a call's conversation. */
-export function conversationRows(chain: Chain, source: number): (call: RecordedCall) => number {
+export function conversationRows(chain: WriteChain, source: number): (call: RecordedCall) => number {
   const { db, project } = chain;
   const known = new Map(
     db
@@ -29,7 +29,7 @@ export function conversationRows(chain: Chain, source: number): (call: RecordedC
 }
 
 /** Finds or creates the row of a missing message. */
-export function gapRows(chain: Chain, source: number): (gap: Gap) => number {
+export function gapRows(chain: WriteChain, source: number): (gap: Gap) => number {
   const { db, project } = chain;
   return ({ hash, reason }) => {
     const bytes = Buffer.from(hash, 'hex');
@@ -41,7 +41,7 @@ export function gapRows(chain: Chain, source: number): (gap: Gap) => number {
 }
 
 /** Finds or creates the row of a shape. */
-export function shapeRows(chain: Chain): (shape: ShapeRow) => number {
+export function shapeRows(chain: WriteChain): (shape: ShapeRow) => number {
   const saved = new Map<ShapeRow, number>();
   return (shape) => {
     const no = saved.get(shape) ?? saveShape(chain, shape);

@@ -1,5 +1,5 @@
 import { type ArtifactNo, type ByteRange, bytesOf, parseJson, textOf } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { RecordedText } from '../runtimes/claude-code/records.js';
 import { orderWithHash, shapeHash } from '../shared/canonical.js';
 import { membersAt } from '../shared/json-ranges.js';
@@ -65,7 +65,7 @@ interface Kept {
 }
 
 /** Opens the store for the texts of one import. */
-export function openTexts(chain: Chain, file: Uint8Array): Texts {
+export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
   const { db, project, artifacts } = chain;
   const kept = new Map<string, Kept>();
   const uses: { readonly at: number; readonly length: number; readonly place: () => Place | undefined }[] = [];
@@ -147,7 +147,7 @@ export function openTexts(chain: Chain, file: Uint8Array): Texts {
 }
 
 /** Finds the place of a message that an earlier import stored, if its bytes are equal. */
-function storedPlaceFinder({ db, artifacts }: Chain): (no: number, text: Uint8Array) => Place | undefined {
+function storedPlaceFinder({ db, artifacts }: ReadChain): (no: number, text: Uint8Array) => Place | undefined {
   const opened = new Map<ArtifactNo, Page>();
   return (no, text) => {
     const row = db.one<{ first: number; artifact: ArtifactNo }>(
@@ -163,7 +163,7 @@ function storedPlaceFinder({ db, artifacts }: Chain): (no: number, text: Uint8Ar
 }
 
 /** Stores the parts of a shape and adds them to `stored`. */
-function storeShape({ artifacts }: Chain, stored: StoredRange[], text: Uint8Array, range: ByteRange | undefined): Omit<ShapeRow, 'hash'> {
+function storeShape({ artifacts }: WriteChain, stored: StoredRange[], text: Uint8Array, range: ByteRange | undefined): Omit<ShapeRow, 'hash'> {
   const keepPart = (bytes: Uint8Array, at: number | undefined): ArtifactNo => {
     const { no } = artifacts.put(bytes, { contentType: 'application/json', bulk: true });
     if (at !== undefined) stored.push({ at, artifact: no, start: 0, length: bytes.length });
@@ -184,7 +184,7 @@ function storeShape({ artifacts }: Chain, stored: StoredRange[], text: Uint8Arra
 }
 
 /** Stores record lines without the parts that `stored` has already, and adds them to `stored`. */
-function storeLines({ artifacts }: Chain, file: Uint8Array, stored: StoredRange[], lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place> {
+function storeLines({ artifacts }: WriteChain, file: Uint8Array, stored: StoredRange[], lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place> {
   const parts = [...stored];
   const places = new Map<ByteRange, Place>();
   let chunk: { readonly line: ByteRange; readonly pieces: readonly ByteRange[] }[] = [];

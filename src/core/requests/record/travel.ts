@@ -1,5 +1,5 @@
 import { type ArtifactNo, badRequest, bytesOf, type CommitSeq, type EntryKey, isObject, parseJson, textOf } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { Provider } from '../../contract/index.js';
 import { messageHash, orderWithHash } from '../shared/canonical.js';
 import { listOf, listRow } from '../shared/lists.js';
@@ -75,7 +75,7 @@ type StoredRow = Omit<TravelingCall, 'record' | 'messages' | 'marks'> & {
 };
 
 /** Calls that belong to no file, oldest first: those captured on the wire, and those of raw bodies. Other calls travel in their files. */
-export function* travelingCalls(chain: Chain, isKnown: (requestId: string) => boolean): Generator<TravelingCall> {
+export function* travelingCalls(chain: WriteChain, isKnown: (requestId: string) => boolean): Generator<TravelingCall> {
   const { db, project, artifacts } = chain;
   const rows = db.all<StoredRow>(
     `SELECT r.no, r.requestId, s.format, c.sessionId, r.at, r.provider, r.model, r.input, r.output, r.cacheRead, r.cacheWrite, r.page, r.start,
@@ -102,10 +102,10 @@ export function* travelingCalls(chain: Chain, isKnown: (requestId: string) => bo
 }
 
 /** For each project, the objects of messages by number. A message never changes. */
-const stored = new WeakMap<Chain['artifacts'], Map<number, ArtifactNo>>();
+const stored = new WeakMap<ReadChain['artifacts'], Map<number, ArtifactNo>>();
 
 /** Messages as objects of their own, so that each travels once. */
-function objectsOf({ artifacts }: Chain, reader: MessageReader, numbers: readonly number[]): ArtifactNo[] {
+function objectsOf({ artifacts }: WriteChain, reader: MessageReader, numbers: readonly number[]): ArtifactNo[] {
   const known = stored.get(artifacts) ?? new Map<number, ArtifactNo>();
   stored.set(artifacts, known);
   return artifacts.transaction(() =>
@@ -121,7 +121,7 @@ function objectsOf({ artifacts }: Chain, reader: MessageReader, numbers: readonl
 }
 
 /** Stores a call of another project and returns its row. Call it inside a transaction. @throws BAD_REQUEST for invalid values. */
-export function storeTravelingCall(chain: Chain, call: Omit<TravelingCall, 'no'>): number {
+export function storeTravelingCall(chain: WriteChain, call: Omit<TravelingCall, 'no'>): number {
   const { db, project, artifacts } = chain;
   if (!callFormats.includes(call.format))
     throw badRequest('format', `A call has the format ${call.format}, but must have one of ${callFormats.join(', ')}.`);

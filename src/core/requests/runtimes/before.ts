@@ -1,23 +1,23 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
-import { type Chain, type ContextRow, commitAt, commitOf, lineage, parsedOf, type Step } from '../../chain/index.js';
+import { type ContextRow, commitAt, commitOf, lineage, parsedOf, type ReadChain, type Step } from '../../chain/index.js';
 import { once } from '../shared/once.js';
 import type { Before, Delta } from './runtime.js';
 
 type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
 
 /** What a session wrote before a commit, in the order of its file: turns that were taken back since then are included. */
-export const contentBefore = (chain: Chain, row: Placed): Before => ({
+export const contentBefore = (chain: ReadChain, row: Placed): Before => ({
   first: () => firstOf(chain, row),
   earlier: () => earlierThan(chain, row),
 });
 
-function firstOf(chain: Chain, { seq, sessionId }: Placed): Uint8Array | undefined {
+function firstOf(chain: ReadChain, { seq, sessionId }: Placed): Uint8Array | undefined {
   for (const step of lineage(chain, commitAt(chain, seq)))
     if (commitAt(chain, step.seq).sessionId === sessionId) return chain.artifacts.read(step.artifact);
   return undefined;
 }
 
-function* earlierThan(chain: Chain, row: Placed): Generator<Uint8Array> {
+function* earlierThan(chain: ReadChain, row: Placed): Generator<Uint8Array> {
   const seen = new Set<ArtifactNo>();
   for (let { seq, parent, sessionId } = row; parent !== null; ) {
     // The lines of a turn that was taken back lie between a commit and its parent.
@@ -38,7 +38,7 @@ function* earlierThan(chain: Chain, row: Placed): Generator<Uint8Array> {
 }
 
 /** A delta that is read and parsed on first use. */
-export function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
+export function deltaOf(chain: ReadChain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
   const bytes = once(() => chain.artifacts.read(artifact));
   const entries = once(() => parsedOf(chain, artifact, format).entries);
   return {

@@ -1,5 +1,5 @@
 import { type ArtifactNo, type Json, textOf } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain } from '../../chain/index.js';
 import { listText, openPage, type Page, textAt } from './pages.js';
 
 /** A page, and the number of its first message. */
@@ -39,7 +39,7 @@ export function valuesOf(reader: MessageReader, numbers: readonly number[]): Jso
 }
 
 /** A reader of the project's stored messages. */
-export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): MessageReader {
+export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>): MessageReader {
   const { db, project, artifacts } = chain;
   /** By their first messages, in order. */
   const open: OpenPage[] = [];

@@ -2,10 +2,10 @@ import { badRequest, notFound, type Timestamp, timestampOf } from '../../base/in
 import type { Goal, InputOf, Memory, Plan } from '../../contract/index.js';
 import { delayOf } from '../render/rules.js';
 import { nextCron } from './cron.js';
-import { entityOf, newId, type Store } from './rows.js';
+import { entityOf, newId, type ReadStore, type Store } from './rows.js';
 
 /** The goals of an agent in the order in which they were set. */
-export const goalsOf = (store: Store, entityId: string): (Goal & { goalId: string })[] =>
+export const goalsOf = (store: ReadStore, entityId: string): (Goal & { goalId: string })[] =>
   store.db
     .all<{ no: number; description: string; priority: number; longTerm: number }>(
       'SELECT no, description, priority, longTerm FROM goal WHERE entity = ? ORDER BY no',
@@ -32,7 +32,7 @@ export function setGoals(store: Store, entityId: string, goals: readonly Goal[])
 }
 
 /** The memories of an agent, newest first. */
-export const memoriesOf = (store: Store, entityId: string): (Memory & { memoryId: string })[] =>
+export const memoriesOf = (store: ReadStore, entityId: string): (Memory & { memoryId: string })[] =>
   store.db
     .all<{ no: number; topic: string | null; content: string; updatedAt: number }>(
       'SELECT no, topic, content, updatedAt FROM memory WHERE entity = ? ORDER BY updatedAt DESC, no DESC',
@@ -72,7 +72,7 @@ export function setMemory(
 type StoredPlan = Plan & { planId: string; instruction: string };
 
 /** The plans of an agent that will still run, in the order of creation. */
-export const plansOf = (store: Store, entityId: string): StoredPlan[] =>
+export const plansOf = (store: ReadStore, entityId: string): StoredPlan[] =>
   store.db
     .all<{ planId: string; name: string; instruction: string; cron: string | null; runAfter: string | null; dueAt: number }>(
       'SELECT planId, name, instruction, cron, runAfter, dueAt FROM plan WHERE entity = ? AND dueAt IS NOT NULL ORDER BY no',

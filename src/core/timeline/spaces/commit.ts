@@ -1,6 +1,6 @@
 import type { ContextId } from '../../base/index.js';
 import { textOf, timestampOf } from '../../base/index.js';
-import { type Chain, checkpoint, commitOf } from '../../chain/index.js';
+import { checkpoint, commitOf, type ReadChain, type WriteChain } from '../../chain/index.js';
 import { formatOf, type WritableEntry } from '../../formats/index.js';
 import { timelineMessages } from '../render/timeline.js';
 import { runTimeline } from './input.js';
@@ -15,7 +15,7 @@ const openFormat = 'claude-code-v1';
  * Commits the context and the actions of a run as a snapshot. Each run has a new context, so its parent commit precedes it in time
  * but is not a part of its content. Returns the sequence number of the commit.
  */
-export function commitRun(chain: Chain, run: RunRow, output: string | undefined): number {
+export function commitRun(chain: WriteChain, run: RunRow, output: string | undefined): number {
   const entries = timelineEntries(chain, run);
   entries.push(...sentBy(chain, run).flatMap(callEntries));
   if (output !== undefined && output.trim() !== '') entries.push({ role: 'assistant', kind: 'text', text: output });
@@ -26,7 +26,7 @@ export function commitRun(chain: Chain, run: RunRow, output: string | undefined)
  * Commits the context of a run as a snapshot that ends with a message, before the run's agent is called. The parent is `after`, or else the
  * last run of the agent. The performer of the run continues the snapshot.
  */
-export function commitTimeline(chain: Chain, runId: string, after: ContextId | undefined): ContextId {
+export function commitTimeline(chain: WriteChain, runId: string, after: ContextId | undefined): ContextId {
   const run = runOf(chain, runId);
   const entries = timelineEntries(chain, run);
   const trigger = triggerOf(run);
@@ -37,11 +37,11 @@ export function commitTimeline(chain: Chain, runId: string, after: ContextId | u
   return commitEntries(chain, run, entries, { format: openFormat, after });
 }
 
-const timelineEntries = (chain: Chain, run: RunRow): WritableEntry[] =>
+const timelineEntries = (chain: WriteChain, run: RunRow): WritableEntry[] =>
   timelineMessages(runTimeline(chain, run.runId).input).map(({ role, content }) => ({ role, kind: 'text', text: content }));
 
 function commitEntries(
-  chain: Chain,
+  chain: WriteChain,
   run: RunRow,
   entries: readonly WritableEntry[],
   { format: id, after }: { readonly format: string; readonly after?: ContextId | undefined },
@@ -65,7 +65,7 @@ function commitEntries(
   }).id;
 }
 
-const sentBy = (chain: Chain, run: RunRow): MessageRow[] => chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? ORDER BY m.no`, run.no);
+const sentBy = (chain: ReadChain, run: RunRow): MessageRow[] => chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? ORDER BY m.no`, run.no);
 
 function callEntries(row: MessageRow): WritableEntry[] {
   const toolCallId = `send-${row.messageId}`;

@@ -11,6 +11,7 @@ import {
   membershipOf,
   membersOf,
   newestSeq,
+  type ReadStore,
   type RunRow,
   runOf,
   type SpaceRow,
@@ -65,7 +66,7 @@ export function keepFrame(store: Store, runId: string): void {
 }
 
 /** The context of the run's last call. Later messages do not change it. @throws NOT_FOUND for a run of another machine. */
-export function runTimeline(store: Store, runId: string, budget?: number): RunTimeline {
+export function runTimeline(store: ReadStore, runId: string, budget?: number): RunTimeline {
   const run = runOf(store, runId);
   if (run.frame === null) {
     const where = run.contextId === null ? '' : ` The commit ${run.contextId} holds what it read.`;
@@ -78,7 +79,7 @@ export function runTimeline(store: Store, runId: string, budget?: number): RunTi
 }
 
 /** The context that an agent would get if a message of the space (by default the newest) started a run now. Writes nothing. */
-export function previewTimeline(store: Store, input: InputOf<'run.preview'>): RunTimeline {
+export function previewTimeline(store: ReadStore, input: InputOf<'run.preview'>): RunTimeline {
   const [space, agent] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
   const { processedSeq, processedMessage } = membershipOf(store, space, agent);
   const newest = newestSeq(store, space.no);
@@ -122,7 +123,7 @@ const asInput = (input: TimelineInput): TimelineInput => ({
   }),
 });
 
-const withTimes = <Input extends object>(input: Input, store: Store, agent: EntityRow, at: number) => ({
+const withTimes = <Input extends object>(input: Input, store: ReadStore, agent: EntityRow, at: number) => ({
   ...input,
   goals: goalsOf(store, agent.entityId),
   memories: memoriesOf(store, agent.entityId),
@@ -142,7 +143,7 @@ interface HistoryRequest {
 }
 
 /** Reads only the window, and the first and last messages before it, from the store. */
-function historyOf(store: Store, { space, agent, trigger, reach, budget, resume, runId }: HistoryRequest): TimelineInput['history'] {
+function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, resume, runId }: HistoryRequest): TimelineInput['history'] {
   const limit = budget ?? defaultBudget;
   const shown = newestBefore(store, space.no, reach.seq + 1, limit);
   const triggerId = trigger.type === 'space_message' && trigger.space.id === space.spaceId ? trigger.messageId : null;
@@ -164,7 +165,7 @@ function historyOf(store: Store, { space, agent, trigger, reach, budget, resume,
 }
 
 /** A summary of the messages before a position, without the trigger, which is always shown. */
-function earlierSummary(store: Store, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summaryOf> {
+function earlierSummary(store: ReadStore, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summaryOf> {
   const rows = (order: 'ASC' | 'DESC'): { name: string; text: string }[] =>
     store.db.all(
       `SELECT e.name, substr(m.text, 1, 1000) AS text FROM spaceMessage m JOIN entity e ON e.no = m.sender
@@ -184,7 +185,7 @@ function timelineMessage(row: MessageRow, isWait: boolean): TimelineMessage {
   return { id: messageId, seq, at, sender, text, ...(origin ? { origin } : {}), ...(isWait ? { wait: true } : {}) };
 }
 
-const spacesOf = (store: Store, agent: EntityRow): MemberSpace[] =>
+const spacesOf = (store: ReadStore, agent: EntityRow): MemberSpace[] =>
   store.db
     .all<SpaceRow>(
       'SELECT s.no, s.spaceId, s.name, s.createdAt FROM membership m JOIN space s ON s.no = m.space WHERE m.entity = ? ORDER BY m.no',
@@ -197,12 +198,12 @@ const spacesOf = (store: Store, agent: EntityRow): MemberSpace[] =>
     }));
 
 /** The run itself, then the agent's other runs that have not ended, oldest first. */
-const activeRuns = (store: Store, run: RunRow): ActiveRun[] => [
+const activeRuns = (store: ReadStore, run: RunRow): ActiveRun[] => [
   { id: run.runId, isCurrent: true, triggeredBy: startedBy(triggerOf(run)), space: spaceNameOf(triggerOf(run)) },
   ...otherRuns(store, { no: run.entity }, run.no),
 ];
 
-const otherRuns = (store: Store, agent: Pick<EntityRow, 'no'>, current: number): ActiveRun[] =>
+const otherRuns = (store: ReadStore, agent: Pick<EntityRow, 'no'>, current: number): ActiveRun[] =>
   store.db
     .all<RunRow>(
       `${selectRun} WHERE r.entity = ? AND r.no <> ? AND r.status IN ('running', 'waiting_reply') ORDER BY r.no LIMIT 50`,
@@ -211,7 +212,7 @@ const otherRuns = (store: Store, agent: Pick<EntityRow, 'no'>, current: number):
     )
     .map((run) => ({ id: run.runId, status: run.status, space: nameIn(store, run) ?? spaceNameOf(triggerOf(run)), waitingFor: run.waitFor }));
 
-const nameIn = (store: Store, run: RunRow): string | null => {
+const nameIn = (store: ReadStore, run: RunRow): string | null => {
   const id = run.waitSpaceId ?? run.activeSpaceId;
   return id === null ? null : (spaceOf(store, id).name ?? id);
 };

@@ -10,6 +10,7 @@ import {
   membersOf,
   newestSeq,
   newId,
+  type ReadStore,
   type RunRow,
   runOf,
   type SpaceRow,
@@ -73,7 +74,7 @@ export function post(
 export const waitIn = (wait: boolean | WaitFor | undefined): WaitFor | undefined => (wait === true ? {} : wait || undefined);
 
 /** The posted message with the wait that it set. */
-export const withWait = <Message extends Posted>(store: Store, posted: Message): Message & { waiting?: MessageWait } => {
+export const withWait = <Message extends Posted>(store: ReadStore, posted: Message): Message & { waiting?: MessageWait } => {
   const waiting = waitOf(store, posted.message.messageId);
   return waiting ? { ...posted, waiting } : posted;
 };
@@ -115,7 +116,7 @@ export function postDraft(store: Store, { space, sender, text, replyTo, expectsR
 }
 
 /** The waiting runs whose wait a message of this sender in this space ends. */
-function waitingIn(store: Store, space: SpaceRow, sender: EntityRow, repliedTo: string | null): RunRow[] {
+function waitingIn(store: ReadStore, space: SpaceRow, sender: EntityRow, repliedTo: string | null): RunRow[] {
   const ended = waitsEndedBy(store, space, sender, repliedTo);
   if (!ended.size) return [];
   return store.db
@@ -124,7 +125,7 @@ function waitingIn(store: Store, space: SpaceRow, sender: EntityRow, repliedTo: 
 }
 
 /** Whether a message would start a run for each member, with the reason. `runId` is the run in which the sender would write. */
-export function wouldTrigger(store: Store, input: InputOf<'space.wouldTrigger'>): Triggered[] {
+export function wouldTrigger(store: ReadStore, input: InputOf<'space.wouldTrigger'>): Triggered[] {
   const [space, sender] = [spaceOf(store, input.spaceId), entityOf(store, input.senderId)];
   membershipOf(store, space, sender);
   const run = input.runId === undefined ? null : runOf(store, input.runId);
@@ -134,7 +135,7 @@ export function wouldTrigger(store: Store, input: InputOf<'space.wouldTrigger'>)
 }
 
 /** Decides for each member. `waiting` names agents with a run that the message resumes: they get no second run. */
-function triggeredBy(store: Store, space: SpaceRow, sender: EntityRow, depth: number, waiting?: ReadonlySet<string>): Triggered[] {
+function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth: number, waiting?: ReadonlySet<string>): Triggered[] {
   const members = membersOf(store, space);
   const agents = new Set(
     agentsTriggered(
@@ -154,7 +155,7 @@ function triggeredBy(store: Store, space: SpaceRow, sender: EntityRow, depth: nu
 }
 
 /** Agents whose run was resumed by the newest message of the space, within the transaction that wrote it. */
-const resumedBy = (store: Store, space: SpaceRow): ReadonlySet<string> =>
+const resumedBy = (store: ReadStore, space: SpaceRow): ReadonlySet<string> =>
   new Set(
     store.db
       .all<{ entityId: string }>(

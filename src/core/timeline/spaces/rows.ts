@@ -1,9 +1,12 @@
 import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
-import type { Chain } from '../../chain/index.js';
+import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/index.js';
 
 /** The tables, the clock and the ids of one project, which every function of spaces needs. */
-export type Store = Pick<Chain, 'db' | 'project' | 'clock' | 'newId'>;
+export type Store = Pick<WriteChain, 'db' | 'project' | 'clock' | 'newId'>;
+
+/** The same parts for reading. */
+export type ReadStore = Pick<ReadChain, 'db' | 'project' | 'clock' | 'newId'>;
 
 export interface EntityRow {
   readonly no: number;
@@ -76,7 +79,7 @@ SELECT r.no, r.runId, r.entity, e.entityId, e.name AS entityName, r.status, r."t
        LEFT JOIN context c ON c.seq = r.context`;
 
 /** @throws NOT_FOUND for an unknown id. */
-export function entityOf(store: Store, entityId: string): EntityRow {
+export function entityOf(store: ReadStore, entityId: string): EntityRow {
   const row = store.db.one<EntityRow>(
     'SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? AND entityId = ?',
     store.project,
@@ -87,14 +90,14 @@ export function entityOf(store: Store, entityId: string): EntityRow {
 }
 
 /** @throws NOT_FOUND for an unknown id. */
-export function spaceOf(store: Store, spaceId: string): SpaceRow {
+export function spaceOf(store: ReadStore, spaceId: string): SpaceRow {
   const row = store.db.one<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId);
   if (!row) throw notFound(spaceId, `this project has no space ${inWords(spaceId)}`, { field: 'spaceId' });
   return row;
 }
 
 /** @throws NOT_FOUND for an unknown id. */
-export function runOf(store: Store, runId: string): RunRow {
+export function runOf(store: ReadStore, runId: string): RunRow {
   const row = store.db.one<RunRow>(`${selectRun} WHERE r.project = ? AND r.runId = ?`, store.project, runId);
   if (!row) throw notFound(runId, `this project has no run ${inWords(runId)}`, { field: 'runId' });
   return row;
@@ -110,7 +113,7 @@ export interface MembershipRow {
 }
 
 /** @throws BAD_REQUEST if the entity is not a member: only members read and write. */
-export function membershipOf(store: Store, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
+export function membershipOf(store: ReadStore, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
   const row = store.db.one<MembershipRow>(
     'SELECT no, joinedAt, processedSeq, processedMessage, seenSeq, seenMessage FROM membership WHERE space = ? AND entity = ?',
     space.no,
@@ -121,18 +124,18 @@ export function membershipOf(store: Store, space: SpaceRow, entity: Pick<EntityR
 }
 
 /** The members of a space in the order in which they joined. */
-export const membersOf = (store: Store, space: Pick<SpaceRow, 'no'>): EntityRow[] =>
+export const membersOf = (store: ReadStore, space: Pick<SpaceRow, 'no'>): EntityRow[] =>
   store.db.all<EntityRow>(
     'SELECT e.no, e.entityId, e.name, e.type, e.createdAt FROM membership m JOIN entity e ON e.no = m.entity WHERE m.space = ? ORDER BY m.no',
     space.no,
   );
 
 /** The position of the newest message; 0 in an empty space. */
-export const newestSeq = (store: Store, space: number): number =>
+export const newestSeq = (store: ReadStore, space: number): number =>
   store.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM spaceMessage WHERE space = ?', space)?.seq ?? 0;
 
 /** A new id with eight digits, or more if those are in use. It is short because agents read it in every line. */
-export function newId(store: Store, prefix: string, table: 'spaceMessage' | 'run' | 'space' | 'entity' | 'plan', column: string): string {
+export function newId(store: ReadStore, prefix: string, table: 'spaceMessage' | 'run' | 'space' | 'entity' | 'plan', column: string): string {
   const digits = store.newId().replaceAll('-', '');
   for (let length = 8; length <= digits.length; length += 4) {
     const id = `${prefix}-${digits.slice(0, length)}`;
@@ -145,7 +148,7 @@ export function newId(store: Store, prefix: string, table: 'spaceMessage' | 'run
 export const toEntity = ({ entityId, name, type, createdAt }: EntityRow): Entity => ({ entityId, name, type, createdAt: timestampOf(createdAt) });
 
 /** A space as the contract has it. */
-export function toSpace(store: Store, row: SpaceRow): Space {
+export function toSpace(store: ReadStore, row: SpaceRow): Space {
   const { messages, last } = store.db.one<{ messages: number; last: number | null }>(
     'SELECT COUNT(*) AS messages, MAX(at) AS last FROM spaceMessage WHERE space = ?',
     row.no,

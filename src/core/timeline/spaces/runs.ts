@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, StemmaError, timestampOf, unreachable } from '../../base/index.js';
-import { type Chain, commitOf } from '../../chain/index.js';
+import { commitOf, type WriteChain } from '../../chain/index.js';
 import type { InputOf, MessageOrigin, OutputOf, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
 import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';
@@ -9,6 +9,7 @@ import {
   entityOf,
   membershipOf,
   membersOf,
+  type ReadStore,
   type RunRow,
   runOf,
   type SpaceRow,
@@ -26,7 +27,7 @@ const waitsPerRun = 10;
 const waitingPerAgent = 5;
 
 /** The newest 1,000 runs, newest first. */
-export function listRuns(store: Store, filter: { readonly entityId?: string | undefined; readonly status?: RunStatus | undefined }): Run[] {
+export function listRuns(store: ReadStore, filter: { readonly entityId?: string | undefined; readonly status?: RunStatus | undefined }): Run[] {
   return store.db
     .all<RunRow>(
       `${selectRun} WHERE r.project = ? AND (? IS NULL OR e.entityId = ?) AND (? IS NULL OR r.status = ?) ORDER BY r.no DESC LIMIT 1000`,
@@ -40,7 +41,7 @@ export function listRuns(store: Store, filter: { readonly entityId?: string | un
 }
 
 /** @throws NOT_FOUND for an unknown run. */
-export const getRun = (store: Store, runId: string): Run => toRun(runOf(store, runId));
+export const getRun = (store: ReadStore, runId: string): Run => toRun(runOf(store, runId));
 
 /** Starts a run for a plan or a service. Posting a message starts its runs. */
 export function startByTrigger(store: Store, entityId: string, trigger: Trigger): Run {
@@ -104,7 +105,7 @@ export function send(store: Store, input: InputOf<'run.send'>): Posted & { run: 
   });
 }
 
-function refuseWaits(store: Store, run: RunRow): void {
+function refuseWaits(store: ReadStore, run: RunRow): void {
   if (run.waits >= waitsPerRun)
     throw new StemmaError('CONFLICT', `${run.runId} has waited ${waitsPerRun} times, which is the limit; start a new run`, { id: run.runId });
   const waiting =
@@ -116,7 +117,7 @@ function refuseWaits(store: Store, run: RunRow): void {
 }
 
 /** The expected replier, if known: the author of the message replied to, a member named with `@`, or the only other member. */
-function expectedReplier(store: Store, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
+function expectedReplier(store: ReadStore, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
   const others = membersOf(store, space).filter((member) => member.no !== run.entity);
   const replied = message.replyTo
     ? store.db.one<{ sender: number }>('SELECT sender FROM spaceMessage WHERE project = ? AND messageId = ?', store.project, message.replyTo)?.sender
@@ -148,7 +149,7 @@ function originOf(run: RunRow, space: SpaceRow): MessageOrigin | null {
 }
 
 /** Whether a wait has timed out or a plan is due, so that `tick` has something to do. */
-export const isDue = (store: Store): boolean =>
+export const isDue = (store: ReadStore): boolean =>
   store.db.one(
     `SELECT 1 WHERE EXISTS (SELECT 1 FROM run WHERE project = :project AND status = 'waiting_reply' AND waitUntil <= :now)
       OR EXISTS (SELECT 1 FROM spaceWait WHERE project = :project AND endedAt IS NULL AND until <= :now)
@@ -211,7 +212,7 @@ interface DuePlan {
  * @throws CONFLICT if the run has ended.
  */
 export function finishRun(
-  chain: Chain,
+  chain: WriteChain,
   input: {
     readonly runId: string;
     readonly status: 'completed' | 'failed' | 'canceled';
@@ -259,13 +260,13 @@ function moveMarks(store: Store, run: RunRow, status: RunStatus): void {
 const agentOf = (run: RunRow) => ({ no: run.entity, name: run.entityName });
 
 /** @throws CONFLICT unless the run is running. */
-function runningOrThrow(store: Store, runId: string): RunRow {
+function runningOrThrow(store: ReadStore, runId: string): RunRow {
   const run = runOf(store, runId);
   if (run.status === 'running') return run;
   throw new StemmaError('CONFLICT', `${runId} is ${run.status}: only a running run can act`, { id: runId });
 }
 
-function spaceFor(store: Store, run: RunRow, spaceId: string | undefined): SpaceRow {
+function spaceFor(store: ReadStore, run: RunRow, spaceId: string | undefined): SpaceRow {
   const meant = spaceId ?? run.activeSpaceId;
   if (meant === null || meant === undefined) throw badRequest('spaceId', `${run.runId} has no active space: name a space, or enter one first`);
   const space = spaceOf(store, meant);

@@ -10,6 +10,7 @@ import {
   membersOf,
   newestSeq,
   newId,
+  type ReadStore,
   type SpaceRow,
   type Store,
   selectMessage,
@@ -41,7 +42,7 @@ export function addEntity(store: Store, input: InputOf<'space.addEntity'>): Enti
 }
 
 /** All people, agents and services in the order in which they were added. */
-export const listEntities = (store: Store): Entity[] =>
+export const listEntities = (store: ReadStore): Entity[] =>
   store.db.all<EntityRow>('SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? ORDER BY no', store.project).map(toEntity);
 
 /**
@@ -104,7 +105,7 @@ const toMembership = (space: SpaceRow, entity: EntityRow, row: MembershipRow): M
 });
 
 /** All spaces, or those of one member with the number of messages that it has not read. */
-export function listSpaces(store: Store, entityId: string | undefined): (Space & { unread: number })[] {
+export function listSpaces(store: ReadStore, entityId: string | undefined): (Space & { unread: number })[] {
   const rows = store.db.all<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? ORDER BY no', store.project);
   if (entityId === undefined) return rows.map((row) => ({ ...toSpace(store, row), unread: 0 }));
   const entity = entityOf(store, entityId);
@@ -127,7 +128,7 @@ export function listSpaces(store: Store, entityId: string | undefined): (Space &
 }
 
 /** A space with its memberships. */
-export function getSpace(store: Store, spaceId: string): Space & { memberships: Membership[] } {
+export function getSpace(store: ReadStore, spaceId: string): Space & { memberships: Membership[] } {
   const space = spaceOf(store, spaceId);
   const shown = toSpace(store, space);
   const memberships = shown.members.map((member) => {
@@ -138,7 +139,7 @@ export function getSpace(store: Store, spaceId: string): Space & { memberships: 
 }
 
 /** The newest messages before a position, oldest first. */
-export function spaceMessages(store: Store, input: InputOf<'space.messages'>): OutputOf<'space.messages'> {
+export function spaceMessages(store: ReadStore, input: InputOf<'space.messages'>): OutputOf<'space.messages'> {
   const space = spaceOf(store, input.spaceId);
   return {
     total: newestSeq(store, space.no),
@@ -147,14 +148,14 @@ export function spaceMessages(store: Store, input: InputOf<'space.messages'>): O
 }
 
 /** Rows of the newest `limit` messages with a position below `before`, oldest first. */
-export const newestBefore = (store: Store, space: number, before: number, limit: number): MessageRow[] =>
+export const newestBefore = (store: ReadStore, space: number, before: number, limit: number): MessageRow[] =>
   store.db.all<MessageRow>(`${selectMessage} WHERE m.space = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`, space, before, limit).reverse();
 
 /**
  * Finds a message of a space by its id, also without the prefix or by a unique beginning.
  * @throws BAD_REQUEST if no message or several messages match.
  */
-export function messageNamed(store: Store, space: SpaceRow, reference: string): MessageRow {
+export function messageNamed(store: ReadStore, space: SpaceRow, reference: string): MessageRow {
   const bare = reference.replace(/^msg[:-]/, '');
   const ids = store.db
     .all<{ messageId: string }>(

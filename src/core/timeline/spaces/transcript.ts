@@ -1,6 +1,6 @@
 import type { ContextId } from '../../base/index.js';
 import { timestampOf } from '../../base/index.js';
-import { type Chain, commitOf, entries } from '../../chain/index.js';
+import { commitOf, entries, type ReadChain } from '../../chain/index.js';
 import type { InputOf, TimelineInput, TimelineMessage, TimelineRows } from '../../contract/index.js';
 import { windowOf } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
@@ -15,7 +15,7 @@ const pageSize = 200;
 type Query = InputOf<'timeline.transcript'>;
 
 /** Any commit's context as a timeline. Writes nothing. */
-export function contextTimeline(chain: Chain, query: Query): RunTimeline & { readonly total: number } {
+export function contextTimeline(chain: ReadChain, query: Query): RunTimeline & { readonly total: number } {
   const whole = inputOf(chain, query.id);
   const input = { ...whole, budget: query.budget ?? defaultTranscriptBudget };
   return { input: query.window ? inWindow(input) : input, rendered: renderTimeline(input), total: whole.history?.messages.length ?? 0 };
@@ -24,7 +24,7 @@ export function contextTimeline(chain: Chain, query: Query): RunTimeline & { rea
 type Pages = InputOf<'timeline.rows'>;
 
 /** The messages of a context as a timeline, in pages. */
-export function contextMessages(chain: Chain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
+export function contextMessages(chain: ReadChain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
   const messages = inputOf(chain, id).history?.messages ?? [];
   return {
     total: messages.length,
@@ -41,9 +41,9 @@ const silenceBefore = ({ at }: TimelineMessage, before: TimelineMessage | undefi
   before ? Math.max(0, Date.parse(at) - Date.parse(before.at)) : 0;
 
 /** The latest transcript of each project, because its pages are read one after another. */
-const latest = new WeakMap<Chain, { readonly id: ContextId; readonly input: TimelineInput }>();
+const latest = new WeakMap<ReadChain, { readonly id: ContextId; readonly input: TimelineInput }>();
 
-function inputOf(chain: Chain, given: ContextId): TimelineInput {
+function inputOf(chain: ReadChain, given: ContextId): TimelineInput {
   const commit = commitOf(chain, given);
   const known = latest.get(chain);
   if (known?.id === commit.id) return known.input;

@@ -1,6 +1,6 @@
 import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
 import type { MessageWait } from '../../contract/index.js';
-import { type EntityRow, entityOf, membersOf, type SpaceRow, type Store, spaceOf } from './rows.js';
+import { type EntityRow, entityOf, membersOf, type ReadStore, type SpaceRow, type Store, spaceOf } from './rows.js';
 
 /** The default duration of a wait, in milliseconds. */
 export const defaultWaitMs = 5 * 60_000;
@@ -12,7 +12,7 @@ export interface WaitFor {
 }
 
 /** Finds the awaited member by id or name. @throws BAD_REQUEST for the waiter itself, for no member, or for a name of several members. */
-export function awaitedMember(store: Store, space: SpaceRow, waiter: Pick<EntityRow, 'no'>, wait: WaitFor): EntityRow | undefined {
+export function awaitedMember(store: ReadStore, space: SpaceRow, waiter: Pick<EntityRow, 'no'>, wait: WaitFor): EntityRow | undefined {
   if (wait.for === undefined) return undefined;
   const others = membersOf(store, space).filter((member) => member.no !== waiter.no);
   const byId = others.filter((member) => member.entityId === wait.for);
@@ -59,7 +59,7 @@ const parametersOf = (sender: EntityRow, repliedTo: string | null): (string | nu
 ];
 
 /** The messages whose waits a message of this sender would end. */
-export const waitsEndedBy = (store: Store, space: SpaceRow, sender: EntityRow, repliedTo: string | null): ReadonlySet<string> =>
+export const waitsEndedBy = (store: ReadStore, space: SpaceRow, sender: EntityRow, repliedTo: string | null): ReadonlySet<string> =>
   new Set(
     store.db
       .all<{ messageId: string }>(
@@ -95,20 +95,23 @@ export function expireWaits(store: Store): void {
 }
 
 /** The wait that a message set. @throws NOT_FOUND */
-export function getWait(store: Store, messageId: string): MessageWait {
+export function getWait(store: ReadStore, messageId: string): MessageWait {
   const wait = waitOf(store, messageId);
   if (!wait) throw notFound(messageId, `The message ${inWords(messageId)} set no wait.`, { field: 'messageId' });
   return wait;
 }
 
 /** The wait that a message set; undefined for a message that set none. */
-export const waitOf = (store: Store, messageId: string): MessageWait | undefined => {
+export const waitOf = (store: ReadStore, messageId: string): MessageWait | undefined => {
   const row = store.db.one<WaitRow>(`${selectWait} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
   return row && toWait(row);
 };
 
 /** The waits that no message has ended and whose time is not over, oldest first. @throws NOT_FOUND for an unknown space or member. */
-export function openWaits(store: Store, filter: { readonly spaceId?: string | undefined; readonly entityId?: string | undefined }): MessageWait[] {
+export function openWaits(
+  store: ReadStore,
+  filter: { readonly spaceId?: string | undefined; readonly entityId?: string | undefined },
+): MessageWait[] {
   const space = filter.spaceId === undefined ? null : spaceOf(store, filter.spaceId).no;
   const waiter = filter.entityId === undefined ? null : entityOf(store, filter.entityId).no;
   return store.db

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../../src/core/base/index.js';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import { idOf, targets } from '../../../../src/core/export/documents.js';
 import { exportContext, exportRedacted, exportRedactedComparison, redactor, replacedIn, textsOf } from '../../../../src/core/export/index.js';
 import { importPaths } from '../../../../src/core/import/index.js';
@@ -17,7 +17,7 @@ import { ordinary, pngWith, type Shape, shapes } from './shapes.js';
 type Line = Readonly<Record<string, unknown>>;
 
 /** A session in which each shape stands in its place. */
-function session(made: readonly Shape[]): { readonly chain: Chain; readonly id: ContextId } {
+function session(made: readonly Shape[]): { readonly chain: WriteChain; readonly id: ContextId } {
   const path = join(scratch(), 's1.jsonl');
   const lines: Line[] = [];
   const last = (): string | null => (lines.at(-1)?.uuid as string | undefined) ?? null;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, JsonObject } from '../../../../src/core/base/index.js';
-import { type Chain, entries, fork, tips } from '../../../../src/core/chain/index.js';
+import { entries, fork, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { atif } from '../../../../src/core/formats/atif/index.js';
 import { detect, listSources } from '../../../../src/core/import/index.js';
@@ -24,7 +24,7 @@ const samples = [
   'terminus-2_summarization-linear/trajectory.json',
   'terminus-2_summarization-linear/trajectory.cont-1.json',
 ];
-const keys = (chain: Chain, id: ContextId): EntryKey[] => entries(chain, { id }).entries.map(({ key }) => key);
+const keys = (chain: WriteChain, id: ContextId): EntryKey[] => entries(chain, { id }).entries.map(({ key }) => key);
 const read = (path: string): JsonObject => JSON.parse(readFileSync(path, 'utf8')) as JsonObject;
 
 describe('import', () => {
@@ -185,7 +185,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('[F39] a document of version 1.%i is r
 });
 
 describe('export', () => {
-  const exported = (chain: Chain, id: ContextId): { path: string; document: JsonObject; losses: readonly { what: string }[] } => {
+  const exported = (chain: WriteChain, id: ContextId): { path: string; document: JsonObject; losses: readonly { what: string }[] } => {
     const path = join(scratch(), 'trajectory.json');
     const { lossCounts } = exportContext(chain, { id, format: 'atif-v1', path });
     return { path, document: read(path), losses: lossCounts };
@@ -202,7 +202,7 @@ describe('export', () => {
         const again = emptyChain();
         const { tips: all, skipped } = importInto(again, path);
         expect(skipped).toEqual([]);
-        const facts = (one: Chain, at: ContextId): unknown =>
+        const facts = (one: WriteChain, at: ContextId): unknown =>
           entries(one, { id: at })
             .entries.filter(({ kind }) => kind !== 'image' && kind !== 'event')
             .map(({ key, kind, text, toolCallId, isError }) => ({ key, kind, text, toolCallId, isError: isError ?? false }));
@@ -223,7 +223,7 @@ describe('export', () => {
     exportContext(middle, { id: all[0] as ContextId, format: 'claude-code-v1', path: back });
     const last = emptyChain();
     const { tips: ends } = importInto(last, back);
-    const words = (one: Chain, at: ContextId): string[] => said(one, at).filter((line) => !/ (image|event) /.test(line));
+    const words = (one: WriteChain, at: ContextId): string[] => said(one, at).filter((line) => !/ (image|event) /.test(line));
     expect(words(last, ends[0] as ContextId)).toEqual(words(chain, id));
   });
 

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Chain, entries, history, tips } from '../../../../src/core/chain/index.js';
+import { entries, history, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { namedFile } from '../../../../src/core/files/index.js';
 import { importGrowth } from '../../../../src/core/follow/index.js';
 import { answer, prompt } from '../../../support/claude-lines.js';
@@ -19,7 +19,7 @@ const copy = (n: number): string =>
     .map((line) => line.replace('"model":"m"', '"model":"m","stop_reason":"end_turn"'))
     .join('');
 
-const shown = (chain: Chain) =>
+const shown = (chain: WriteChain) =>
   tips(chain, {})
     .map(({ id }) =>
       history(chain, id).map((commit) => [

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId } from '../../../../src/core/base/index.js';
-import { type Chain, entries, fork, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { entries, fork, materializedBytes, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { codex } from '../../../../src/core/formats/codex/index.js';
 import type { ImportPlan } from '../../../../src/core/formats/index.js';
@@ -21,7 +21,7 @@ const fixtures = join(root, 'test/fixtures/codex');
 const main = join(fixtures, 'rollout-2026-11-21T09-05-39-01a1fd5a-a9b9-7ee2-8073-23f98318bbc4.jsonl');
 const child = join(fixtures, 'rollout-2026-11-21T09-05-40-01a1fd5a-abea-7641-8fd1-529bf173e7a8.jsonl');
 
-const texts = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
+const texts = (chain: WriteChain, id: ContextId, stop?: 'root'): string[] =>
   entries(chain, { id, ...(stop && { stop }) }).entries.flatMap(({ kind, role, text }) => (kind === 'text' && role !== 'system' ? [text ?? ''] : []));
 function written(text: string | Uint8Array, name = 'rollout-2026-01-01T00-00-00-00000000-0000-4000-8000-000000000001.jsonl'): string {
   const path = join(scratch(), name);
@@ -95,7 +95,7 @@ describe('a session', () => {
     );
     /** After the line of that kind, before its newline. */
     const endOf = (kind: string): number => whole.indexOf('\n', whole.indexOf(`"${kind}"`));
-    const ends = (chain: Chain): Set<string> =>
+    const ends = (chain: WriteChain): Set<string> =>
       new Set(tips(chain, {}).map(({ id }) => JSON.stringify(entries(chain, { id, stop: 'root' }).entries.map(({ kind, text }) => [kind, text]))));
     const direct = emptyChain();
     importInto(direct, written(whole));

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { type Chain, entries, fork, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { entries, fork, materializedBytes, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { copilotCli } from '../../../../src/core/formats/copilot-cli/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
@@ -22,8 +22,9 @@ function fileOf(events = session, folder = scratch()): string {
   writeFileSync(path, linesOf(events));
   return path;
 }
-const tipOf = (chain: Chain, text: string): ContextId => tips(chain, {}).find(({ id }) => said(chain, id).join('\n').includes(text))?.id as ContextId;
-const hidden = (chain: Chain, id: ContextId) => entries(chain, { id, hidden: true, stop: 'root' }).entries;
+const tipOf = (chain: WriteChain, text: string): ContextId =>
+  tips(chain, {}).find(({ id }) => said(chain, id).join('\n').includes(text))?.id as ContextId;
+const hidden = (chain: WriteChain, id: ContextId) => entries(chain, { id, hidden: true, stop: 'root' }).entries;
 
 describe('a session', () => {
   const before = session.slice(0, 23);
@@ -106,7 +107,7 @@ describe('a session', () => {
     const direct = emptyChain();
     const path = fileOf(alone);
     importInto(direct, path);
-    const keys = (one: Chain): EntryKey[] => hidden(one, tips(one, {})[0]?.id as ContextId).map(({ key }) => key);
+    const keys = (one: WriteChain): EntryKey[] => hidden(one, tips(one, {})[0]?.id as ContextId).map(({ key }) => key);
     expect(keys(chain)).toEqual(keys(direct));
     expect(Buffer.from(materializedBytes(direct, { id: tips(direct, {})[0]?.id as ContextId, stop: 'root' }).bytes)).toEqual(readFileSync(path));
   });
@@ -144,7 +145,7 @@ test('[F37] an export is a session of its own, and its import has the same keys'
   expect([...foundSessions(place, () => false)]).toMatchObject([{ path: back.path, sessionId: back.sessionId, cwd: '/work/demo', title: 'Fix it' }]);
   const again = emptyChain();
   const { tips: all } = importInto(again, back.path);
-  const keys = (one: Chain, at: ContextId): EntryKey[] => entries(one, { id: at }).entries.map(({ key }) => key);
+  const keys = (one: WriteChain, at: ContextId): EntryKey[] => entries(one, { id: at }).entries.map(({ key }) => key);
   expect(keys(again, all[0] as ContextId)).toEqual(keys(chain, id));
 });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { type Chain, entries, fork, graph, tips } from '../../../../src/core/chain/index.js';
+import { entries, fork, graph, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { gemini } from '../../../../src/core/formats/gemini/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
@@ -101,7 +101,7 @@ describe('the tour', () => {
     const whole = readFileSync(tour);
     const direct = emptyChain();
     importInto(direct, tour);
-    const ends = (one: Chain): Set<string> =>
+    const ends = (one: WriteChain): Set<string> =>
       new Set(
         tips(one, {}).map(({ id }) =>
           JSON.stringify(entries(one, { id, stop: 'root' }).entries.map(({ kind, text, toolCallId }) => [kind, text, toolCallId])),
@@ -132,7 +132,7 @@ describe('the tour', () => {
       writeFileSync(path, lines.slice(0, end).join(''));
       importInto(chain, path);
     }
-    const ends = (one: Chain): Set<string> => new Set(tips(one, {}).map(({ id }) => JSON.stringify(said(one, id, 'root'))));
+    const ends = (one: WriteChain): Set<string> => new Set(tips(one, {}).map(({ id }) => JSON.stringify(said(one, id, 'root'))));
     expect(ends(chain)).toEqual(ends(direct));
     expect(bytesOfFile(chain, path)).toEqual(readFileSync(tour));
   });
@@ -233,7 +233,7 @@ describe('exports', () => {
       const again = emptyChain();
       const { tips: ends, skipped, notes } = importInto(again, path);
       expect({ skipped, notes }).toEqual({ skipped: [], notes: [] });
-      const keys = (one: Chain, at: ContextId): EntryKey[] =>
+      const keys = (one: WriteChain, at: ContextId): EntryKey[] =>
         entries(one, { id: at }).entries.flatMap(({ key, text }) => (text?.startsWith('<session_context>') ? [] : [key]));
       expect(keys(again, ends.at(-1) as ContextId)).toEqual(keys(chain, id));
     }
@@ -269,7 +269,7 @@ describe('exports', () => {
       const again = emptyChain();
       const result = importInto(again, path);
       expect(result.skipped).toEqual([]);
-      const words = (one: Chain, at: ContextId): string[] =>
+      const words = (one: WriteChain, at: ContextId): string[] =>
         entries(one, { id: at })
           .entries.filter(({ kind }) => kind !== 'event' && kind !== 'image')
           .map(({ kind, text, toolCallId }) => `${kind} ${text ?? ''} ${toolCallId ?? ''}`);

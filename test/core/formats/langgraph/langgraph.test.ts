@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { type Chain, contextEntries, entries, fork, history, tips } from '../../../../src/core/chain/index.js';
+import { contextEntries, entries, fork, history, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { formatOf } from '../../../../src/core/formats/index.js';
 import { columnValue } from '../../../../src/core/formats/langgraph/parse-values.js';
@@ -15,7 +15,7 @@ import { bytesOfSource, importInto } from '../../../support/imports.js';
 import { agentOn, Command, HumanMessage, nestedOn, RemoveMessage, saverAt, thread, told } from '../../../support/langgraph.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 
-const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
+const said = (chain: WriteChain, id: ContextId, stop?: 'root'): string[] =>
   entries(chain, { id, ...(stop && { stop }) })
     .entries.filter(({ marks }) => !marks?.includes('hidden'))
     .map(({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${text ?? ''}`);

@@ -3,7 +3,7 @@ import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../../src/core/base/index.js';
-import { type Chain, contextEntries, fork, tips } from '../../../../src/core/chain/index.js';
+import { contextEntries, fork, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { listSources } from '../../../../src/core/import/index.js';
 import { hasAgent, liveRun, tools, transcripts, unlessHere } from '../../../support/agents.js';
@@ -28,7 +28,7 @@ function sentFor(home: string, session: string, file?: string): readonly Message
 }
 
 /** The context as a document that the agent imports, and the id of its session. */
-function exported(chain: Chain, id: ContextId): { readonly path: string; readonly session: string } {
+function exported(chain: WriteChain, id: ContextId): { readonly path: string; readonly session: string } {
   const path = join(scratch(), 'session.json');
   exportContext(chain, { id, format: 'opencode-v1', path });
   return { path, session: (JSON.parse(readFileSync(path, 'utf8')) as { info: { id: string } }).info.id };

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type Chain, entries, graph, tips } from '../../../../src/core/chain/index.js';
+import { entries, graph, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { follow, type Live, type LiveOptions, type LiveTimes } from '../../../../src/core/follow/index.js';
 import { importPaths, listSources } from '../../../../src/core/import/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
@@ -12,11 +12,11 @@ import { emptyChain, scratch } from '../../../support/project.js';
 const quick: LiveTimes = { settle: 5, maxWait: 40, rest: 60, quiet: 120, patience: 600_000 };
 const realTime = (): number => performance.timeOrigin + performance.now();
 const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 60_000, interval: 5 });
-const summaries = (chain: Chain): string[] =>
+const summaries = (chain: WriteChain): string[] =>
   graph(chain, { offset: 0, limit: 100 })
     .rows.map(({ commit }) => commit.summary ?? '')
     .reverse();
-const texts = (chain: Chain): unknown[] =>
+const texts = (chain: WriteChain): unknown[] =>
   tips(chain, {})
     .map(({ id }) => entries(chain, { id }).entries.map((entry) => [entry.key, entry.text ?? entry.arguments]))
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -63,7 +63,7 @@ function agentAt(path: string, { session, message, part }: Omit<Recorded, 'wire'
   };
 }
 
-async function following(path: string, more: Partial<LiveOptions> = {}): Promise<{ chain: Chain; live: Live }> {
+async function following(path: string, more: Partial<LiveOptions> = {}): Promise<{ chain: WriteChain; live: Live }> {
   const chain = emptyChain(realTime);
   const live = await follow(chain, { places: [{ path, agent: 'opencode' }], from: 'now', granularity: 'turn_boundary', times: quick, ...more });
   onTestFinished(() => live.close());

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { type Chain, commitOf, contextEntries, fork, graph, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { commitOf, contextEntries, fork, graph, history, materializedBytes, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { namedFile } from '../../../../src/core/files/index.js';
 import { importGrowth } from '../../../../src/core/follow/index.js';
@@ -104,7 +104,7 @@ describe('sessions of a database', () => {
     const rows = recorded('tour');
     const direct = emptyChain();
     importInto(direct, database(rows));
-    const ends = (chain: Chain): Set<string> => new Set(tips(chain, {}).map(({ id }) => JSON.stringify(said(chain, id, 'root'))));
+    const ends = (chain: WriteChain): Set<string> => new Set(tips(chain, {}).map(({ id }) => JSON.stringify(said(chain, id, 'root'))));
     const times = [...new Set(rows.message.map(({ time_created }) => Number(time_created)))].sort();
     fc.assert(
       fc.property(fc.subarray(times), (stops) => {

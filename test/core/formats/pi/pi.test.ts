@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { type Chain, entries, fork, graph, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { entries, fork, graph, materializedBytes, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { pi } from '../../../../src/core/formats/pi/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
@@ -88,7 +88,7 @@ describe('the tour', () => {
           writeFileSync(path, whole.subarray(0, end));
           importInto(chain, path);
         }
-        const ends = (one: Chain): string[] => tips(one, {}).map(({ id }) => JSON.stringify(entries(one, { id }).entries.map(({ key }) => key)));
+        const ends = (one: WriteChain): string[] => tips(one, {}).map(({ id }) => JSON.stringify(entries(one, { id }).entries.map(({ key }) => key)));
         expect(new Set(ends(chain))).toEqual(new Set(ends(direct)));
         expect(blake3Of(bytesOfSource(chain, listSources(chain)[0]?.sourceId ?? ''))).toEqual(blake3Of(whole));
       }),
@@ -118,7 +118,7 @@ test("pi's sessions are found in its own folder, named, and go back there", () =
 });
 
 describe('exports', () => {
-  const everyTip = (chain: Chain): ContextId[] => tips(chain, {}).map(({ id }) => id);
+  const everyTip = (chain: WriteChain): ContextId[] => tips(chain, {}).map(({ id }) => id);
 
   test('[F14] exports are imported again with the same keys and one chain of parents', () => {
     const chain = emptyChain();
@@ -133,7 +133,7 @@ describe('exports', () => {
         notes,
       } = importInto(again, path);
       expect({ skipped, notes }).toEqual({ skipped: [], notes: [] });
-      const keys = (one: Chain, at: ContextId): EntryKey[] => entries(one, { id: at, hidden: true }).entries.map(({ key }) => key);
+      const keys = (one: WriteChain, at: ContextId): EntryKey[] => entries(one, { id: at, hidden: true }).entries.map(({ key }) => key);
       expect(keys(again, tip as ContextId)).toEqual(keys(chain, id));
     }
   });
@@ -168,7 +168,7 @@ describe('exports', () => {
       const again = emptyChain();
       const result = importInto(again, path);
       expect(result.skipped).toEqual([]);
-      const words = (one: Chain, at: ContextId): string[] =>
+      const words = (one: WriteChain, at: ContextId): string[] =>
         entries(one, { id: at })
           .entries.filter(({ kind }) => kind !== 'summary' && kind !== 'event' && kind !== 'image')
           .map(({ kind, text, toolCallId }) => `${kind} ${text ?? ''} ${toolCallId ?? ''}`);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId, EntryKey, JsonObject } from '../../../../src/core/base/index.js';
-import { type Chain, entries, fork, tips } from '../../../../src/core/chain/index.js';
+import { entries, fork, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { resumeIn } from '../../../../src/core/export/index.js';
 import { qwenCode } from '../../../../src/core/formats/qwen-code/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
@@ -81,9 +81,9 @@ function fileOf(records = session, folder = scratch()): string {
   writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   return path;
 }
-const tipOf = (chain: Chain, text: string): ContextId =>
+const tipOf = (chain: WriteChain, text: string): ContextId =>
   tips(chain, {}).find(({ id }) => said(chain, id, 'root').join('\n').includes(text))?.id as ContextId;
-const keys = (chain: Chain, id: ContextId): EntryKey[] => entries(chain, { id }).entries.map(({ key }) => key);
+const keys = (chain: WriteChain, id: ContextId): EntryKey[] => entries(chain, { id }).entries.map(({ key }) => key);
 
 test('[F38] a rewind is a branch, and a compression replaces what came before it', () => {
   const chain = emptyChain();

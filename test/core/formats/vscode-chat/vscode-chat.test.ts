@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId, JsonObject } from '../../../../src/core/base/index.js';
-import { type Chain, entries, tips } from '../../../../src/core/chain/index.js';
+import { entries, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { vscodeChat } from '../../../../src/core/formats/vscode-chat/index.js';
 import { importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -16,14 +16,14 @@ const request = (id: string, text: string, more: JsonObject): JsonObject => ({
 const first = request('a', 'One', { response: [{ value: 'One!' }], result: {} });
 const documentOf = (requests: readonly unknown[]): string => JSON.stringify({ version: 3, sessionId: 's', creationDate: 1, requests });
 
-function imported(requests: readonly unknown[], chain: Chain = emptyChain(), path = join(scratch(), 'chat.json')) {
+function imported(requests: readonly unknown[], chain: WriteChain = emptyChain(), path = join(scratch(), 'chat.json')) {
   writeFileSync(path, documentOf(requests));
   const { notes } = importInto(chain, path);
   return { chain, path, notes, branches: tips(chain, {}).map(({ id }) => said(chain, id)) };
 }
 
 /** The events of the last entries of the only branch. */
-const eventsOf = (chain: Chain): unknown[] =>
+const eventsOf = (chain: WriteChain): unknown[] =>
   entries(chain, { id: tips(chain, {})[0]?.id as ContextId, hidden: true }).entries.flatMap(({ kind, text, result }) =>
     kind === 'event' ? [[text, result]] : [],
   );

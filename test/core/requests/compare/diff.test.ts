@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import type { RequestDiff } from '../../../../src/core/contract/index.js';
 import { diffRequests } from '../../../../src/core/requests/index.js';
 import { importInto } from '../../../support/imports.js';
@@ -32,7 +32,7 @@ function diffOf(a: Call, b: Call): RequestDiff {
   );
   const path = join(scratch(), 's1.jsonl');
   writeFileSync(path, writer.text());
-  const chain: Chain = emptyChain();
+  const chain: WriteChain = emptyChain();
   importInto(chain, path);
   return diffRequests(chain, first?.id ?? '', second?.id ?? '');
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import { diffParts, getPart, listParts } from '../../../../src/core/requests/index.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -11,7 +11,7 @@ const text = (words: string) => ({ type: 'text', text: words });
 const tool = (name: string, description: string) => ({ name, description, input_schema: { type: 'object' } });
 
 /** Two sessions with the older prompt and one with the newer; the tools change in the middle of the last one. */
-function imported(): Chain {
+function imported(): WriteChain {
   const older: Shape = { system: [text('You help.\nBe brief.\nAsk first.')], tools: [tool('Read', 'reads'), tool('Bash', 'runs')] };
   const newer: Shape = { system: [text('You help.\nBe thorough.\nAsk first.')], tools: older.tools };
   const more: Shape = { system: newer.system, tools: [tool('Bash', 'runs a command'), tool('Read', 'reads'), tool('Web', 'fetches')] };

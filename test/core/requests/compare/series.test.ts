@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atOnce } from '../../../../src/core/base/index.js';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import { getRequest, listRequests, requestSeries } from '../../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../../support/claude-lines.js';
 import { importInto } from '../../../support/imports.js';
@@ -10,7 +10,7 @@ import { emptyChain, scratch } from '../../../support/project.js';
 import { type Message, openWriter, type Shape } from '../../../support/request-records.js';
 import { root } from '../../../support/source.js';
 
-function imported(text: string): Chain {
+function imported(text: string): WriteChain {
   const path = join(scratch(), 's1.jsonl');
   writeFileSync(path, text);
   const chain = emptyChain();

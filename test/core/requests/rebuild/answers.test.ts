@@ -2,14 +2,14 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../../src/core/base/index.js';
-import { type Chain, fork } from '../../../../src/core/chain/index.js';
+import { fork, type WriteChain } from '../../../../src/core/chain/index.js';
 import { diffRequests, getRequest, listRequests, listRequestsInSteps } from '../../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../../support/claude-lines.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { openWriter } from '../../../support/request-records.js';
 
-function imported(text: string): Chain {
+function imported(text: string): WriteChain {
   const path = join(scratch(), 's1.jsonl');
   writeFileSync(path, text);
   const chain = emptyChain();

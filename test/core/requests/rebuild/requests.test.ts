@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import { getSource, listSources } from '../../../../src/core/import/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { importInto } from '../../../support/imports.js';
@@ -23,7 +23,7 @@ const markLast = (messages: readonly Message[]): Mark[] => [
 ];
 
 /** Writes the files, imports them, and returns the project's chain. */
-function imported(files: Readonly<Record<string, string | Buffer>>, chain = emptyChain(), folder = scratch()): { chain: Chain; folder: string } {
+function imported(files: Readonly<Record<string, string | Buffer>>, chain = emptyChain(), folder = scratch()): { chain: WriteChain; folder: string } {
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
@@ -45,10 +45,10 @@ function threeCalls(session = 's1'): Writer {
   return writer;
 }
 
-const verdicts = (chain: Chain): [string, string, string | undefined][] =>
+const verdicts = (chain: WriteChain): [string, string, string | undefined][] =>
   listRequests(chain, {}).map(({ requestId, proof, problem }) => [requestId, proof, problem]);
 
-function expectSent(chain: Chain, sent: readonly Sent[]): void {
+function expectSent(chain: WriteChain, sent: readonly Sent[]): void {
   const listed = listRequests(chain, {});
   expect(listed.map(({ requestId }) => requestId).sort()).toEqual(sent.map(({ id }) => id).sort());
   for (const { id, body, digest, messages, answered, agentId, sessionId } of sent) {

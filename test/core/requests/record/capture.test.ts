@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atOnce } from '../../../../src/core/base/index.js';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import type { CapturedCall } from '../../../../src/core/contract/index.js';
 import { listSources } from '../../../../src/core/import/index.js';
 import { captureCall, diffRequests, getRequest, listParts, listRequests, requestSeries } from '../../../../src/core/requests/index.js';
@@ -27,7 +27,7 @@ const seen = (provider: CapturedCall['provider'], body: Body, reply: unknown, mo
   ...more,
 });
 
-function imported(chain: Chain, text: string, name = 's1.jsonl'): Chain {
+function imported(chain: WriteChain, text: string, name = 's1.jsonl'): WriteChain {
   const path = join(scratch(), name);
   writeFileSync(path, text);
   importInto(chain, path);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { hasAgent, liveRun, unlessHere } from '../../../support/agents.js';
 import { importInto } from '../../../support/imports.js';
@@ -10,7 +10,7 @@ import { root } from '../../../support/source.js';
 
 const fixture = (name: string): string => join(root, 'test/fixtures/gemini', name);
 
-function imported(...paths: string[]): Chain {
+function imported(...paths: string[]): WriteChain {
   const chain = emptyChain();
   importInto(chain, ...paths);
   return chain;
@@ -101,7 +101,7 @@ test('a session imported while it grows has the same calls', () => {
     importInto(chain, path);
   }
   const whole = imported(fixture('tour.jsonl'));
-  const bodies = (one: Chain): unknown => listRequests(one, {}).map(({ requestId }) => getRequest(one, requestId).body);
+  const bodies = (one: WriteChain): unknown => listRequests(one, {}).map(({ requestId }) => getRequest(one, requestId).body);
   expect(bodies(chain)).toEqual(bodies(whole));
 });
 

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/base/index.js';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import type { Request, RequestRow } from '../../../../src/core/contract/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { type Agent, hasAgent, type LiveRun, liveRun, unlessHere } from '../../../support/agents.js';
@@ -18,13 +18,13 @@ function live(agent: Agent, scenario: string): () => LiveRun {
   return () => run as LiveRun;
 }
 
-const imported = (paths: readonly string[]): Chain => {
+const imported = (paths: readonly string[]): WriteChain => {
   const chain = emptyChain();
   importInto(chain, ...paths);
   return chain;
 };
 
-function expectSources(chain: Chain, { transcripts }: LiveRun): void {
+function expectSources(chain: WriteChain, { transcripts }: LiveRun): void {
   expect(transcripts.length).toBeGreaterThan(0);
   for (const path of transcripts) expect(bytesOfFile(chain, path).equals(readFileSync(path)), path).toBe(true);
 }
@@ -74,7 +74,7 @@ describe.skipIf(!hasAgent('claude')).each(['claude-tour', 'claude-troubles'])(`%
 });
 
 /** The calls with their bodies, each as long as the list says. */
-function calls(chain: Chain): { row: RequestRow; got: Request; body: JsonObject }[] {
+function calls(chain: WriteChain): { row: RequestRow; got: Request; body: JsonObject }[] {
   return listRequests(chain, {}).map((row) => {
     const got = getRequest(chain, row.requestId);
     const body = got.body as JsonObject;
@@ -95,7 +95,7 @@ describe.skipIf(!hasAgent('codex'))(`codex-tour, run now${unlessHere('codex')}`,
       return at === 0 ? rest : item;
     });
 
-  function expectInputs(chain: Chain, { wire }: LiveRun): void {
+  function expectInputs(chain: WriteChain, { wire }: LiveRun): void {
     const found = calls(chain);
     expect(found).toHaveLength(wire.length);
     for (const [at, { row, got, body }] of found.entries()) {

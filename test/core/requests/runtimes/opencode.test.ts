@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../../../src/core/chain/index.js';
+import type { WriteChain } from '../../../../src/core/chain/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { importInto } from '../../../support/imports.js';
 import { recorded, writeDatabase } from '../../../support/opencode.js';
@@ -14,7 +14,7 @@ interface Message {
 const unmarked = (messages: unknown): unknown =>
   (messages as Message[]).map(({ role, content }) => ({ role, content: content.map(({ cache_control: _, ...block }) => block) }));
 
-function imported(name: 'tour' | 'troubles'): Chain {
+function imported(name: 'tour' | 'troubles'): WriteChain {
   const path = join(scratch(), 'opencode.db');
   writeDatabase(path, recorded(name));
   const chain = emptyChain();

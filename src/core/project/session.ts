@@ -1,0 +1,82 @@
+import { catchUpIndex } from '../search/index.js';
+import { prepareUsage } from '../usage/index.js';
+import type { Engine } from './engine.js';
+import { keepOffers } from './offers.js';
+import type { Project } from './project.js';
+import { type Derived, noProject, type Reading, type ReadProject } from './reading.js';
+import { fetchForRead } from './team.js';
+
+/** The client of a connection: a window, which shows transcripts that may be hostile, or a person's script. */
+export type Caller = 'window' | 'script';
+
+/** One connection. It works in the project that it opened last. */
+export interface Session {
+  readonly engine: Engine;
+  /**
+   * Call this before writing a file at a given path. Undefined means that no file is written.
+   * @throws UNAUTHORIZED if a window names a file that the person has not confirmed.
+   */
+  checkOutput(path: string | undefined): void;
+  /** The open project. @throws BAD_REQUEST if none is open. */
+  project(): Project;
+  openProject(): Project | undefined;
+  /** The same project for calls that read. */
+  readonly reading: Reading;
+  use(project: Project): Project;
+}
+
+/** Creates a connection without a project. Scripts may write any file that their user may write. */
+export function createSession(engine: Engine, caller: Caller = 'script'): Session {
+  let current: Project | undefined;
+  // Another session may have reopened it.
+  const held = (project: Project): Project => engine.held(project.dir) ?? project;
+  const session: Omit<Session, 'reading'> = {
+    engine,
+    checkOutput: (path) => {
+      if (caller === 'window' && path !== undefined) engine.outputs.check(path);
+    },
+    project: () => {
+      if (!current) throw noProject();
+      return held(current);
+    },
+    openProject: () => current && held(current),
+    use: (project) => {
+      current = project;
+      return project;
+    },
+  };
+  return { ...session, reading: readingOf(session) };
+}
+
+/** Reads on the engine's own thread, with the writer beside it. */
+function readingOf(session: Omit<Session, 'reading'>): Reading {
+  const openProject = (): ReadProject | undefined => session.openProject()?.reading();
+  return {
+    openProject,
+    project: () => {
+      const project = openProject();
+      if (!project) throw noProject();
+      return project;
+    },
+    agentRoots: session.engine.options.agentRoots,
+    checkOutput: async (path) => session.checkOutput(path),
+    prepare: async (what) => {
+      const project = session.openProject();
+      if (project) await prepare(project, what);
+    },
+    settle: async () => {
+      const project = session.openProject();
+      if (project) keepOffers(project, project.reading().chain.offers.splice(0));
+    },
+    fetch: async (refusal) => {
+      const project = session.openProject();
+      return project !== undefined && ((await fetchForRead(session.engine, project, refusal)) || (await project.replicas.fetchFor(refusal)));
+    },
+  };
+}
+
+/** Derives what a question is answered from, unless another process is writing. */
+export async function prepare({ chain }: Pick<Project, 'chain'>, what: Derived): Promise<void> {
+  if (what === 'search') catchUpIndex(chain);
+  else if (chain.db.isFree()) await prepareUsage(chain);
+}
