@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
 import { commitTypes, roles } from './kinds.js';
-import { contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
+import { contextPrefix, count, entryKey, most, name, procedure, timestamp } from './scalars.js';
 
 /** Ids of cards and boxes. Stemma makes them as UUIDv7 in 32 hex digits, and accepts any other id. */
 export const cardId = z.string().min(1).max(200).describe('The id of a card.');
@@ -16,17 +16,17 @@ export const cardType = z
   .regex(/^[A-Za-z][\w-]*(\.[\w-]+)*$/, 'a card type is names joined by dots, such as task.instruction')
   .describe('The type of a card, such as `task.instruction`.');
 
-const jsonData = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
+const jsonData = z.union([z.record(z.string().max(most.text), z.unknown()), z.array(z.unknown()).max(10_000_000)]);
 const field = z.strictObject({
-  name: z.string().trim().min(1).describe('The name of the field.'),
-  description: z.string().trim().default('').describe('What the field must contain.'),
+  name: z.string().max(most.text).trim().min(1).describe('The name of the field.'),
+  description: z.string().max(most.text).trim().default('').describe('What the field must contain.'),
 });
 
 const contentForms = 'the content of a card is a string, {kind: "text", text}, {kind: "json", data} or {kind: "fields", fields}';
 export const cardContent = z.discriminatedUnion(
   'kind',
   [
-    z.strictObject({ kind: z.literal('text').describe('Text.'), text: z.string().describe('The text.') }),
+    z.strictObject({ kind: z.literal('text').describe('Text.'), text: z.string().max(most.text).describe('The text.') }),
     z.strictObject({ kind: z.literal('json').describe('JSON.'), data: jsonData.describe('An object or a list.') }),
     z.strictObject({
       kind: z.literal('fields').describe('The fields that a result must have.'),
@@ -37,7 +37,7 @@ export const cardContent = z.discriminatedUnion(
 );
 export type CardContent = z.output<typeof cardContent>;
 
-const toolCalls = z.array(z.record(z.string(), z.unknown())).max(10_000);
+const toolCalls = z.array(z.record(z.string().max(most.text), z.unknown())).max(10_000);
 const ttlSeconds = z.number().int().min(0).max(1e10);
 
 export const card = z.object({
@@ -70,10 +70,19 @@ export type Card = z.output<typeof card>;
 export const cardInput = z
   .looseObject({
     cardId: cardId.optional().describe('The id of the card. Without it, Stemma makes one.'),
-    projectId: z.string().optional().describe('The project that the card belongs to. It must be the open project.'),
+    projectId: z.string().max(most.line).optional().describe('The project that the card belongs to. It must be the open project.'),
     type: cardType.optional(),
     content: z
-      .union([z.string().transform((text): CardContent => ({ kind: 'text', text })), cardContent], { error: contentForms })
+      .union(
+        [
+          z
+            .string()
+            .max(most.text)
+            .transform((text): CardContent => ({ kind: 'text', text })),
+          cardContent,
+        ],
+        { error: contentForms },
+      )
       .describe('The content of the card. A plain string is `{kind: "text", text}`.'),
     toolCalls: toolCalls.nullish().describe('The tool calls of an assistant message.'),
     toolCallId: z.string().min(1).max(400).nullish().describe('The id of the tool call whose result the card holds.'),
@@ -185,9 +194,9 @@ export const cardContract = {
   list: procedure('Lists cards that match all conditions, newest first, in pages.')
     .input(
       z.strictObject({
-        type: z.string().optional().describe('Only cards of this type.'),
+        type: z.string().max(most.line).optional().describe('Only cards of this type.'),
         role: z.enum(roles).optional().describe('Only cards with this role.'),
-        authorId: z.string().optional().describe('Only cards by this author.'),
+        authorId: z.string().max(most.line).optional().describe('Only cards by this author.'),
         from: timestamp.optional().describe('Only cards created at this time or later.'),
         to: timestamp.optional().describe('Only cards created at this time or earlier.'),
         text: z.string().max(400).optional().describe('Only cards whose content contains these words, ignoring case.'),
@@ -276,13 +285,13 @@ export const profileContract = {
   )
     .input(
       z.strictObject({
-        name: z.string().describe('The name of the profile.'),
+        name: z.string().max(most.line).describe('The name of the profile.'),
         deleted: z.boolean().default(true).describe('False brings it back.'),
       }),
     )
     .output(z.object({ name: z.string(), deleted: z.boolean() })),
   find: procedure('Finds a profile by its name, ignoring case.')
-    .input(z.strictObject({ name: z.string().describe('The name of the profile.') }))
+    .input(z.strictObject({ name: z.string().max(most.line).describe('The name of the profile.') }))
     .output(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() })),
   list: procedure('Lists the profiles.')
     .input(z.strictObject({}))
@@ -306,12 +315,12 @@ export const wireCard = z.looseObject({
 });
 export type WireCard = z.output<typeof wireCard>;
 const wireBox = z.object({ box_id: z.string(), card_ids: z.array(z.string()) });
-const wireIds = z.array(z.string()).default([]).describe('The ids to return.');
+const wireIds = z.array(z.string().max(most.line)).max(most.list).default([]).describe('The ids to return.');
 const wireLimit = z.coerce.number().default(200).describe('The most cards to return, from 1 to 500.');
-const projectId = z.string().describe('The id of the project.');
+const projectId = z.string().max(most.line).describe('The id of the project.');
 // Accepts any text, so that a malformed id is answered with NOT_FOUND.
-const wireBoxId = z.string().describe('The id of the box.');
-const wireCardId = z.string().describe('The id of the card.');
+const wireBoxId = z.string().max(most.line).describe('The id of the box.');
+const wireCardId = z.string().max(most.line).describe('The id of the card.');
 const inBox = z.strictObject({ projectId, boxId: wireBoxId });
 
 export const readsContract = {

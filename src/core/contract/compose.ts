@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { author, commit } from './context.js';
 import { wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, most, procedure, timestamp } from './scalars.js';
 
 /** The kind of process. It decides how much of the shared context and of memory the process gets. */
 export const processes = ['sequential', 'dynamic', 'hierarchical', 'react', 'mapreduce-planner', 'mapreduce-worker', 'mapreduce-reducer'] as const;
@@ -16,14 +16,15 @@ export type BlockKey = (typeof blockKeys)[number];
 
 const layer = z
   .string()
+  .max(most.line)
   .describe('Where the message comes from: `system_prompt`, the key of a block, `checkpoint_messages`, `human_message` or `query`.');
 
 /** A message of a conversation's memory. Other fields, such as `tool_calls` and `tool_call_id`, pass through unchanged. */
 export const memoryMessage = z.looseObject({
   role: z.enum(['system', 'human', 'ai', 'tool']).describe('Who speaks.'),
-  content: z.string().describe('The text.'),
-  id: z.string().optional().describe('The id of the message.'),
-  name: z.string().optional().describe('The name of the speaker.'),
+  content: z.string().max(most.text).describe('The text.'),
+  id: z.string().max(most.text).optional().describe('The id of the message.'),
+  name: z.string().max(most.text).optional().describe('The name of the speaker.'),
   internal: z.boolean().optional().describe('True if the message is valid for one call and never remembered.'),
 });
 export type MemoryMessage = z.output<typeof memoryMessage>;
@@ -36,13 +37,17 @@ const enableShareContext = z
   .describe('Whether the process gets the shared context. The default is the setting of the project (`project.settings`), else true.');
 
 const composeInput = z.looseObject({
-  systemPrompt: z.string().describe('The system prompt.'),
-  checkpointMessages: z.array(memoryMessage).describe('The messages in memory.'),
-  contexts: z.record(z.string(), z.unknown()).describe('The blocks by key, such as `knowledge__context`.'),
-  query: z.string().nullish().describe('The input of this call.'),
+  systemPrompt: z.string().max(most.text).describe('The system prompt.'),
+  checkpointMessages: z.array(memoryMessage).max(most.list).describe('The messages in memory.'),
+  contexts: z.record(z.string().max(most.line), z.unknown()).describe('The blocks by key, such as `knowledge__context`.'),
+  query: z.string().max(most.text).nullish().describe('The input of this call.'),
   queryPath: z.enum(queryPaths).describe('Where the query is: in memory already (`checkpoint`), to be appended (`runtime`), or absent (`none`).'),
-  turnId: z.string().nullish().describe('The id of the turn whose input the query is. A checkpoint message with this id is the same input.'),
-  humanMessage: z.string().nullish().describe('A message of a human for this call only.'),
+  turnId: z
+    .string()
+    .max(most.line)
+    .nullish()
+    .describe('The id of the turn whose input the query is. A checkpoint message with this id is the same input.'),
+  humanMessage: z.string().max(most.text).nullish().describe('A message of a human for this call only.'),
   process,
   enableShareContext,
 });
@@ -59,17 +64,17 @@ const composed = z.object({ messages: z.array(composedMessage), dropped: z.array
 export type Composed = z.output<typeof composed>;
 
 const knowledgeChunk = z.strictObject({
-  sourceId: z.string().describe('The id of the source.'),
-  docId: z.string().describe('The id of the document.'),
-  docTitle: z.string().optional().describe('The title of the document.'),
-  chunkId: z.string().describe('The id of the chunk.'),
-  content: z.string().describe('The text of the chunk.'),
+  sourceId: z.string().max(most.line).describe('The id of the source.'),
+  docId: z.string().max(most.line).describe('The id of the document.'),
+  docTitle: z.string().max(most.line).optional().describe('The title of the document.'),
+  chunkId: z.string().max(most.line).describe('The id of the chunk.'),
+  content: z.string().max(most.text).describe('The text of the chunk.'),
 });
 export type KnowledgeChunk = z.output<typeof knowledgeChunk>;
 
 const experienceRecord = z.strictObject({
-  id: z.string().describe('The id of the experience.'),
-  summary: z.string().describe('What was learned.'),
+  id: z.string().max(most.line).describe('The id of the experience.'),
+  summary: z.string().max(most.text).describe('What was learned.'),
   outcome: z.enum(['success', 'failure', 'unknown']).describe('How the run ended.'),
   contextId: contextId.optional().describe('The commit that the experience comes from, if the project contains it.'),
 });
@@ -79,7 +84,7 @@ export type ExperienceRecord = z.output<typeof experienceRecord>;
 const collectServices = z.strictObject({
   knowledge: z
     .strictObject({
-      chunks: z.array(knowledgeChunk).describe('The chunks that were found.'),
+      chunks: z.array(knowledgeChunk).max(most.list).describe('The chunks that were found.'),
       maxChunks: z.number().int().min(1).optional().describe('The most chunks in the block.'),
       maxTokens: z.number().int().min(1).optional().describe('The most tokens of the block.'),
       format: z.enum(['markdown', 'json']).optional().describe('The form of the block.'),
@@ -87,20 +92,20 @@ const collectServices = z.strictObject({
     .optional()
     .describe('The results of a knowledge base.'),
   experience: z
-    .strictObject({ records: z.array(experienceRecord).describe('The experiences.') })
+    .strictObject({ records: z.array(experienceRecord).max(most.list).describe('The experiences.') })
     .optional()
     .describe('Experiences of earlier runs.'),
-  todo: z.string().optional().describe('A to-do text, in place of the one rendered from the state.'),
-  framework: z.string().optional().describe("The framework's limits and contracts, as text."),
+  todo: z.string().max(most.text).optional().describe('A to-do text, in place of the one rendered from the state.'),
+  framework: z.string().max(most.text).optional().describe("The framework's limits and contracts, as text."),
 });
 export type CollectServices = z.output<typeof collectServices>;
 
-const state = z.record(z.string(), z.unknown()).describe('The state of the process.');
+const state = z.record(z.string().max(most.line), z.unknown()).describe('The state of the process.');
 
 const collectInput = z.strictObject({
   state,
   services: collectServices.optional().describe('The answers of the services.'),
-  query: z.string().optional().describe('The input of this call.'),
+  query: z.string().max(most.text).optional().describe('The input of this call.'),
   process,
   enableShareContext,
 });
@@ -189,11 +194,14 @@ const previewInput = z.strictObject({
   id: contextPrefix,
   process,
   enableShareContext,
-  systemPrompt: z.string().optional().describe('A system prompt that replaces the recorded one.'),
-  contexts: z.record(z.string(), z.string()).optional().describe('Blocks, in place of or in addition to those of the commit.'),
-  query: z.string().optional().describe('The input of the call.'),
+  systemPrompt: z.string().max(most.text).optional().describe('A system prompt that replaces the recorded one.'),
+  contexts: z
+    .record(z.string().max(most.line), z.string().max(most.text))
+    .optional()
+    .describe('Blocks, in place of or in addition to those of the commit.'),
+  query: z.string().max(most.text).optional().describe('The input of the call.'),
   queryPath: composeInput.shape.queryPath.optional(),
-  humanMessage: z.string().optional().describe('A message of a human for this call only.'),
+  humanMessage: z.string().max(most.text).optional().describe('A message of a human for this call only.'),
 });
 
 export const composeContract = {
@@ -205,7 +213,10 @@ export const composeContract = {
         id: contextPrefix,
         state,
         reproducible: reproducible.describe('Also save the todo, knowledge and experience blocks, so that the next call gets the same blocks.'),
-        contexts: z.record(z.string(), z.string()).optional().describe('The blocks to save, by key, such as `knowledge__context`.'),
+        contexts: z
+          .record(z.string().max(most.line), z.string().max(most.text))
+          .optional()
+          .describe('The blocks to save, by key, such as `knowledge__context`.'),
       }),
     )
     .output(savedState),
@@ -213,7 +224,7 @@ export const composeContract = {
     .input(
       z.strictObject({
         id: contextPrefix,
-        keys: z.array(z.string()).max(100).optional().describe('Only these fields of the state.'),
+        keys: z.array(z.string().max(most.line)).max(100).optional().describe('Only these fields of the state.'),
         reproducible: reproducible.describe('Also return the saved blocks.'),
       }),
     )
@@ -227,7 +238,7 @@ export const composeContract = {
       z.strictObject({
         state,
         calls: z
-          .array(z.tuple([z.string()], z.unknown()))
+          .array(z.tuple([z.string().max(most.line)], z.unknown()))
           .max(10_000)
           .describe('The calls: each a list of a method name and its arguments.'),
       }),
@@ -236,11 +247,11 @@ export const composeContract = {
   shorten: procedure('Shortens a memory: summarizes its older messages. Without a `summary`, the summary is made of extracts.')
     .input(
       z.strictObject({
-        messages: z.array(memoryMessage).describe('The messages in memory.'),
-        previousSummary: z.string().optional().describe('The earlier summary (`compression__context`), which the new one includes.'),
+        messages: z.array(memoryMessage).max(most.list).describe('The messages in memory.'),
+        previousSummary: z.string().max(most.text).optional().describe('The earlier summary (`compression__context`), which the new one includes.'),
         budgetTokens,
         keepLast,
-        summary: z.string().min(1).optional().describe('The summary. The default is made of extracts.'),
+        summary: z.string().max(most.text).min(1).optional().describe('The summary. The default is made of extracts.'),
       }),
     )
     .output(compaction.extend({ historyText: z.string(), patch: state })),
@@ -253,8 +264,8 @@ export const composeContract = {
         budgetTokens,
         keepLast,
         summary: z.string().min(1).max(1_000_000).optional().describe('The summary. The default is made of extracts or by a provider.'),
-        provider: z.string().optional().describe('The provider whose model writes the summary, as `turn.providers` names it.'),
-        model: z.string().optional().describe('The model of the provider.'),
+        provider: z.string().max(most.line).optional().describe('The provider whose model writes the summary, as `turn.providers` names it.'),
+        model: z.string().max(most.line).optional().describe('The model of the provider.'),
         principal: author,
       }),
     )
@@ -262,9 +273,12 @@ export const composeContract = {
   body: procedure('Turns composed messages into the body of a request to a provider. Refuses a tool call without a result.')
     .input(
       z.strictObject({
-        messages: z.array(composedMessage.partial({ layer: true, tokens: true })).describe('The composed messages.'),
+        messages: z
+          .array(composedMessage.partial({ layer: true, tokens: true }))
+          .max(most.list)
+          .describe('The composed messages.'),
         provider: z.enum(wires).describe('The wire format of the body.'),
-        model: z.string().optional().describe('The model to name in the body.'),
+        model: z.string().max(most.line).optional().describe('The model to name in the body.'),
       }),
     )
     .output(z.object({ body: z.unknown() })),

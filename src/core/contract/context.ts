@@ -3,7 +3,20 @@ import { z } from 'zod';
 import { entry, entryInput } from './entry.js';
 import { checkpoints, commitTypes, tiers } from './kinds.js';
 import { outlineRow } from './outline.js';
-import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, procedure, timestamp } from './scalars.js';
+import {
+  artifactName,
+  artifactRef,
+  base64,
+  contextId,
+  contextPrefix,
+  count,
+  entryKey,
+  formatName,
+  most,
+  name,
+  procedure,
+  timestamp,
+} from './scalars.js';
 import { summaryProcedures } from './summaries.js';
 import { money } from './usage.js';
 
@@ -138,10 +151,10 @@ const query = {
 };
 
 const filter = z.strictObject({
-  template: z.string().optional().describe('Only commits with this template.'),
-  principal: z.string().optional().describe('Only commits by this principal.'),
-  sessionId: z.string().optional().describe('Only commits of this session.'),
-  ticketId: z.string().optional().describe('Only commits of this ticket.'),
+  template: z.string().max(most.line).optional().describe('Only commits with this template.'),
+  principal: z.string().max(most.line).optional().describe('Only commits by this principal.'),
+  sessionId: z.string().max(most.line).optional().describe('Only commits of this session.'),
+  ticketId: z.string().max(most.line).optional().describe('Only commits of this ticket.'),
 });
 
 export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });
@@ -201,7 +214,7 @@ export const contextContract = {
         format: formatName,
         artifactRef: artifactName.optional().describe('The content, if it is stored already. Give one of `artifactRef`, `data` and `text`.'),
         data: base64.optional().describe('The content as base64.'),
-        text: z.string().optional().describe('The content as text.'),
+        text: z.string().max(most.content).optional().describe('The content as text.'),
         ...provenance,
         checkpoint: z.enum(checkpoints).describe('What caused the commit.'),
         summary: summary.optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kinds, roles, toolClasses } from './kinds.js';
-import { artifactRef, contextId, count, entryKey, timestamp } from './scalars.js';
+import { artifactRef, contextId, count, entryKey, most, timestamp } from './scalars.js';
 
 /** An entry that is not part of a chain yet. */
 export const entryDraft = z.object({
@@ -36,10 +36,21 @@ export const entry = entryDraft.extend({
 });
 export type Entry = z.output<typeof entry>;
 
+/** A text of a draft with a limit. A stored entry has none, because a transcript is shown as it is. */
+const limited = (text: z.ZodOptional<z.ZodString>, length: number) =>
+  text
+    .unwrap()
+    .max(length)
+    .optional()
+    .describe(text.description ?? '');
+
 /** An entry to write. An entry that was read can be written back, and any other unknown field is refused. */
 export const entryInput = z
   .strictObject({
     ...entryDraft.shape,
+    text: limited(entryDraft.shape.text, most.text),
+    toolName: limited(entryDraft.shape.toolName, most.line),
+    toolCallId: limited(entryDraft.shape.toolCallId, most.line),
     ...(Object.fromEntries(readFields.map((field) => [field, z.unknown().optional().describe('Ignored: Stemma determines it itself.')])) as Record<
       (typeof readFields)[number],
       z.ZodOptional<z.ZodUnknown>

@@ -1,7 +1,7 @@
 // event: the schemas of an agent's event context. `timeline.ts` and `space.ts` build their procedures from them.
 
 import { z } from 'zod';
-import { count, timestamp } from './scalars.js';
+import { count, most, timestamp } from './scalars.js';
 
 /** The types of entities that can join a space and write into it. */
 export const entityTypes = ['human', 'agent', 'service'] as const;
@@ -92,7 +92,7 @@ export type Resume = z.output<typeof resume>;
 export const history = z.strictObject({
   space: spaceName.describe('The space.'),
   selfEntityId: id.describe('The agent that reads.'),
-  messages: z.array(timelineMessage).describe('The messages of the space, oldest first.'),
+  messages: z.array(timelineMessage).max(most.list).describe('The messages of the space, oldest first.'),
   lastProcessedMessageId: id.nullish().describe("The newest message that the agent's last completed run has seen."),
   lastProcessedSeq: z.number().int().nullish().describe('The position of that message, which stays valid if the message is deleted.'),
   triggerMessageId: id.nullish().describe('The message that started the run.'),
@@ -106,7 +106,7 @@ export const history = z.strictObject({
 export type History = z.output<typeof history>;
 
 /** The short form of a history for a waiting run: clock times, no ids. */
-const clock = z.string().describe('The time of day, such as `14:05`.');
+const clock = z.string().max(most.line).describe('The time of day, such as `14:05`.');
 
 export const briefHistory = z.strictObject({
   style: z.literal('brief').describe('The short form, with clock times and without ids.'),
@@ -127,6 +127,7 @@ export const briefHistory = z.strictObject({
         z.strictObject({ clock, label: words.describe('The author.'), text: words.nullable().describe('The text.') }),
       ]),
     )
+    .max(most.list)
     .describe('The entries, oldest first.'),
   resume: resume.optional(),
 });
@@ -142,7 +143,7 @@ export const activeSpace = z.strictObject({
 });
 export type ActiveSpace = z.output<typeof activeSpace>;
 
-export const memberSpace = spaceName.extend({ members: z.array(person).describe('The members of the space.') });
+export const memberSpace = spaceName.extend({ members: z.array(person).max(most.list).describe('The members of the space.') });
 export type MemberSpace = z.output<typeof memberSpace>;
 
 export const goal = z.strictObject({
@@ -179,11 +180,11 @@ export const activeRun = z.strictObject({
 export type ActiveRun = z.output<typeof activeRun>;
 
 export const now = timestamp.describe('The current time.');
-export const goals = z.array(goal).describe("The agent's goals.");
-export const memories = z.array(memory).describe("The agent's memories.");
-export const plans = z.array(plan).describe("The agent's plans, in order of creation.");
-export const runs = z.array(activeRun).describe("The agent's runs that have not ended.");
-export const spaces = z.array(memberSpace).describe('The spaces of the agent.');
+export const goals = z.array(goal).max(most.list).describe("The agent's goals.");
+export const memories = z.array(memory).max(most.list).describe("The agent's memories.");
+export const plans = z.array(plan).max(most.list).describe("The agent's plans, in order of creation.");
+export const runs = z.array(activeRun).max(most.list).describe("The agent's runs that have not ended.");
+export const spaces = z.array(memberSpace).max(most.list).describe('The spaces of the agent.');
 export const plansBlock = z.strictObject({ now, plans });
 export const spacesBlock = z.strictObject({
   selfEntityId: id.describe('The agent that reads.'),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
-import { contextId, contextPrefix, count, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, most, name, procedure, timestamp } from './scalars.js';
 
-const data = z.record(z.string(), z.unknown());
+const data = z.record(z.string().max(most.line), z.unknown());
 
 const sourceAgentId = name.describe('The agent that hands over.');
 
@@ -97,13 +97,14 @@ export type DispatchedOne = z.output<typeof dispatchedOne>;
 
 const strategy = z
   .string()
+  .max(most.line)
   .transform((text) => text.toLowerCase())
   .pipe(z.enum(strategies, { error: 'must be one of new|reuse|clone' }));
 
 const task = z.strictObject({
   targetStrategy: strategy.describe('Whether to create an agent, use an existing one, or clone one.'),
-  targetRef: z.string().min(1).describe('The profile for `new`, or the agent for `reuse` and `clone`.'),
-  instruction: z.string().min(1).describe('What to do.'),
+  targetRef: z.string().max(most.line).min(1).describe('The profile for `new`, or the agent for `reuse` and `clone`.'),
+  instruction: z.string().max(most.text).min(1).describe('What to do.'),
   contextBoxId: z.string().max(200).nullish().describe('A box whose cards the agent inherits.'),
 });
 export type Task = z.output<typeof task>;
@@ -111,7 +112,7 @@ export type Task = z.output<typeof task>;
 const yes = ['true', '1', 'yes', 'on'];
 const no = ['false', '0', 'no', 'off', ''];
 const failFast = z
-  .union([z.boolean(), z.number(), z.string(), z.null()])
+  .union([z.boolean(), z.number(), z.string().max(most.line), z.null()])
   .transform((given, context) => {
     if (typeof given !== 'string') return Boolean(given);
     const word = given.trim().toLowerCase();
@@ -120,7 +121,7 @@ const failFast = z
   })
   .optional();
 const deadlineSeconds = z
-  .union([z.number(), z.string(), z.boolean()], { error: 'must be a positive number' })
+  .union([z.number(), z.string().max(most.line), z.boolean()], { error: 'must be a positive number' })
   .transform((given, context) => {
     const seconds = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
     if (typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds)) return seconds;
@@ -153,8 +154,8 @@ const batchResult = z.object({
 });
 export type BatchResult = z.output<typeof batchResult>;
 
-const profileName = z.string().describe('The name of the profile.');
-const instruction = z.string().describe('What to do.');
+const profileName = z.string().max(most.line).describe('The name of the profile.');
+const instruction = z.string().max(most.text).describe('What to do.');
 
 export const handoverContract = {
   pack: procedure(
@@ -178,7 +179,7 @@ export const handoverContract = {
         sourceAgentId,
         profileName,
         instruction,
-        inheritBoxIds: z.array(z.string().max(200).nullable()).nullish().describe('Boxes whose cards the agent inherits.'),
+        inheritBoxIds: z.array(z.string().max(200).nullable()).max(most.list).nullish().describe('Boxes whose cards the agent inherits.'),
       }),
     )
     .output(z.object({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) })),
@@ -186,11 +187,14 @@ export const handoverContract = {
     .input(
       z.strictObject({
         sourceAgentId,
-        targetStrategy: z.string().describe('`new`, `reuse` or `clone`.'),
-        targetRef: z.string().describe(task.shape.targetRef.description ?? ''),
+        targetStrategy: z.string().max(most.line).describe('`new`, `reuse` or `clone`.'),
+        targetRef: z
+          .string()
+          .max(most.line)
+          .describe(task.shape.targetRef.description ?? ''),
         instruction,
         contextBoxId: task.shape.contextBoxId,
-        toolName: z.string().optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),
+        toolName: z.string().max(most.line).optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),
       }),
     )
     .output(dispatchedOne),
@@ -212,20 +216,20 @@ export const handoverContract = {
       z.strictObject({
         sourceAgentId,
         profileName,
-        question: z.string().describe('The question.'),
+        question: z.string().max(most.text).describe('The question.'),
         includeHistory: z.boolean().optional().describe("Pass the asking agent's current output box."),
       }),
     )
     .output(dispatchedOne),
   batch: procedure('Returns the state and the results of a fork-join, in the order of its tasks.')
-    .input(z.strictObject({ batchId: z.string().describe('The id of the fork-join.') }))
+    .input(z.strictObject({ batchId: z.string().max(most.line).describe('The id of the fork-join.') }))
     .output(batchResult),
   map: procedure('Returns every agent and every agent turn, oldest first: who delegated what to whom.')
     .input(z.strictObject({}))
     .output(z.object({ agents: z.array(agent), turns: z.array(agentTurn.extend({ cards: count, instruction: z.string().optional() })) })),
 };
 
-const agentTurnId = z.string().describe('The id of the agent turn.');
+const agentTurnId = z.string().max(most.line).describe('The id of the agent turn.');
 const epoch = { agentTurnId, turnEpoch: count.optional().describe('The epoch of the turn. A call for an earlier epoch is refused.') };
 const message = z.looseObject({
   role: z.enum(roles),
@@ -237,7 +241,7 @@ const message = z.looseObject({
 export type Message = z.output<typeof message>;
 
 /** Procedures for the program that runs the turns of agents, in this process or elsewhere. */
-const agentId = z.string().describe('The id of the agent.');
+const agentId = z.string().max(most.line).describe('The id of the agent.');
 
 export const agentContract = {
   register: procedure('Registers an agent that Stemma did not create: an imported agent or a person.')
@@ -258,8 +262,8 @@ export const agentContract = {
     .input(
       z.strictObject({
         agentTurnId,
-        tools: z.array(data).optional().describe('Definitions of tools. The profile can restrict them.'),
-        appendix: z.string().optional().describe('Text to add to the system prompt.'),
+        tools: z.array(data).max(most.list).optional().describe('Definitions of tools. The profile can restrict them.'),
+        appendix: z.string().max(most.text).optional().describe('Text to add to the system prompt.'),
         stepCount: count.optional().describe('The number of steps so far.'),
         maxSteps: count.optional().describe('The most steps of the turn.'),
         parameters: data.optional().describe('The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile.'),
@@ -281,7 +285,12 @@ export const agentContract = {
     .input(z.strictObject({ ...epoch, cards: z.array(cardInput).min(1).max(10_000).describe('The cards to write.') }))
     .output(z.object({ turn: agentTurn, cards: z.array(card) })),
   suspend: procedure('Suspends a turn until it has the results of tool calls.')
-    .input(z.strictObject({ ...epoch, toolCallIds: z.array(z.string().min(1)).min(1).describe('The tool calls to wait for.') }))
+    .input(
+      z.strictObject({
+        ...epoch,
+        toolCallIds: z.array(z.string().max(most.line).min(1)).max(most.list).min(1).describe('The tool calls to wait for.'),
+      }),
+    )
     .output(agentTurn),
   answer: procedure(
     'Adds a result that a suspended turn waits for. After the last result, the turn continues in a new epoch, or ends if a result says so.',
@@ -292,7 +301,7 @@ export const agentContract = {
     .input(
       z.strictObject({
         ...epoch,
-        toolCallId: z.string().min(1).describe('The tool call that submits.'),
+        toolCallId: z.string().max(most.line).min(1).describe('The tool call that submits.'),
         args: data.describe('The fields of the result.'),
       }),
     )
@@ -302,7 +311,7 @@ export const agentContract = {
       z.strictObject({
         ...epoch,
         status: z.enum(endStatuses).optional().describe('How it ended. The default is `success`.'),
-        error: z.string().optional().describe('What went wrong.'),
+        error: z.string().max(most.text).optional().describe('What went wrong.'),
       }),
     )
     .output(agentTurn),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { kinds } from './kinds.js';
+import { most } from './scalars.js';
 
 const maxPathLength = 1_000;
 const path = z
@@ -73,6 +74,7 @@ export const mapping = z.strictObject({
   stemmaMapping: z.literal(1).describe('The version of the mapping format.'),
   name: z
     .string()
+    .max(most.line)
     .regex(/^[a-z0-9][a-z0-9-]{0,60}$/, 'a name has lower-case letters, digits and hyphens')
     .describe('A short name of the tool. The commits get it as their template.'),
   testedOn: z.string().max(400).optional().describe('What the mapping was tested on. Without it, the mapping counts as experimental.'),

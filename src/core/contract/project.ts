@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
-import { artifactName, artifactRef, base64, count, procedure, timestamp } from './scalars.js';
+import { artifactName, artifactRef, base64, count, most, procedure, timestamp } from './scalars.js';
 
 /** Why a project is open for reading only. `restricted`: this machine did not create the project, and no person has trusted it yet. */
 export const readOnlyReasons = ['restricted', 'permissions', 'read-only-disk', 'disk-full'] as const;
@@ -179,7 +179,7 @@ export const artifactContract = {
     .input(
       z.strictObject({
         data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
-        text: z.string().optional().describe('The content as text.'),
+        text: z.string().max(most.content).optional().describe('The content as text.'),
         contentType: z.string().min(1).max(200).describe('The media type of the content.'),
         policy: policy.optional(),
         ttlSeconds,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { wires } from './request.js';
-import { name, procedure, webAddress } from './scalars.js';
+import { most, name, procedure, webAddress } from './scalars.js';
 
 /** A provider that answers when a turn is run. `hasKey` says whether a key is stored; the key itself is never returned. */
 export const providerAccount = z.object({
@@ -32,6 +32,7 @@ export const providerContract = {
       z.strictObject({
         id: z
           .string()
+          .max(most.line)
           .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'an id has lower-case letters, digits, dots and hyphens')
           .optional()
           .describe('The id of the provider to change. Without it, a new provider gets an id.'),

@@ -12,6 +12,13 @@ import {
 } from '../base/index.js';
 
 /**
+ * The most characters of a text and the most items of a list in an input; a field that is meant to be smaller names its own limit. A line is a name, an
+ * id, a path or a filter; a text is what people and models write, up to what one message of a carrier holds; a content may be any file that fits into
+ * one value of JavaScript. Outputs repeat what is stored and have no limits of their own.
+ */
+export const most = { line: 4_096, text: 64 * 1024 * 1024, content: 512 * 1024 * 1024 - 24, list: 100_000 } as const;
+
+/**
  * Starts a procedure with its description, which the OpenAPI document and `stemma call PROCEDURE --help` show. A field gets its description
  * by `describe`.
  */
@@ -20,18 +27,21 @@ export const procedure = (description: string) => oc.route({ description });
 /** Scalars. An input accepts every valid form of a value; an output always has the same form. */
 export const contextId = z
   .string()
+  .max(68)
   .regex(contextIdPattern, 'a context id is ctx- and 8 or more hex digits')
   .transform((id) => id as ContextId)
   .describe('The id of a commit: `ctx-` and hex digits.');
 /** A commit id or the beginning of a commit id, so that a person or script can name a commit briefly. */
 export const contextPrefix = z
   .string()
+  .max(68)
   .regex(/^ctx-[0-9a-f]{0,64}$/, 'a context id is ctx- and hex digits')
   .transform((id) => id as ContextId)
   .describe('A commit, by its id or the beginning of its id.');
 /** A ref in full or in its short form. */
 export const artifactName = z
   .string()
+  .max(71)
   .regex(/^(blake3:[0-9a-f]{64}|art-[0-9a-f]{12,64})$/, 'a ref is blake3: and 64 hex digits, or art- and the first 12')
   .describe('The ref of an artifact, in full (`blake3:…`) or in its short form (`art-…`).');
 export const artifactRef = z
@@ -48,6 +58,7 @@ export const entryKey = z
 
 export const timestamp = z
   .string()
+  .max(64)
   .transform((text, context) => {
     const ms = parseInstant(text);
     if (ms !== undefined) return timestampOf(ms);
@@ -59,12 +70,14 @@ export const timestamp = z
 export const name = z.string().min(1).max(400);
 export const base64 = z
   .string()
+  .max(most.content)
   .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'must be base64 text')
   .describe('Bytes as base64.');
 export const count = z.number().int().min(0);
 
 export const formatName = z
   .string()
+  .max(64)
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1')
   .describe('The name of a format, such as `claude-code-v1`.');
 
@@ -91,4 +104,5 @@ export type SourceAgent = (typeof sourceAgents)[number];
 
 export const webAddress = z
   .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://, such as http://127.0.0.1:1234/v1' })
+  .max(most.line)
   .describe('An http or https address.');

@@ -2,10 +2,11 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { redacted } from './export.js';
 import { projectInfo } from './project.js';
-import { contextPrefix, count, procedure, timestamp, webAddress } from './scalars.js';
+import { contextPrefix, count, most, procedure, timestamp, webAddress } from './scalars.js';
 
 const projectName = z
   .string()
+  .max(most.line)
   .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
   .describe('The name of the project on the hub.');
 /** A project on a hub. `token` is set if the address is a share link. */

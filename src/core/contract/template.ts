@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { stop } from './context.js';
 import { tiers } from './kinds.js';
-import { artifactRef, base64, contextId, contextPrefix, count, formatName, name, procedure, timestamp } from './scalars.js';
+import { artifactRef, base64, contextId, contextPrefix, count, formatName, most, name, procedure, timestamp } from './scalars.js';
 
 const template = z.object({
   name,
@@ -22,7 +22,7 @@ export const templateContract = {
       z.strictObject({
         name: name.describe('The name of the template.'),
         data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
-        text: z.string().optional().describe('The content as text.'),
+        text: z.string().max(most.content).optional().describe('The content as text.'),
         contentType: z.string().min(1).max(200).optional().describe('The media type of the content.'),
         author: name.optional().describe('The author of this version.'),
       }),

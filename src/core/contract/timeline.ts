@@ -21,7 +21,7 @@ import {
   trigger,
   words,
 } from './event.js';
-import { contextPrefix, count, procedure, timestamp } from './scalars.js';
+import { contextPrefix, count, most, procedure, timestamp } from './scalars.js';
 
 const block = <Name extends string, Input extends z.ZodType>(name: Name, input: Input) =>
   z.strictObject({ block: z.literal(name).describe('The name of the block.'), input: input.describe('The data that the block is made from.') });
@@ -48,7 +48,10 @@ export type BlockInput = z.output<typeof blockInput>;
 
 /** A list, or an object that contains the list as the input of its block does. */
 const listOr = <Item extends z.ZodType, Key extends string>(item: Item, key: Key) =>
-  z.union([z.array(item), z.strictObject({ [key]: z.array(item).describe('The list.') }).transform((input) => input[key] as z.output<Item>[])]);
+  z.union([
+    z.array(item).max(most.list),
+    z.strictObject({ [key]: z.array(item).max(most.list).describe('The list.') }).transform((input) => input[key] as z.output<Item>[]),
+  ]);
 
 export const timelineInput = z.strictObject({
   identity: identity.describe('The agent that reads.'),
