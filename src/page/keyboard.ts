@@ -49,6 +49,8 @@ export function watchKeys({ field, scale, sheet, toggleOutline }: Parts): void {
     Escape: () => state.isReplay && setReplay(false),
     '?': () => sheet.showModal(),
   };
+  // Keys of a composition (Japanese, Chinese, Korean) belong to the text that is being written; 229 is Safari's last one.
+  addEventListener('keydown', (event) => (event.isComposing || event.keyCode === 229) && event.stopImmediatePropagation(), { capture: true });
   document.addEventListener('keydown', (event) => {
     const target = event.target as HTMLElement;
     const isTyping = target !== scale && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);

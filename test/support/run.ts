@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { chromium } from './chromium.ts';
 import { installPeers, skippedFiles } from './peers.ts';
 
 interface Counts {
@@ -240,6 +241,8 @@ say(`\n── in all ${'─'.repeat(54)}`);
 for (const { stage, counts, seconds } of results)
   say(`${stage.padEnd(10)} ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds.toFixed(1)} s)`);
 for (const [peer, paths] of skippedFiles()) say(`skipped for want of the package ${peer}: ${paths.join(', ')}`);
+if (wanted.some(({ name }) => name === 'e2e') && chromium() === undefined)
+  say('skipped for want of a Chromium: test/e2e/browser. Install one, or name it in STEMMA_CHROMIUM.');
 for (const { stage, counts } of results) {
   for (const text of counts.secondAttempts ?? []) say(`\npassed at the second attempt in ${stage}: ${text}`);
   for (const text of counts.failures ?? []) say(`\nfailed in ${stage}: ${text}`);

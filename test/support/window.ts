@@ -2,6 +2,13 @@ import { expect, type Locator, type Page } from '@playwright/test';
 import type { Machine, WebHost } from './machine.js';
 import type { SharedHost } from './shared-host.js';
 
+/** Presses Enter in a field as an input method does to accept a character, once as every browser reports it and once as Safari does. */
+export const composeIn = (field: Locator): Promise<void> =>
+  field.evaluate((element) => {
+    for (const how of [{ isComposing: true }, { keyCode: 229 }])
+      element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...how }));
+  });
+
 /** Finds elements of the window by name and role, as a person does, never by class. */
 export const commits = (page: Page): Locator => page.getByRole('listbox', { name: 'Commits, newest first' }).getByRole('option');
 export const entries = (page: Page): Locator => page.getByRole('region', { name: 'Entries' });

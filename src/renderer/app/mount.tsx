@@ -5,9 +5,11 @@ import { type Carrier, connect, onNewLine } from '../client';
 import { applyTheme, followAddress } from '../state';
 import { App } from './App';
 import { Boundary } from './Boundary';
+import { keepCompositions } from './composition';
 
 /** Starts the window over a carrier. The content security policy forbids style elements, so no part may create them. */
 export function mount(carrier: Carrier): void {
+  keepCompositions();
   applyTheme();
   onNewLine(followAddress);
   void connect(carrier);

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { agentsWindow, complaints, entries, openAgents, place, sheet } from '../../support/window.js';
+import { agentsWindow, complaints, composeIn, entries, openAgents, place, sheet } from '../../support/window.js';
 
 const send = (page: Page, name: string): Promise<void> => sheet(page).getByRole('button', { name, exact: true }).click();
 const fill = (page: Page, name: string, text: string): Promise<void> => sheet(page).getByRole('textbox', { name }).fill(text);
@@ -117,7 +117,7 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   expect(met).toEqual([]);
 });
 
-test('[W64] a reply ends a wait in a space, and an agent gets goals, memories and plans', async ({ page, shared }) => {
+test('[W64, W73] a reply ends a wait in a space, and an agent gets goals, memories and plans', async ({ page, shared }) => {
   const met = complaints(page);
   const { dir, call } = await agentsWindow(page, shared);
   const [me, ada] = await Promise.all([
@@ -130,6 +130,9 @@ test('[W64] a reply ends a wait in a space, and an agent gets goals, memories an
   const box = page.getByRole('textbox', { name: 'Message' });
   const chat = page.getByRole('region', { name: 'Messages', exact: true });
   await box.fill('Does it hold 400 orders?');
+  await composeIn(box);
+  await expect(box).toHaveValue('Does it hold 400 orders?');
+  await expect(chat.getByRole('article')).toHaveCount(0);
   await box.press('Enter');
   await expect(chat.getByRole('article')).toHaveCount(1);
 

@@ -5,7 +5,7 @@ import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
 import { completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
 import type { SharedHost } from '../../support/shared-host.js';
-import { commits, complaints, entries, newProject, place, sheet, view } from '../../support/window.js';
+import { commits, complaints, composeIn, entries, newProject, place, sheet, view } from '../../support/window.js';
 
 const asked = 'What do you mean by "counts twice"?';
 const file = 'export function retry(work, { attempts = 3, delay = 200 } = {}) { /* … */ }';
@@ -111,6 +111,8 @@ test('[K3] [K6] a finding is discussed with the reviewer and resolved before clo
 
   // The recorded reviewer replies. The reply is a commit on a branch with the reviewer's whole context.
   await question.fill(asked);
+  await composeIn(question);
+  await expect(question).toHaveValue(asked);
   await question.press('Enter');
   await expect(messages.filter({ hasText: 'so a job is called four times' })).toContainText('@rev');
   await expect(messages).toHaveCount(2);
