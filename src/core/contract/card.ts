@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
 import { commitTypes, roles } from './kinds.js';
-import { contextPrefix, count, entryKey, most, name, procedure, timestamp } from './scalars.js';
+import { contextPrefix, count, entryKey, line, most, name, procedure, timestamp } from './scalars.js';
 
 /** Ids of cards and boxes. Stemma makes them as UUIDv7 in 32 hex digits, and accepts any other id. */
 export const cardId = z.string().min(1).max(200).describe('The id of a card.');
@@ -70,7 +70,7 @@ export type Card = z.output<typeof card>;
 export const cardInput = z
   .looseObject({
     cardId: cardId.optional().describe('The id of the card. Without it, Stemma makes one.'),
-    projectId: z.string().max(most.line).optional().describe('The project that the card belongs to. It must be the open project.'),
+    projectId: line.optional().describe('The project that the card belongs to. It must be the open project.'),
     type: cardType.optional(),
     content: z
       .union(
@@ -194,9 +194,9 @@ export const cardContract = {
   list: procedure('Lists cards that match all conditions, newest first, in pages.')
     .input(
       z.strictObject({
-        type: z.string().max(most.line).optional().describe('Only cards of this type.'),
+        type: line.optional().describe('Only cards of this type.'),
         role: z.enum(roles).optional().describe('Only cards with this role.'),
-        authorId: z.string().max(most.line).optional().describe('Only cards by this author.'),
+        authorId: line.optional().describe('Only cards by this author.'),
         from: timestamp.optional().describe('Only cards created at this time or later.'),
         to: timestamp.optional().describe('Only cards created at this time or earlier.'),
         text: z.string().max(400).optional().describe('Only cards whose content contains these words, ignoring case.'),
@@ -285,13 +285,13 @@ export const profileContract = {
   )
     .input(
       z.strictObject({
-        name: z.string().max(most.line).describe('The name of the profile.'),
+        name: line.describe('The name of the profile.'),
         deleted: z.boolean().default(true).describe('False brings it back.'),
       }),
     )
     .output(z.object({ name: z.string(), deleted: z.boolean() })),
   find: procedure('Finds a profile by its name, ignoring case.')
-    .input(z.strictObject({ name: z.string().max(most.line).describe('The name of the profile.') }))
+    .input(z.strictObject({ name: line.describe('The name of the profile.') }))
     .output(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() })),
   list: procedure('Lists the profiles.')
     .input(z.strictObject({}))
@@ -315,12 +315,13 @@ export const wireCard = z.looseObject({
 });
 export type WireCard = z.output<typeof wireCard>;
 const wireBox = z.object({ box_id: z.string(), card_ids: z.array(z.string()) });
-const wireIds = z.array(z.string().max(most.line)).max(most.list).default([]).describe('The ids to return.');
+/** Any text, so that a malformed id is answered with NOT_FOUND. */
+const wireId = z.string().max(most.text);
+const wireIds = z.array(wireId).max(most.list).default([]).describe('The ids to return.');
 const wireLimit = z.coerce.number().default(200).describe('The most cards to return, from 1 to 500.');
-const projectId = z.string().max(most.line).describe('The id of the project.');
-// Accepts any text, so that a malformed id is answered with NOT_FOUND.
-const wireBoxId = z.string().max(most.line).describe('The id of the box.');
-const wireCardId = z.string().max(most.line).describe('The id of the card.');
+const projectId = wireId.describe('The id of the project.');
+const wireBoxId = wireId.describe('The id of the box.');
+const wireCardId = wireId.describe('The id of the card.');
 const inBox = z.strictObject({ projectId, boxId: wireBoxId });
 
 export const readsContract = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { author, commit } from './context.js';
 import { wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey, most, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, line, most, procedure, timestamp } from './scalars.js';
 
 /** The kind of process. It decides how much of the shared context and of memory the process gets. */
 export const processes = ['sequential', 'dynamic', 'hierarchical', 'react', 'mapreduce-planner', 'mapreduce-worker', 'mapreduce-reducer'] as const;
@@ -39,7 +39,7 @@ const enableShareContext = z
 const composeInput = z.looseObject({
   systemPrompt: z.string().max(most.text).describe('The system prompt.'),
   checkpointMessages: z.array(memoryMessage).max(most.list).describe('The messages in memory.'),
-  contexts: z.record(z.string().max(most.line), z.unknown()).describe('The blocks by key, such as `knowledge__context`.'),
+  contexts: z.record(line, z.unknown()).describe('The blocks by key, such as `knowledge__context`.'),
   query: z.string().max(most.text).nullish().describe('The input of this call.'),
   queryPath: z.enum(queryPaths).describe('Where the query is: in memory already (`checkpoint`), to be appended (`runtime`), or absent (`none`).'),
   turnId: z
@@ -64,16 +64,16 @@ const composed = z.object({ messages: z.array(composedMessage), dropped: z.array
 export type Composed = z.output<typeof composed>;
 
 const knowledgeChunk = z.strictObject({
-  sourceId: z.string().max(most.line).describe('The id of the source.'),
-  docId: z.string().max(most.line).describe('The id of the document.'),
-  docTitle: z.string().max(most.line).optional().describe('The title of the document.'),
-  chunkId: z.string().max(most.line).describe('The id of the chunk.'),
+  sourceId: line.describe('The id of the source.'),
+  docId: line.describe('The id of the document.'),
+  docTitle: line.optional().describe('The title of the document.'),
+  chunkId: line.describe('The id of the chunk.'),
   content: z.string().max(most.text).describe('The text of the chunk.'),
 });
 export type KnowledgeChunk = z.output<typeof knowledgeChunk>;
 
 const experienceRecord = z.strictObject({
-  id: z.string().max(most.line).describe('The id of the experience.'),
+  id: line.describe('The id of the experience.'),
   summary: z.string().max(most.text).describe('What was learned.'),
   outcome: z.enum(['success', 'failure', 'unknown']).describe('How the run ended.'),
   contextId: contextId.optional().describe('The commit that the experience comes from, if the project contains it.'),
@@ -100,7 +100,7 @@ const collectServices = z.strictObject({
 });
 export type CollectServices = z.output<typeof collectServices>;
 
-const state = z.record(z.string().max(most.line), z.unknown()).describe('The state of the process.');
+const state = z.record(line, z.unknown()).describe('The state of the process.');
 
 const collectInput = z.strictObject({
   state,
@@ -195,10 +195,7 @@ const previewInput = z.strictObject({
   process,
   enableShareContext,
   systemPrompt: z.string().max(most.text).optional().describe('A system prompt that replaces the recorded one.'),
-  contexts: z
-    .record(z.string().max(most.line), z.string().max(most.text))
-    .optional()
-    .describe('Blocks, in place of or in addition to those of the commit.'),
+  contexts: z.record(line, z.string().max(most.text)).optional().describe('Blocks, in place of or in addition to those of the commit.'),
   query: z.string().max(most.text).optional().describe('The input of the call.'),
   queryPath: composeInput.shape.queryPath.optional(),
   humanMessage: z.string().max(most.text).optional().describe('A message of a human for this call only.'),
@@ -213,10 +210,7 @@ export const composeContract = {
         id: contextPrefix,
         state,
         reproducible: reproducible.describe('Also save the todo, knowledge and experience blocks, so that the next call gets the same blocks.'),
-        contexts: z
-          .record(z.string().max(most.line), z.string().max(most.text))
-          .optional()
-          .describe('The blocks to save, by key, such as `knowledge__context`.'),
+        contexts: z.record(line, z.string().max(most.text)).optional().describe('The blocks to save, by key, such as `knowledge__context`.'),
       }),
     )
     .output(savedState),
@@ -224,7 +218,7 @@ export const composeContract = {
     .input(
       z.strictObject({
         id: contextPrefix,
-        keys: z.array(z.string().max(most.line)).max(100).optional().describe('Only these fields of the state.'),
+        keys: z.array(line).max(100).optional().describe('Only these fields of the state.'),
         reproducible: reproducible.describe('Also return the saved blocks.'),
       }),
     )
@@ -238,7 +232,7 @@ export const composeContract = {
       z.strictObject({
         state,
         calls: z
-          .array(z.tuple([z.string().max(most.line)], z.unknown()))
+          .array(z.tuple([line], z.unknown()))
           .max(10_000)
           .describe('The calls: each a list of a method name and its arguments.'),
       }),
@@ -264,8 +258,8 @@ export const composeContract = {
         budgetTokens,
         keepLast,
         summary: z.string().min(1).max(1_000_000).optional().describe('The summary. The default is made of extracts or by a provider.'),
-        provider: z.string().max(most.line).optional().describe('The provider whose model writes the summary, as `turn.providers` names it.'),
-        model: z.string().max(most.line).optional().describe('The model of the provider.'),
+        provider: line.optional().describe('The provider whose model writes the summary, as `turn.providers` names it.'),
+        model: line.optional().describe('The model of the provider.'),
         principal: author,
       }),
     )
@@ -278,7 +272,7 @@ export const composeContract = {
           .max(most.list)
           .describe('The composed messages.'),
         provider: z.enum(wires).describe('The wire format of the body.'),
-        model: z.string().max(most.line).optional().describe('The model to name in the body.'),
+        model: line.optional().describe('The model to name in the body.'),
       }),
     )
     .output(z.object({ body: z.unknown() })),

@@ -12,6 +12,7 @@ import {
   count,
   entryKey,
   formatName,
+  line,
   most,
   name,
   procedure,
@@ -151,10 +152,10 @@ const query = {
 };
 
 const filter = z.strictObject({
-  template: z.string().max(most.line).optional().describe('Only commits with this template.'),
-  principal: z.string().max(most.line).optional().describe('Only commits by this principal.'),
-  sessionId: z.string().max(most.line).optional().describe('Only commits of this session.'),
-  ticketId: z.string().max(most.line).optional().describe('Only commits of this ticket.'),
+  template: line.optional().describe('Only commits with this template.'),
+  principal: line.optional().describe('Only commits by this principal.'),
+  sessionId: line.optional().describe('Only commits of this session.'),
+  ticketId: line.optional().describe('Only commits of this ticket.'),
 });
 
 export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });

@@ -1,7 +1,7 @@
 // event: the schemas of an agent's event context. `timeline.ts` and `space.ts` build their procedures from them.
 
 import { z } from 'zod';
-import { count, most, timestamp } from './scalars.js';
+import { count, line, most, timestamp } from './scalars.js';
 
 /** The types of entities that can join a space and write into it. */
 export const entityTypes = ['human', 'agent', 'service'] as const;
@@ -106,7 +106,7 @@ export const history = z.strictObject({
 export type History = z.output<typeof history>;
 
 /** The short form of a history for a waiting run: clock times, no ids. */
-const clock = z.string().max(most.line).describe('The time of day, such as `14:05`.');
+const clock = line.describe('The time of day, such as `14:05`.');
 
 export const briefHistory = z.strictObject({
   style: z.literal('brief').describe('The short form, with clock times and without ids.'),

@@ -1,6 +1,6 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { contextId, count, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, count, line, most, name, procedure, timestamp } from './scalars.js';
 import { replyPart, rerunFields } from './turn.js';
 
 const words = z.string().min(1).max(10_000);
@@ -27,12 +27,12 @@ export const replyCheck = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('json').describe('The reply, or its only fenced block, is JSON that matches a schema.'),
-    schema: z.record(z.string().max(most.line), z.unknown()).describe('A JSON Schema without patterns.'),
+    schema: z.record(line, z.unknown()).describe('A JSON Schema without patterns.'),
   }),
   z.strictObject({
     kind: z.literal('calls').describe('The reply calls a tool.'),
     toolName: name.describe('The name of the tool.'),
-    with: z.record(z.string().max(most.line), z.unknown()).optional().describe('Arguments that the call must contain.'),
+    with: z.record(line, z.unknown()).optional().describe('Arguments that the call must contain.'),
     absent,
   }),
   z.strictObject({
@@ -148,7 +148,7 @@ export const experimentContract = {
       z.strictObject({
         experimentId,
         format: z.enum(['csv', 'markdown']).describe('The format of the table.'),
-        path: z.string().max(most.line).min(1).optional().describe('The new file to write. It must not exist.'),
+        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
       }),
     )
     .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count })),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lost, stop } from './context.js';
 import { tiers } from './kinds.js';
-import { base64, contextPrefix, count, formatName, most, procedure, runtimes } from './scalars.js';
+import { base64, contextPrefix, count, formatName, line, most, procedure, runtimes } from './scalars.js';
 
 export const redactionKinds = ['secret', 'path', 'email', 'ip'] as const;
 export type RedactionKind = (typeof redactionKinds)[number];
@@ -43,7 +43,7 @@ export const redacted = { redactions: redactions.optional() };
 const resumeFields = {
   id: contextPrefix,
   agent: z.enum(runtimes).optional().describe('The agent. The default is the one that wrote the context, or Claude Code.'),
-  cwd: z.string().max(most.line).min(1).optional().describe('The working directory of the new session. The default is that of the original.'),
+  cwd: line.min(1).optional().describe('The working directory of the new session. The default is that of the original.'),
 };
 const resumed = z.object({
   agent: z.enum(runtimes),
@@ -67,7 +67,7 @@ export const exportContract = {
         id: contextPrefix,
         stop: stop.optional(),
         format: formatName,
-        path: z.string().max(most.line).min(1).optional().describe('The new file to write. It must not exist.'),
+        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
         ...redaction,
         dryRun: z.boolean().optional().describe('Only report the size and the losses of the export: write nothing and return no content.'),
       }),
@@ -106,7 +106,7 @@ export const exportContract = {
       z.strictObject({
         ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'),
         stop: stop.optional(),
-        path: z.string().max(most.line).min(1).optional().describe('The new file to write. It must not exist.'),
+        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
         ...redaction,
       }),
     )

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
-import { contextId, contextPrefix, count, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, line, most, name, procedure, timestamp } from './scalars.js';
 
-const data = z.record(z.string().max(most.line), z.unknown());
+const data = z.record(line, z.unknown());
 
 const sourceAgentId = name.describe('The agent that hands over.');
 
@@ -103,7 +103,7 @@ const strategy = z
 
 const task = z.strictObject({
   targetStrategy: strategy.describe('Whether to create an agent, use an existing one, or clone one.'),
-  targetRef: z.string().max(most.line).min(1).describe('The profile for `new`, or the agent for `reuse` and `clone`.'),
+  targetRef: line.min(1).describe('The profile for `new`, or the agent for `reuse` and `clone`.'),
   instruction: z.string().max(most.text).min(1).describe('What to do.'),
   contextBoxId: z.string().max(200).nullish().describe('A box whose cards the agent inherits.'),
 });
@@ -112,7 +112,7 @@ export type Task = z.output<typeof task>;
 const yes = ['true', '1', 'yes', 'on'];
 const no = ['false', '0', 'no', 'off', ''];
 const failFast = z
-  .union([z.boolean(), z.number(), z.string().max(most.line), z.null()])
+  .union([z.boolean(), z.number(), line, z.null()])
   .transform((given, context) => {
     if (typeof given !== 'string') return Boolean(given);
     const word = given.trim().toLowerCase();
@@ -121,7 +121,7 @@ const failFast = z
   })
   .optional();
 const deadlineSeconds = z
-  .union([z.number(), z.string().max(most.line), z.boolean()], { error: 'must be a positive number' })
+  .union([z.number(), line, z.boolean()], { error: 'must be a positive number' })
   .transform((given, context) => {
     const seconds = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
     if (typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds)) return seconds;
@@ -154,7 +154,7 @@ const batchResult = z.object({
 });
 export type BatchResult = z.output<typeof batchResult>;
 
-const profileName = z.string().max(most.line).describe('The name of the profile.');
+const profileName = line.describe('The name of the profile.');
 const instruction = z.string().max(most.text).describe('What to do.');
 
 export const handoverContract = {
@@ -187,14 +187,14 @@ export const handoverContract = {
     .input(
       z.strictObject({
         sourceAgentId,
-        targetStrategy: z.string().max(most.line).describe('`new`, `reuse` or `clone`.'),
+        targetStrategy: line.describe('`new`, `reuse` or `clone`.'),
         targetRef: z
           .string()
           .max(most.line)
           .describe(task.shape.targetRef.description ?? ''),
         instruction,
         contextBoxId: task.shape.contextBoxId,
-        toolName: z.string().max(most.line).optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),
+        toolName: line.optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),
       }),
     )
     .output(dispatchedOne),
@@ -222,14 +222,14 @@ export const handoverContract = {
     )
     .output(dispatchedOne),
   batch: procedure('Returns the state and the results of a fork-join, in the order of its tasks.')
-    .input(z.strictObject({ batchId: z.string().max(most.line).describe('The id of the fork-join.') }))
+    .input(z.strictObject({ batchId: line.describe('The id of the fork-join.') }))
     .output(batchResult),
   map: procedure('Returns every agent and every agent turn, oldest first: who delegated what to whom.')
     .input(z.strictObject({}))
     .output(z.object({ agents: z.array(agent), turns: z.array(agentTurn.extend({ cards: count, instruction: z.string().optional() })) })),
 };
 
-const agentTurnId = z.string().max(most.line).describe('The id of the agent turn.');
+const agentTurnId = line.describe('The id of the agent turn.');
 const epoch = { agentTurnId, turnEpoch: count.optional().describe('The epoch of the turn. A call for an earlier epoch is refused.') };
 const message = z.looseObject({
   role: z.enum(roles),
@@ -241,7 +241,7 @@ const message = z.looseObject({
 export type Message = z.output<typeof message>;
 
 /** Procedures for the program that runs the turns of agents, in this process or elsewhere. */
-const agentId = z.string().max(most.line).describe('The id of the agent.');
+const agentId = line.describe('The id of the agent.');
 
 export const agentContract = {
   register: procedure('Registers an agent that Stemma did not create: an imported agent or a person.')
@@ -288,7 +288,7 @@ export const agentContract = {
     .input(
       z.strictObject({
         ...epoch,
-        toolCallIds: z.array(z.string().max(most.line).min(1)).max(most.list).min(1).describe('The tool calls to wait for.'),
+        toolCallIds: z.array(line.min(1)).max(most.list).min(1).describe('The tool calls to wait for.'),
       }),
     )
     .output(agentTurn),
@@ -301,7 +301,7 @@ export const agentContract = {
     .input(
       z.strictObject({
         ...epoch,
-        toolCallId: z.string().max(most.line).min(1).describe('The tool call that submits.'),
+        toolCallId: line.min(1).describe('The tool call that submits.'),
         args: data.describe('The fields of the result.'),
       }),
     )

@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { entryDraft } from './entry.js';
 import { mapping } from './mapping.js';
-import { artifactRef, contextId, count, formatName, most, procedure, sourceAgents, timestamp } from './scalars.js';
+import { artifactRef, contextId, count, formatName, line, procedure, sourceAgents, timestamp } from './scalars.js';
 
 const paths = z.array(z.string().min(1).max(4_096)).min(1).max(100_000).describe('Files and folders.');
 
@@ -102,8 +102,8 @@ export const sourceContract = {
   get: procedure('Returns an imported file byte for byte: writes it to `path`, or stores it as an artifact.')
     .input(
       z.strictObject({
-        sourceId: z.string().max(most.line).describe('The id of the imported file.'),
-        path: z.string().max(most.line).min(1).optional().describe('The new file to write. It must not exist.'),
+        sourceId: line.describe('The id of the imported file.'),
+        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
       }),
     )
     .output(z.object({ artifactRef: artifactRef.optional(), path: z.string().optional(), bytes: count, hash: z.string() })),
@@ -151,7 +151,7 @@ export type SavedDraft = z.output<typeof savedDraft>;
 export const libraryContract = {
   sources: procedure('Lists the places of agents with histories on this machine.').input(z.strictObject({})).output(z.array(foundSource)),
   sessions: procedure("Lists the sessions in one agent's folder.")
-    .input(z.strictObject({ root: z.string().max(most.line).describe("The agent's folder, as `library.sources` names it.") }))
+    .input(z.strictObject({ root: line.describe("The agent's folder, as `library.sources` names it.") }))
     .output(z.array(foundSession)),
   search: procedure('Searches the contents of histories on this machine that the open project does not contain. It imports nothing.')
     .input(z.strictObject({ text: z.string().trim().min(1).max(400).describe('The text to find, ignoring case.') }))

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { diffLine, fieldChange, hunk, stop } from './context.js';
 import { causes } from './kinds.js';
-import { contextId, contextPrefix, count, entryKey, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, line, most, name, procedure, timestamp } from './scalars.js';
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
 /** The kinds of request bodies. OpenAI has two: chat completions and responses. */
@@ -143,9 +143,7 @@ export const capturedCall = z.strictObject({
   provider: z.enum(providers).describe('The provider that was called.'),
   path: z.string().max(2_000).describe('The path of the request, without the query, which may contain a key.'),
   at: timestamp.describe('When the call was sent.'),
-  headers: z
-    .record(z.string().max(most.line), z.string().max(most.text))
-    .describe('The headers by lower-case name. Only headers that affect the reply are stored.'),
+  headers: z.record(line, z.string().max(most.text)).describe('The headers by lower-case name. Only headers that affect the reply are stored.'),
   body: z.string().max(maxBodyBytes).describe('The body as it was sent: JSON.'),
   status: count.nullable().describe('The HTTP status of the reply; null if the connection broke before it.'),
   reply: z
@@ -153,11 +151,7 @@ export const capturedCall = z.strictObject({
     .max(maxBodyBytes)
     .describe('The received part of the reply: JSON or server-sent events. Stemma reads its ids and usage, and does not store it.'),
   sessionId: name.optional().describe('The session that made the call.'),
-  withheld: z
-    .array(z.string().max(most.line))
-    .max(most.list)
-    .optional()
-    .describe('Parts that the recorder removed from the body because they were secret.'),
+  withheld: z.array(line).max(most.list).optional().describe('Parts that the recorder removed from the body because they were secret.'),
 });
 export type CapturedCall = z.output<typeof capturedCall>;
 

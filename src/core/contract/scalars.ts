@@ -67,6 +67,7 @@ export const timestamp = z
   })
   .describe('A time in ISO 8601, such as 2026-01-31T12:00:00.000Z.') as z.ZodType<Timestamp, string>;
 
+export const line = z.string().max(most.line);
 export const name = z.string().min(1).max(400);
 export const base64 = z
   .string()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kinds, roles } from './kinds.js';
-import { contextId, count, entryKey, most, procedure, timestamp } from './scalars.js';
+import { contextId, count, entryKey, line, procedure, timestamp } from './scalars.js';
 
 export const searchHit = z.object({
   commit: contextId,
@@ -28,10 +28,10 @@ export const searchContract = {
         text: z.string().min(1).max(1_000).describe('The words to find.'),
         filter: z
           .strictObject({
-            sessionId: z.string().max(most.line).optional().describe('Only entries of this session.'),
-            principal: z.string().max(most.line).optional().describe('Only entries of commits by this principal.'),
-            template: z.string().max(most.line).optional().describe('Only entries of commits with this template.'),
-            agent: z.string().max(most.line).optional().describe('Only entries of this agent and its subagents, such as `claude-code`.'),
+            sessionId: line.optional().describe('Only entries of this session.'),
+            principal: line.optional().describe('Only entries of commits by this principal.'),
+            template: line.optional().describe('Only entries of commits with this template.'),
+            agent: line.optional().describe('Only entries of this agent and its subagents, such as `claude-code`.'),
             from: timestamp.optional().describe('Only entries of commits at or after this time.'),
             to: timestamp.optional().describe('Only entries of commits before this time.'),
             kind: z.enum(kinds).optional().describe('Only entries of this kind.'),

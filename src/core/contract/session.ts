@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contextId, contextPrefix, count, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, line, name, procedure, timestamp } from './scalars.js';
 import { money } from './usage.js';
 
 const tags = z.array(name).max(100);
@@ -51,13 +51,13 @@ export type SessionSort = (typeof sessionSorts)[number];
 
 const filter = z
   .strictObject({
-    text: z.string().max(most.line).optional().describe('Only sessions whose title, repository, tags or id contain this text.'),
-    agent: z.string().max(most.line).optional().describe('Only sessions of this agent, such as `claude-code`.'),
-    repository: z.string().max(most.line).optional().describe('Only sessions in this working directory.'),
-    model: z.string().max(most.line).optional().describe('Only sessions with calls of this model.'),
+    text: line.optional().describe('Only sessions whose title, repository, tags or id contain this text.'),
+    agent: line.optional().describe('Only sessions of this agent, such as `claude-code`.'),
+    repository: line.optional().describe('Only sessions in this working directory.'),
+    model: line.optional().describe('Only sessions with calls of this model.'),
     from: timestamp.optional().describe('Only sessions that were active at or after this time.'),
     to: timestamp.optional().describe('Only sessions that were active before this time.'),
-    tag: z.string().max(most.line).optional().describe('Only sessions with this tag.'),
+    tag: line.optional().describe('Only sessions with this tag.'),
     pinned: z.boolean().optional().describe('True for pinned sessions only, false for unpinned sessions only.'),
     archived: z.boolean().optional().describe('True for archived sessions only. The default is sessions that are not archived.'),
   })

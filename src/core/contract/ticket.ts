@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
 import { roles } from './kinds.js';
-import { contextId, count, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, count, line, most, name, procedure, timestamp } from './scalars.js';
 import { replyPart } from './turn.js';
 
 export const ticketStatuses = ['open', 'in_progress', 'review', 'blocked', 'deferred', 'closed'] as const;
@@ -191,7 +191,7 @@ const change = {
 const limit = count.max(5_000).optional().describe('The most to return.');
 const filter = {
   status: status.optional().describe('Only tickets with this status.'),
-  type: z.string().max(most.line).optional().describe('Only tickets of this type.'),
+  type: line.optional().describe('Only tickets of this type.'),
   parent: ticketId.optional().describe('Only subtickets of this ticket.'),
   ready: z.boolean().optional().describe('True for ready tickets only (open, with no open dependencies), false for all other tickets.'),
   offset: count.optional().describe('How many to skip.'),
@@ -226,10 +226,10 @@ export const ticketContract = {
     .input(
       z.strictObject({
         ...filter,
-        assignee: z.string().max(most.line).optional().describe('Only tickets of this assignee.'),
-        label: z.string().max(most.line).optional().describe('Only tickets with this label.'),
+        assignee: line.optional().describe('Only tickets of this assignee.'),
+        label: line.optional().describe('Only tickets with this label.'),
         ids: z.array(ticketId).max(1_000).optional().describe('Only these tickets.'),
-        text: z.string().max(most.line).optional().describe('Only tickets that contain this text.'),
+        text: line.optional().describe('Only tickets that contain this text.'),
       }),
     )
     .output(
@@ -301,7 +301,7 @@ export const ticketContract = {
       z.strictObject({
         after: z.number().int().optional().describe('Only events after this one.'),
         ticketId: ticketId.optional().describe('Only events of this ticket.'),
-        who: z.string().max(most.line).optional().describe('Only events for this person or agent.'),
+        who: line.optional().describe('Only events for this person or agent.'),
         state: z
           .union([z.enum(eventStates), z.array(z.enum(eventStates)).max(most.list).min(1)])
           .optional()

@@ -5,7 +5,7 @@ import { entry } from './entry.js';
 import { kinds } from './kinds.js';
 import { outlineRow } from './outline.js';
 import { proofs, requestTokens, wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
 
 /** What began a turn. `continuation`: the delta continues a turn that an earlier commit began. */
 export const turnTriggers = ['prompt', 'compaction', 'continuation'] as const;
@@ -107,7 +107,7 @@ export type MomentState = z.output<typeof momentState>;
 export const requestEdits = z.strictObject({
   system: z.array(z.string().max(10_000_000)).max(100).optional().describe('The texts of the system prompt, one per block.'),
   tools: z
-    .array(z.record(z.string().max(most.line), z.unknown()))
+    .array(z.record(line, z.unknown()))
     .max(1_000)
     .optional()
     .describe('Tool definitions in the form of the Messages API, regardless of the provider.'),
@@ -263,16 +263,7 @@ export type Reproduced = z.output<typeof reproduced>;
 
 /** A turn by its commit, or an agent turn by its id. */
 const turnName = z
-  .union(
-    [
-      contextPrefix,
-      z
-        .string()
-        .max(205)
-        .regex(/^turn_[\w-]{1,200}$/),
-    ],
-    { error: 'a turn is a commit (ctx- and hex digits) or an agent turn (turn_…)' },
-  )
+  .union([contextPrefix, line.regex(/^turn_[\w-]{1,200}$/)], { error: 'a turn is a commit (ctx- and hex digits) or an agent turn (turn_…)' })
   .describe('The turn, named by its commit, or by the id of the agent turn.');
 
 export const turnContract = {
