@@ -9,6 +9,7 @@ import { openMachineReplicas, type Vault } from '../replicas/index.js';
 import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type SignIn } from '../sync/index.js';
+import { comparable } from '../system/index.js';
 import { openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
@@ -126,16 +127,16 @@ export function createEngine(options: EngineOptions): Engine {
   removeLeftovers(temporaryPlaces());
 
   const hold = (project: Project): Project => {
-    open.set(project.dir, project);
+    open.set(comparable(project.dir), project);
     noteRecent(recentFile, project, clock);
     return project;
   };
-  const find = (dir: string): Project | undefined => open.get(absolutePath(dir)) ?? open.get(`${absolutePath(dir)}.stemma`);
+  const find = (dir: string): Project | undefined => open.get(comparable(absolutePath(dir))) ?? open.get(comparable(`${absolutePath(dir)}.stemma`));
   /** The open project of a folder. Closes a project that must be reopened and returns undefined. */
   const current = (dir: string): Project | undefined => {
     const project = find(dir);
     if (!project?.isStale()) return project;
-    open.delete(project.dir);
+    open.delete(comparable(project.dir));
     project.close();
     return undefined;
   };
@@ -242,7 +243,7 @@ function noteRecent(file: string, project: Project, clock: Clock): void {
   const [first] = known;
   const age = first ? clock() - Date.parse(first.openedAt) : Number.POSITIVE_INFINITY;
   if (first?.dir === project.dir && first.name === project.name && age >= 0 && age < recentFor) return;
-  const others = known.filter(({ dir }) => dir !== project.dir);
+  const others = known.filter(({ dir }) => comparable(dir) !== comparable(project.dir));
   const list = [{ dir: project.dir, name: project.name, openedAt: timestampOf(clock()) }, ...others].slice(0, recentKept);
   unlessRefused(() => replaceFile(file, `${JSON.stringify(list, null, 2)}\n`));
 }

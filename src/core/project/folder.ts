@@ -9,6 +9,7 @@ import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameD
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
 import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type Rebuilt, rebuildDatabase } from '../store/index.js';
+import { nameProblem, thisSystem } from '../system/index.js';
 import { type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
 import {
@@ -61,6 +62,8 @@ const alreadyExists = (dir: string): StemmaError => new StemmaError('CONFLICT', 
  */
 export function makeFolder(input: NewProject, clock: Clock, trusted?: TrustedProjects): string {
   const dir = projectDir(input.dir);
+  const problem = nameProblem(basename(dir), thisSystem);
+  if (problem !== undefined) throw badRequest('dir', `Cannot create ${dir}: its name ${problem}.`);
   if (existsSync(dir) && readdirSync(dir).length > 0) throw alreadyExists(dir);
   const projectId = input.projectId ?? randomUUID();
   const name = input.name ?? basename(dir, ending);

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
+import { longPath } from '../system/index.js';
 import { definitionError } from './definitions.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
 import { logPages } from './log.js';
@@ -79,7 +80,10 @@ function connect(file: string | Buffer, options: OpenOptions): Database.Database
   // SQLite would create a file that other users can read. The log and its index get the mode of the database.
   if (typeof file === 'string' && !options.readonly && !existsSync(file)) writeNew(file, '');
   return guardOpening(() => {
-    const raw = new Database(file, { readonly: options.readonly ?? false, timeout: options.busyMs ?? defaultBusyMs });
+    const raw = new Database(typeof file === 'string' ? longPath(file) : file, {
+      readonly: options.readonly ?? false,
+      timeout: options.busyMs ?? defaultBusyMs,
+    });
     try {
       // The database may come from another machine: its schema must not call our functions. better-sqlite3 turns on defensive mode.
       raw.pragma('trusted_schema = OFF');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { type Located, makeTemporary, statLocated } from '../files/index.js';
+import { longPath } from '../system/index.js';
 
 export type ForeignValue = string | number | bigint | Uint8Array | null;
 export type ForeignRow = Readonly<Record<string, ForeignValue>>;
@@ -120,7 +121,7 @@ function checkedSize({ root, path }: Located): number {
 }
 
 function opened<T>(path: string, file: string, size: number, files: Foreign['files'], work: (foreign: Foreign) => T, readonly = file === path): T {
-  const raw = inWords(path, () => new Database(file, { readonly, fileMustExist: true }));
+  const raw = inWords(path, () => new Database(longPath(file), { readonly, fileMustExist: true }));
   try {
     inWords(path, () => {
       raw.pragma('trusted_schema = OFF');

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { isatty } from 'node:tty';
 import { outsideArchive, projectNode, storeCompiledCode } from '../launch/index.js';
+import { protectFiles } from '../system/index.js';
 import { exitWhenOutputCloses, say, sayUncaughtErrors } from '../terminal/index.js';
 
 /** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node starts the Node that the project depends on. */
@@ -16,6 +17,7 @@ sayUncaughtErrors(isEvent ? 0 : 1);
 
 // Commands and hooks start many times a day.
 storeCompiledCode();
+protectFiles();
 
 if (isNewEnough && isEvent) {
   const { runHook } = await import('../hook/index.js');

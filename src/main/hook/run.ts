@@ -6,7 +6,7 @@ import { makeFolders, privateFile } from '../../core/files/index.js';
 import { checkpointAt, claimBackup, type HookEvent, hasArrived, historiesIn, openForHook, readHookEvent } from '../../core/project/index.js';
 import { openTrustedProjects } from '../../core/trust/index.js';
 import { agentRootsOf, dataDirOf, findProject, ownCommand, readStandardInput } from '../launch/index.js';
-import { protectFiles, runBeside } from '../system/index.js';
+import { runBeside } from '../system/index.js';
 import { escapeLine, line, say } from '../terminal/index.js';
 
 /** The longest wait for the agent's answer, in milliseconds: an agent writes it to the file shortly after the event. */
@@ -23,7 +23,6 @@ export async function runHook(words: readonly string[]): Promise<void> {
     keep(text);
   };
   try {
-    protectFiles();
     const { project, signed, unknown } = optionsIn(words);
     if (unknown.length > 0) problem(`unknown arguments: ${unknown.join(' ')}`);
     const event = readHookEvent(await readStandardInput(), agentRootsOf());
