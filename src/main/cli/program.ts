@@ -19,10 +19,11 @@ import { addTeamCommands } from './team.js';
 import { addTicketCommands } from './tickets.js';
 import { addUsageCommands } from './usage.js';
 
-/** Runs the command line. Sets the exit code: 0 for success, 1 for a refused call, 2 for wrong usage. */
+/** Runs the command line; without words, it opens the window on the histories of this machine. Sets the exit code: 0 for success, 1 for a refused call, 2 for wrong usage. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
-    await buildProgram().parseAsync(argv);
+    const [node = '', script = '', ...words] = argv;
+    await buildProgram().parseAsync([node, script, ...(words.length > 0 ? words : ['web'])]);
   } catch (error) {
     process.exitCode = reportError(error, argv);
   }
@@ -75,6 +76,8 @@ export function buildProgram(): Command {
 }
 
 const examples = `
+Without a command, stemma opens the window on the histories of this machine, as \`stemma web\` does.
+
 From a history to a fork:
   stemma init work.stemma                          create a project here
   stemma import ~/.claude/projects/*/*.jsonl       import histories into it

@@ -2,7 +2,7 @@
 // Without Electron or a display, it prints one line and serves the same window for a browser.
 // Node runs this file from source before any build, so it may import only modules that it has built.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,6 +25,8 @@ const filesBelow = (folder: string): string[] =>
 
 /** Builds into `out/`. The build prints its own errors. */
 function build(): void {
+  // Chunks of an earlier build would stay, and would be packed.
+  rmSync(join(root, 'out', 'chunks'), { recursive: true, force: true });
   const electronVite = join(dirname(require.resolve('electron-vite/package.json')), 'bin', 'electron-vite.js');
   const { status } = spawnSync(process.execPath, [electronVite, 'build', '--logLevel', 'warn'], {
     cwd: root,
