@@ -26,7 +26,7 @@ const concerns: readonly { readonly what: string; readonly pattern: RegExp; read
     pattern: /['"`](?:\/tmp|\/var|\/dev|\/proc|\/etc|\/usr|\/bin)\b|\b(?:APPDATA|LOCALAPPDATA|XDG_CONFIG_HOME|USERPROFILE)\b|Application Support/g,
     homes: ['src/core/system/', 'src/main/system/', 'src/core/files/temporary.ts'],
   },
-  { what: 'reads the search path', pattern: /\benv\.PATH\b|\bdelimiter\b|\bPATHEXT\b/g, homes: ['src/main/system/'] },
+  { what: 'reads the search path', pattern: /\benv\.PATH\b|\bdelimiter\b|\bPATHEXT\b/g, homes: ['src/main/system/', 'src/core/system/'] },
   { what: 'quotes for a shell', pattern: /'\\\\''|\[\\w@%\+=/g, homes: ['src/core/system/quoting.ts'] },
   {
     what: 'asks whether a path is in a folder',

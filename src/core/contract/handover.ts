@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
-import { contextId, contextPrefix, count, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, line, most, name, procedure, received, timestamp } from './scalars.js';
 
 const data = z.record(line, z.unknown());
 
@@ -226,7 +226,19 @@ export const handoverContract = {
     .output(batchResult),
   map: procedure('Returns every agent and every agent turn, oldest first: who delegated what to whom.')
     .input(z.strictObject({}))
-    .output(z.object({ agents: z.array(agent), turns: z.array(agentTurn.extend({ cards: count, instruction: z.string().optional() })) })),
+    .output(
+      z.object({
+        agents: z.array(agent),
+        turns: z.array(
+          agentTurn.extend({
+            cards: count,
+            instruction: z.string().optional(),
+            /** Who sent it, if another machine dispatched the turn. */
+            received: received.optional(),
+          }),
+        ),
+      }),
+    ),
 };
 
 const agentTurnId = line.describe('The id of the agent turn.');

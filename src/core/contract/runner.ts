@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { requestTokens } from './request.js';
-import { contextId, contextPrefix, count, name, procedure, runtimes, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, name, procedure, received, runtimes, timestamp } from './scalars.js';
 
 export const jobStatuses = ['running', 'success', 'failed', 'stopped', 'limit', 'interrupted'] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -90,6 +90,17 @@ const rule = z
       )
       .describe('The work that may start by itself.'),
     who: name.optional().describe('Apply the rule only to this agent of the space or this person of the ticket. The default is everyone.'),
+    from: z
+      .array(
+        z.strictObject({
+          name: name.describe('The sender, as the hub names them.'),
+          isLink: z.boolean().optional().describe('True for the holder of a share link with this name. The default is a member of the hub.'),
+          hub: name.optional().describe('Only from this project on a hub, such as `https://hub.example/web-shop`.'),
+        }),
+      )
+      .max(1_000)
+      .optional()
+      .describe('Also start what these senders recorded on other machines. Without it, the rule covers only work of this machine.'),
     performer,
     limits: runLimits.optional(),
     parallel: parallel.describe('The most jobs of this rule at the same time.'),
@@ -113,6 +124,18 @@ const policyFields = {
     .describe('The rules for work that may start by itself. The first matching rule decides; without a matching rule, nothing starts.'),
   limits: runLimits.optional().describe('The limits of jobs whose rule has no limits. The default is 50 calls and 30 minutes.'),
   parallel: parallel.describe('The most jobs that all rules run at the same time. The default is 4.'),
+  environment: z
+    .array(
+      z
+        .string()
+        .max(200)
+        .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'a variable has a name of letters, digits and underscores, such as DATABASE_URL'),
+    )
+    .max(200)
+    .optional()
+    .describe(
+      'Further variables of the environment that command-line agents and checks get, by name. Without it, they get those of the system and of their own provider.',
+    ),
 };
 const policy = z.strictObject(policyFields);
 export type RunPolicy = z.output<typeof policy>;
@@ -215,6 +238,11 @@ export const runnerContract = {
   )
     .input(z.strictObject({ what: work, performer, limits: runLimits.optional(), otherTools: rule.shape.otherTools, tools: rule.shape.tools }))
     .output(eventIterator(jobEvent, jobResult)),
+  allow: procedure(
+    'Allows work that another machine sent: it may then act here as if this machine had recorded it. `runner.start` allows what it starts.',
+  )
+    .input(z.strictObject({ what: work }))
+    .output(z.object({ received: received.nullable() })),
   repeat: procedure(
     'Lets a performer answer a context several times: each try is a job and a branch. For each try, a command-line agent works in a Git worktree or a copy of its folder. Streams the events of all jobs. After the stream ends, no further try starts.',
   )

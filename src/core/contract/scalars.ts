@@ -76,6 +76,20 @@ export const base64 = z
   .describe('Bytes as base64.');
 export const count = z.number().int().min(0);
 
+/** Who sent a thing through the hub of a team, where another machine recorded it. It starts nothing here until a person allows it. */
+export const received = z.object({
+  /** The sender, as the hub names them. Null if the hub did not say. */
+  name: z.string().nullable(),
+  /** True if it came through a share link. */
+  isLink: z.boolean(),
+  /** The project on the hub. */
+  hub: z.string(),
+  at: timestamp,
+  /** When a person of this machine allowed it; null while it waits. */
+  allowedAt: timestamp.nullable(),
+});
+export type Received = z.output<typeof received>;
+
 export const formatName = z
   .string()
   .max(64)

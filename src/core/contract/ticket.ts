@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
 import { roles } from './kinds.js';
-import { contextId, count, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, count, line, most, name, procedure, received, timestamp } from './scalars.js';
 import { replyPart } from './turn.js';
 
 export const ticketStatuses = ['open', 'in_progress', 'review', 'blocked', 'deferred', 'closed'] as const;
@@ -115,6 +115,8 @@ export const ticketEvent = z.object({
   /** Who took, did or dismissed the request. */
   answeredBy: z.string().nullable(),
   answeredAt: timestamp.nullable(),
+  /** Who sent it, if another machine requested the start. */
+  received: received.optional(),
 });
 export type TicketEvent = z.output<typeof ticketEvent>;
 

@@ -1,6 +1,6 @@
 import { badRequest, isObject, notFound, timestampOf } from '../base/index.js';
 import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import { isWaiting, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import type { BatchResult, Card, Dispatched, InputOf } from '../contract/index.js';
 import { textOfContent } from '../formats/index.js';
 import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
@@ -68,7 +68,9 @@ const rowOf = (chain: ReadChain, batchId: string): BatchRow => {
   return row;
 };
 
-const isDue = (chain: ReadChain, { status, deadline }: BatchRow): boolean => status === 'running' && deadline !== null && deadline <= chain.clock();
+/** A batch that another machine sent ends here only if a person allowed it. */
+const isDue = (chain: ReadChain, { no, status, deadline }: BatchRow): boolean =>
+  status === 'running' && deadline !== null && deadline <= chain.clock() && !isWaiting(receivedAt(chain, 'batch', no));
 
 /** Ends a batch whose deadline has passed. @throws NOT_FOUND */
 export const endIfDue = (chain: WriteChain, batchId: string): void =>

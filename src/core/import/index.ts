@@ -24,4 +24,4 @@ export { searchOutside } from './outside.js';
 export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';
 export { headOf, recognized } from './recognize.js';
 export { principalOf, type Signed, signedName } from './signed.js';
-export { getSource, importedFiles, latestSource, listSources, proveSource, type SourceRow, sourceContent } from './sources.js';
+export { getSource, importedFiles, isRecordedHere, latestSource, listSources, proveSource, type SourceRow, sourceContent } from './sources.js';

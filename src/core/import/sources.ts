@@ -1,4 +1,4 @@
-import { blake3OfParts, refOfHash } from '../artifacts/index.js';
+import { blake3OfParts, refOfHash, sha256Of } from '../artifacts/index.js';
 import {
   type ArtifactNo,
   type ArtifactRef,
@@ -89,21 +89,41 @@ export function saveSource(chain: WriteChain, source: NewSource): number {
     JSON.stringify(source.pieces.map((piece): StoredPiece => [piece.artifact, piece.start, piece.length])),
     chain.clock(),
   ] as const;
-  if (source.replaces === undefined)
+  if (source.replaces === undefined) {
+    const sourceId = chain.newId();
     return chain.db.run(
-      `INSERT INTO source (path, format, size, hash, resumeAt, resumeHash, sessionId, title, cwd, tips, pieces, importedAt, project, sourceId)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO source (path, format, size, hash, resumeAt, resumeHash, sessionId, title, cwd, tips, pieces, importedAt, project, sourceId,
+         recorded)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...values,
       chain.project,
-      chain.newId(),
+      sourceId,
+      recordOf(sourceId, source.path),
     ).rowId;
+  }
+  const sourceId = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', source.replaces)?.sourceId ?? '';
   chain.db.run(
-    `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?
-      WHERE no = ?`,
+    `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?,
+        recorded = ? WHERE no = ?`,
     ...values,
+    recordOf(sourceId, source.path),
     source.replaces,
   );
   return source.replaces;
+}
+
+/** What this machine writes beside a path that it imported. Nobody else's row has it: a hub cannot send the column. */
+const recordOf = (sourceId: string, path: string): string => sha256Of(`imported here\0${sourceId}\0${path}`).toString('hex');
+
+/** Whether this machine imported a source from the path that its row names. Only such a path may be read from the disk again. */
+export function isRecordedHere(chain: ReadChain, sourceId: string): boolean {
+  const row = chain.db.one<{ path: string; recorded: string | null }>(
+    'SELECT path, recorded FROM source WHERE project = ? AND sourceId = ?',
+    chain.project,
+    sourceId,
+  );
+  // Files that an earlier version imported have an empty record.
+  return row?.recorded === '' || (row?.recorded ?? null) === (row ? recordOf(sourceId, row.path) : undefined);
 }
 
 /** All imported files, latest first. */

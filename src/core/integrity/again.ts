@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { sha256Of } from '../artifacts/index.js';
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { privateFile, privateFolder } from '../files/index.js';
-import { importPaths, listSources, sourceContent } from '../import/index.js';
+import { makeFolderInside, writeNew } from '../files/index.js';
+import { importPaths, isRecordedHere, listSources, sourceContent } from '../import/index.js';
 import type { Rebuilt } from '../store/index.js';
 import { orUndefined } from './check.js';
 
@@ -15,26 +16,32 @@ export interface Scratch {
 }
 
 /**
- * Imports every source of the project into the scratch project: from the file on disk, or from the project's stored copy if the file is
- * gone or shorter.
+ * Imports every source of the project into the scratch project: from the file on disk if this machine imported it from there, or else from the
+ * project's stored copy. A path that a hub or another machine wrote into the database is never followed.
  */
 export function* importAgain(chain: WriteChain, scratch: Scratch): Generator<undefined, void> {
   const paths: string[] = [];
   for (const { sourceId, path } of listSources(chain).toReversed()) {
-    if (existsSync(path)) paths.push(path);
+    if (isRecordedHere(chain, sourceId) && existsSync(path)) paths.push(path);
     else {
       const content = orUndefined(() => sourceContent(chain, sourceId));
-      if (content) paths.push(writeCopy(join(scratch.dir, 'sources', path.replaceAll(':', '_')), content));
+      if (content) paths.push(writeCopy(scratch.dir, sourceId, path, content));
     }
     yield;
   }
   for (const path of paths) for (const _ of importPaths(scratch.chain, { paths: [path] })) yield;
 }
 
-function writeCopy(path: string, content: Uint8Array): string {
-  mkdirSync(dirname(path), { recursive: true, mode: privateFolder });
-  writeFileSync(path, content, { mode: privateFile });
-  return path;
+/** Names that are safe in every file system, and that no path can leave its folder with. */
+const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
+
+/** Writes a copy into a folder that the id of its source names. The file keeps its name, which some formats read, if the name is harmless. */
+function writeCopy(root: string, sourceId: string, path: string, content: Uint8Array): string {
+  const folder = makeFolderInside(root, join(makeFolderInside(root, join(root, 'sources')), sha256Of(sourceId).toString('hex')));
+  const name = basename(path.replaceAll('\\', '/'));
+  const file = join(folder, safeName.test(name) && !name.endsWith('.') ? name : 'source.jsonl');
+  writeNew(file, content);
+  return file;
 }
 
 /** A row of the scratch project's `context` table. */

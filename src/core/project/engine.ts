@@ -181,9 +181,10 @@ export function createEngine(options: EngineOptions): Engine {
   return engine;
 }
 
-const runnerOf = ({ options, jobs }: Engine, { chain, dir }: Project): RunnerParts => ({
+const runnerOf = ({ options, jobs, policies }: Engine, { chain, dir, projectId }: Project): RunnerParts => ({
   chain,
   dir,
+  environment: policies.get(projectId, dir).environment,
   live: jobs,
   providers: options.providers ?? [],
   agents: options.agents ?? [],

@@ -95,7 +95,7 @@ export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | '
   const dir = join(engine.options.dataDir, opened, `${given.project}-${name}.stemma`);
   const project = isProject(dir) ? engine.open(dir) : engine.create({ dir, name: given.project });
   await engine.hubs.set(project.projectId, address);
-  await pull(project.chain, hub, { onDemand: true });
+  await pull(project.chain, hub, { onDemand: true, place: placeOf(address) });
   return project;
 }
 
@@ -178,10 +178,13 @@ const leavesWith =
   (item) =>
     item.kind === 'source' ? sources && own === undefined : own === undefined || own(item);
 
+/** The project on a hub as a person writes it. */
+const placeOf = ({ hub, project }: Pick<HubAddress, 'hub' | 'project'>): string => `${hub.replace(/\/+$/, '')}/${project}`;
+
 /** Pulls new items from the hub of the project. @throws as `connected` and `pull`. */
 export async function pullTeam(engine: Engine, project: Project): Promise<Pulled> {
   const { hub, address } = await connected(engine, project);
-  return pull(project.chain, hub, { onDemand: address.onDemand });
+  return pull(project.chain, hub, { onDemand: address.onDemand, place: placeOf(address) });
 }
 
 /** The hub of a project, to manage its members. @throws as `connected`. */

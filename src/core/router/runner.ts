@@ -1,5 +1,5 @@
 import type { Session } from '../project/index.js';
-import { answerQuestion, followJob, listJobs, logOf, type RunnerParts, repeatWork, startJob, stopJob } from '../runner/index.js';
+import { allowWork, answerQuestion, followJob, listJobs, logOf, type RunnerParts, repeatWork, startJob, stopJob } from '../runner/index.js';
 import { live, reads, writes } from './procedure.js';
 
 const partsOf = ({ session }: { readonly session: Session }): RunnerParts => session.engine.runner(session.project());
@@ -8,8 +8,11 @@ const partsOf = ({ session }: { readonly session: Session }): RunnerParts => ses
 export const runnerRouter = {
   start: writes.runner.start.handler(({ input, context, signal }) => {
     const parts = partsOf(context);
-    return followJob(parts, startJob(parts, input).jobId, signal);
+    const { jobId } = startJob(parts, input);
+    allowWork(parts.chain, input.what);
+    return followJob(parts, jobId, signal);
   }),
+  allow: writes.runner.allow.handler(({ input, context }) => ({ received: allowWork(context.chain, input.what) })),
   repeat: writes.runner.repeat.handler(({ input, context, signal }) => repeatWork(partsOf(context), input, signal)),
   stop: writes.runner.stop.handler(({ input, context }) => stopJob(partsOf(context), input.jobId)),
   list: reads.runner.list.handler(({ input, context }) => listJobs(context.chain, input.status)),

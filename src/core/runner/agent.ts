@@ -37,7 +37,9 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
       model: performer.model,
       prompt: begun.prompt,
       resume: begun.resume,
-      mcp: { project: parts.dir, tools: work.tools ?? [], as: task.who, runId: task.runId },
+      environment: parts.environment,
+      // An empty list of tools offers none.
+      mcp: work.tools?.length === 0 ? undefined : { project: parts.dir, tools: work.tools ?? [], as: task.who, runId: task.runId },
     } as const;
     diary.meter.beginCall();
     for await (const piece of program.run(order, ended)) {

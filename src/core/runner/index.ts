@@ -8,4 +8,5 @@ export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './li
 export type { LiveJobs, RunnerParts } from './parts.js';
 export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from './programs.js';
 export { pulse } from './pulse.js';
+export { allowWork } from './received.js';
 export { removeDiscarded, repeatWork } from './repeat.js';

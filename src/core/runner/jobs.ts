@@ -86,6 +86,9 @@ export interface NewJob extends Target {
   readonly limits: RunLimits;
   /** The policy rule that starts the job; null if a person starts it. */
   readonly rule: string | null;
+  /** The tools of Stemma that it is offered, and what happens at a call of another tool. */
+  readonly tools?: readonly string[] | undefined;
+  readonly otherTools?: 'ask' | 'stop' | undefined;
 }
 
 /** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context. */
@@ -104,8 +107,9 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
     const now = chain.clock();
     const jobId = `job-${chain.newId()}`;
     chain.db.run(
-      `INSERT INTO job (project, jobId, what, holds, performer, limits, work, title, who, space, ticketId, rule, status, leaseUntil, startedAt)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
+      `INSERT INTO job (project, jobId, what, holds, performer, limits, work, title, who, space, ticketId, rule, tools, otherTools, status, leaseUntil,
+          startedAt)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
       chain.project,
       jobId,
       JSON.stringify(input.what),
@@ -118,6 +122,8 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
       input.space,
       input.ticketId,
       input.rule,
+      input.tools === undefined ? null : JSON.stringify(input.tools),
+      input.otherTools ?? null,
       now + leaseMs,
       now,
     );

@@ -41,6 +41,8 @@ export interface RunnerParts {
   readonly agentRoots: readonly AgentRoot[];
   /** The folder of the project, for the MCP server of an agent. */
   readonly dir: string;
+  /** Further variables of the environment for agents and checks, by name. */
+  readonly environment?: readonly string[] | undefined;
   /** Makes folders for tries and runs checks. Without it, this process cannot repeat the work of agents. */
   readonly workshop?: Workshop | undefined;
 }

@@ -33,6 +33,8 @@ export interface AgentOrder {
   /** The session to resume, with its file; undefined starts a new one. */
   readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
   /** The project, tools and actor of Stemma's MCP server for the agent. */
+  /** Further variables of the environment that the agent gets, as a person set on this machine. */
+  readonly environment?: readonly string[] | undefined;
   readonly mcp:
     | { readonly project: string; readonly tools: readonly string[]; readonly as: string | null; readonly runId: string | null }
     | undefined;
@@ -51,7 +53,12 @@ export interface Workshop {
   /** The folders of tries whose names begin with this text. */
   made(beginning: string): Promise<readonly MadeFolder[]>;
   /** Runs a command in the folder of a try. It reads `input`. */
-  check(command: string, folder: string | undefined, input: string): Promise<{ readonly passed: boolean; readonly output: string }>;
+  check(
+    command: string,
+    folder: string | undefined,
+    input: string,
+    environment?: readonly string[],
+  ): Promise<{ readonly passed: boolean; readonly output: string }>;
   /** Removes a folder that `make` made. Other folders stay. */
   remove(folder: string): Promise<void>;
 }

@@ -9,6 +9,8 @@ import { isDue, listRuns, tick } from '../timeline/index.js';
 import { interruptDeadJobs, isHeld, lastOfWork, runningBy } from './jobs.js';
 import { startJob } from './live.js';
 import type { RunnerParts } from './parts.js';
+import { covers } from './received.js';
+import { rightsFor } from './rights.js';
 import { targetOf } from './target.js';
 
 /**
@@ -32,13 +34,15 @@ export function pulse(parts: RunnerParts, policy: RunPolicy): void {
 
 /** Starts work that the policy allows, unless it is taken or an earlier job has completed it. */
 function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, limits: NonNullable<PolicyRule['limits']>, key: string): void {
-  const { performer, tools, otherTools, who } = rule;
+  const { who } = rule;
   try {
+    if (!covers(parts.chain, rule, what)) return;
     const target = targetOf(parts.chain, what, who);
     const last = lastOfWork(parts.chain, target.work);
     // Failed or stopped work waits for a person. Only the job of a dead process is started again automatically.
     if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
-    startJob(parts, { what, performer, limits, tools, otherTools, who, rule: key });
+    const { performer, tools, otherTools } = rightsFor(parts.chain, rule, what);
+    startJob(parts, { what, performer, limits, tools: tools && [...tools], otherTools, who, rule: key });
   } catch (error) {
     // Another process took the work, or the agent is not on this machine. The next pulse tries again.
     if (!(error instanceof StemmaError)) throw error;

@@ -87,7 +87,7 @@ async function started(parts: RunnerParts, input: StartInput, folder: string | u
 async function scoreOf(parts: RunnerParts, tip: ContextId, check: string, folder: string | undefined): Promise<{ score: 0 | 1; output: string }> {
   const { chain } = parts;
   const said = contextEntries(chain, { id: tip }).findLast(({ entry }) => entry.role === 'assistant' && entry.kind === 'text')?.entry.text ?? '';
-  const { passed, output } = await workshopOf(parts).check(check, folder, said);
+  const { passed, output } = await workshopOf(parts).check(check, folder, said, parts.environment);
   const score = passed ? 1 : 0;
   update(chain, tip, { tags: [...show(chain, tip).tags, `score:${score}`] });
   return { score, output };

@@ -6,7 +6,7 @@ import { cardTools } from './card-tools.js';
 import { readingTools } from './reading-tools.js';
 import { spaceTools } from './space-tools.js';
 import { ticketTools } from './ticket-tools.js';
-import { type Actor, type Handed, type Tool, text, tool } from './tool.js';
+import { type Actor, type Handed, quoted, type Tool, text, tool } from './tool.js';
 
 /** The agent that hands out turns. Actors of spaces and tickets become agents when they first delegate. */
 function agentOf(chain: WriteChain, { who }: Actor): string {
@@ -136,10 +136,12 @@ export interface ToolAnswer {
 
 /**
  * Answers a call with a tool of Stemma. Undefined if Stemma has no tool of this name. Bugs are thrown.
+ * @param only the tools that the performer is offered; a call of another one is refused
  * @param keep stores the answer in the same transaction as the effect of the tool. A tool that refuses has no effect.
  */
 export function answered(
   chain: WriteChain,
+  only: readonly string[] | undefined,
   actor: Actor,
   name: string,
   given: unknown,
@@ -147,6 +149,7 @@ export function answered(
 ): ToolAnswer | undefined {
   const found = byName.get(name);
   if (!found) return undefined;
+  const isOffered = only === undefined || only.includes(name);
   const kept = (work: () => ToolAnswer): ToolAnswer =>
     chain.artifacts.transaction(() => {
       const answer = work();
@@ -154,12 +157,13 @@ export function answered(
       return answer;
     });
   const refused = (result: string): ToolAnswer => kept(() => ({ status: 'failed', result }));
+  if (!isOffered) return refused(`UNAUTHORIZED: you are not offered the tool ${name}.`);
   const input = found.schema.safeParse(given);
   if (!input.success) return refused(`The arguments of ${name} are not valid: ${z.prettifyError(input.error)}`);
   try {
     return kept(() => {
       const { result = null, ...more } = found.run(chain, actor, input.data);
-      return { status: 'success', result, ...more };
+      return { status: 'success', result: found.quotes ? quoted(result) : result, ...more };
     });
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;

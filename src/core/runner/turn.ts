@@ -1,6 +1,6 @@
 import { badRequest, isObject, parseJson, StemmaError, stringAt } from '../base/index.js';
 import { boxAt, cardsInOrder, idsAt, type NewCard } from '../cards/index.js';
-import type { ReadChain } from '../chain/index.js';
+import { isWaiting, type ReadChain } from '../chain/index.js';
 import type { AgentTurn, Card } from '../contract/index.js';
 import {
   answerTurn,
@@ -219,7 +219,7 @@ function handedBy(chain: ReadChain, agentTurnId: string, { name }: CalledTool): 
   const cards = outputOf(chain, agentTurnId);
   const since = cards.findLast(({ toolCalls }) => toolCalls?.length)?.createdAt ?? '';
   const results = JSON.stringify(cards.filter(({ type }) => type === 'tool.result'));
-  const turns = handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && turn.createdAt >= since);
+  const turns = handedOutBy(chain, agentTurnId).filter((turn) => turn.createdAt >= since);
   return handedBefore(name, turns, results);
 }
 
@@ -247,7 +247,8 @@ export async function resultOf(
   { actor, handed, keep }: Answering,
 ): Promise<ToolAnswer> {
   const before = waitsFor(call.name) ? handed() : undefined;
-  const answer = before ?? answered(parts.chain, actor, call.name, call.arguments, (done) => (done.handed?.wait ? undefined : keep(done)));
+  const answer =
+    before ?? answered(parts.chain, parts.tools, actor, call.name, call.arguments, (done) => (done.handed?.wait ? undefined : keep(done)));
   if (!answer) {
     const { allow, note } = await parts.ask(call);
     return allow ? { status: 'success', result: note ?? '' } : { status: 'failed', result: note ?? `${call.name} was refused by a person.` };
@@ -276,7 +277,11 @@ export function handedBefore(name: string, turns: readonly AgentTurn[], results:
 
 /** The turns that a tool handed out without waiting for them, and that an earlier job left open. */
 const leftBy = (chain: ReadChain, agentTurnId: string): AgentTurn[] =>
-  handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && !waitsFor(turn.tool) && isOpen(turn));
+  handedOutBy(chain, agentTurnId).filter((turn) => !waitsFor(turn.tool) && isOpen(turn));
+
+/** The turns that a turn handed out. Those that another machine sent are not carried out with it: they wait for a person. */
+const handedOutBy = (chain: ReadChain, agentTurnId: string): AgentTurn[] =>
+  handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && !isWaiting(turn.received));
 
 /** Carries out the turns that a tool handed out, in parallel. Returns their answers. */
 export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Promise<unknown> {

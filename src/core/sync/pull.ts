@@ -1,7 +1,7 @@
 import { refOfHash, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
 import { holderOf } from '../cards/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import { noteReceived, type ReadChain, type StartKind, startKinds, type WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import { storeTravelingCall, type TravelingCall } from '../requests/index.js';
 import { storeCommit } from './commits.js';
@@ -22,6 +22,8 @@ interface PullOptions {
   readonly isStopped?: () => boolean;
   /** Leave objects on the hub until they are read, except for those that lists need. */
   readonly onDemand?: boolean | undefined;
+  /** The hub's project, as a person knows it. The default is its id. */
+  readonly place?: string | undefined;
 }
 
 interface Pull {
@@ -31,6 +33,7 @@ interface Pull {
   readonly places: Places;
   readonly refused: RefusedItems;
   readonly isOnDemand: boolean;
+  readonly place: string;
   readonly total: { items: Record<string, number>; objects: number; kept: number };
 }
 
@@ -43,7 +46,7 @@ export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(k
  * was changed here since the last push stays as it is. After an interruption, the next pull continues where this one stopped.
  * @throws the errors of the hub; UNAVAILABLE if its list of items makes no progress.
  */
-export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => false, onDemand = false }: PullOptions = {}): Promise<Pulled> {
+export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => false, onDemand = false, place }: PullOptions = {}): Promise<Pulled> {
   const { id, seq } = await hub.hello();
   const known = openKnown(chain, id);
   if (seq < known.pulled()) known.forget();
@@ -55,6 +58,7 @@ export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => fals
     places: openPlaces(chain, rows, known.row),
     refused: openRefused(chain, id),
     isOnDemand: onDemand,
+    place: place ?? id,
     total: { items: {}, objects: 0, kept: 0 },
   };
   await storePage(work, hub, work.refused.items(), () => {});
@@ -184,6 +188,8 @@ function storeItem(work: Pull, item: Item): string | undefined {
     const no = rule.kind === 'context' ? storeCommit(chain, places, item, isContentHere(work, item)) : storeRow(work, rule, item, here);
     if (rule.kind === 'source' && !work.isOnDemand && here === undefined && no !== undefined) readRecordedCalls(chain, no);
     known.note(item, no);
+    if (no !== undefined && startKinds.has(rule.kind))
+      noteReceived(chain, rule.kind as StartKind, no, { hub: work.place, name: item.sender?.name ?? null, isLink: item.sender?.isLink ?? false });
     if (no !== undefined) places.note(rule.kind, item.key, no);
     total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
   };
@@ -231,6 +237,7 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
   }
   if (rule.calls) return here ?? storeTravelingCall(chain, values as unknown as TravelingCall);
   if (rule.kind === 'card' && here !== undefined) refuseSealed(chain, here, values);
+  if (rule.kind === 'boxPart') refuseHeld(chain, values);
   const names = Object.keys(values);
   if (here !== undefined && rule.key) {
     const changed = names.filter((name) => !rule.key?.includes(name));
@@ -243,6 +250,8 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
         ...changed.map((name) => values[name] ?? null),
         ...which,
       );
+    // Only a path that this machine imported may be read from the disk again.
+    if (rule.kind === 'source') chain.db.run('UPDATE source SET recorded = NULL WHERE no = ?', here);
     return here;
   }
   const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }), ...placeOf(chain, rule, values) };
@@ -276,6 +285,13 @@ function refuseSealed(chain: ReadChain, no: number, values: Row): void {
       id: cardId,
       agentTurnId,
     });
+}
+
+/** Refuses cards for a box that an open turn of this machine reads: nobody else adds to its input. @throws CONFLICT */
+function refuseHeld({ db }: ReadChain, { box }: Row): void {
+  const held = db.one<{ boxId: string }>('SELECT boxId FROM box WHERE no = ? AND readers > 0', box ?? null);
+  if (held)
+    throw new StemmaError('CONFLICT', `An open turn of this machine reads the box ${held.boxId}. The cards stay on the hub.`, { id: held.boxId });
 }
 
 /** The value of a column in this project. @throws NOT_FOUND if it refers to a missing row. */

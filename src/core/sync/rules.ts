@@ -63,6 +63,8 @@ export const rules: readonly Rule[] = [
     kind: 'source',
     key: ['sourceId'],
     lists: { tips: 'context', pieces: 'artifact' },
+    // A path of another machine is never followed here.
+    local: { recorded: null },
     where: `r.format NOT IN (${callFormats.map((format) => `'${format}'`).join(', ')})`,
   },
   { kind: 'card', key: ['cardId'] },

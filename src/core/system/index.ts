@@ -6,3 +6,4 @@ export * from './names.js';
 export * from './paths.js';
 export * from './quoting.js';
 export * from './system.js';
+export * from './variables.js';

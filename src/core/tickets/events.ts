@@ -1,5 +1,5 @@
 import { notFound, StemmaError, timestampOf } from '../base/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import { type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import type { EventState, InputOf, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
 import { recordOf } from './rows.js';
 import { knownContext, startNow } from './understood.js';
@@ -134,6 +134,7 @@ function contextOf(chain: ReadChain, { ticketId, who, task, state, contextId }: 
 function toEvent(chain: ReadChain, event: EventRow): TicketEvent {
   const { no, at, moveFrom, moveTo, answeredAt, ...row } = event;
   const contextId = contextOf(chain, event);
+  const received = receivedAt(chain, 'ticketEvent', no);
   return {
     event: no,
     at: timestampOf(at),
@@ -142,5 +143,6 @@ function toEvent(chain: ReadChain, event: EventRow): TicketEvent {
     known: knownContext(chain, contextId) !== null,
     move: moveFrom !== null && moveTo !== null ? { from: moveFrom, to: moveTo } : null,
     answeredAt: answeredAt === null ? null : timestampOf(answeredAt),
+    ...(received && { received }),
   };
 }

@@ -187,7 +187,8 @@ function dependsUpon(chain: ReadChain, from: number, on: number): boolean {
   );
 }
 
-const minTicketIdLength = 4;
+/** 96 random bits, so that nobody on a hub can guess the id of somebody else's ticket. Older tickets have shorter ids. */
+const minTicketIdLength = 24;
 
 function newTicketId(chain: ReadChain, title: string, at: number): string {
   const hex = sha256Of(`${chain.newId()}\0${title}\0${at}`).toString('hex');

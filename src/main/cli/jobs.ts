@@ -9,6 +9,7 @@ import {
   type Performer,
   type PermissionMode,
   permissionModes,
+  type Received,
   type RunLimits,
   type Runtime,
   runtimes,
@@ -44,6 +45,10 @@ export function addJobCommands(program: Command): void {
     .option('--times <count>', 'with --commit: the number of tries, each in its own folder and branch', positive)
     .option('--check <command>', 'with --times: a command whose exit code 0 means that a try passed')
     .action(startJob);
+  addProjectCommand(job, 'received', 'list the work that other machines sent, with who sent it').action(listReceived);
+  addProjectCommand(job, 'allow [turn]', 'allow work that another machine sent, so that a rule may start it')
+    .option('--event <number>', 'a start that a ticket requests', Number)
+    .action(allowWork);
   addProjectCommand(job, 'stop <job>', 'stop a job; what was finished stays').action(stopJob);
   addProjectCommand(job, 'log <job>', 'print what happened in a job').action(showLog);
 }
@@ -52,6 +57,33 @@ function positive(text: string): number {
   const number = Number(text);
   if (Number.isFinite(number) && number > 0) return number;
   throw new InvalidArgumentError(`It must be a number above 0, not ${JSON.stringify(text)}.`);
+}
+
+const senderOf = ({ name, isLink, hub, allowedAt }: Received): string =>
+  `${name ?? 'unknown sender'}${isLink ? ' (share link)' : ''} through ${hub}${allowedAt === null ? ', waits for you' : ', allowed'}`;
+
+function listReceived(options: ProjectOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const events = (await client.ticket.events({ state: ['waiting', 'taken'] })).filter(({ received }) => received);
+    const turns = (await client.handover.map({})).turns.filter(({ received, status }) => received && openTurns.has(status));
+    if (options.json) return printJson({ events, turns });
+    for (const { event, task, title, received } of events)
+      if (received) printText(line`--event ${event}  ${task}: ${firstLine(title, 80)}  ${dim(senderOf(received))}`);
+    for (const { agentTurnId, instruction = '', received } of turns)
+      if (received) printText(line`${agentTurnId}  ${firstLine(instruction, 80)}  ${dim(senderOf(received))}`);
+    if (events.length + turns.length === 0) printText(line`No work of another machine waits.`);
+  });
+}
+
+const openTurns: ReadonlySet<string> = new Set(['queued', 'dispatched', 'running', 'suspended']);
+
+function allowWork(turn: string | undefined, options: ProjectOptions & { event?: number }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    if ((turn === undefined) === (options.event === undefined)) throw new UsageError('Name a turn or --event, as `stemma job received` lists them.');
+    const { received } = await client.runner.allow({ what: turn === undefined ? { eventId: options.event ?? 0 } : { turnId: turn } });
+    if (options.json) return printJson({ received });
+    printText(line`${received === null ? 'This machine recorded it, so it needs no permission.' : `Allowed. Sent by ${senderOf(received)}.`}`);
+  });
 }
 
 function listJobs(options: ProjectOptions & { status?: JobStatus }): Promise<void> {

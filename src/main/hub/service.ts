@@ -150,7 +150,8 @@ const sync = {
       const opened = shared === null ? undefined : await sharedItems(tx, shared);
       const rows = await tx
         .selectFrom('item')
-        .select(['seq', 'kind', 'body'])
+        .leftJoin('token', 'token.no', 'item.by')
+        .select(['item.seq', 'item.kind', 'item.body', 'token.name as sender', sql<boolean>`token.shared IS NOT NULL`.as('isLink')])
         .where('seq', '>', String(input.after))
         .$if(opened !== undefined, (query) => query.where(sql<boolean>`seq = any(${sql.val(opened)}::bigint[])`))
         .orderBy('seq')
@@ -162,7 +163,15 @@ const sync = {
         return bytes > page.bytes;
       });
       const some = cut < 0 ? rows : rows.slice(0, Math.max(cut, 1));
-      const items = some.map(({ kind, body }): Item => ({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject }));
+      const items = some.map(
+        ({ kind, body, sender, isLink }): Item => ({
+          kind,
+          key: '',
+          digest: '',
+          body: JSON.parse(body.toString()) as JsonObject,
+          sender: sender === null ? undefined : { name: sender, isLink },
+        }),
+      );
       const isLast = some.length === rows.length && rows.length < page.items;
       return {
         result: { seq: Number(some.at(-1)?.seq ?? input.after), isLast, parcel: blobOf(packParcel({ items, objects: [] })) },

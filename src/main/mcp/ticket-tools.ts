@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contract } from '../../core/contract/index.js';
-import { type AgentTool, customTool, inputOf, toolsOf } from './tool.js';
+import { type AgentTool, customTool, inputOf, ownEvent, toolsOf } from './tool.js';
 
 const tool = toolsOf('tickets');
 
@@ -73,13 +73,14 @@ export const ticketTools: readonly AgentTool[] = [
     'writes',
     'ticket.acknowledge',
     'Records that you took, did or dismissed a requested start. A start can be taken only once.',
-    { who: 'by' },
+    { who: 'by', check: ownEvent },
   ),
   tool(
     'ticket_import',
     'writes',
     'ticket.import',
     "Imports tickets from GitHub's JSON of issues and reviews, or from a Markdown task list. Known tickets stay as they are.",
+    { starts: true },
   ),
   customTool(
     'tickets',

@@ -23,7 +23,7 @@ export interface AgentTool {
   readonly inputSchema: { readonly type: 'object'; readonly [word: string]: unknown };
   /** The input field with the name of the caller. If the command line names a caller, the server fills this field and refuses any other name. */
   readonly who: string | undefined;
-  /** True if the tool starts a model, which only a person or a policy may do. */
+  /** True if the tool starts a model or writes in the name of others, which only a person or a policy may do. */
   readonly starts: boolean;
   /** Calls the procedure. The contract checks the input. */
   call(client: ContractClient, input: Given, caller: Caller): Promise<unknown>;
@@ -100,11 +100,25 @@ export async function ownRun(client: ContractClient, { runId }: Given, { as, run
 
 /** @throws NotYours unless the turn is the caller's */
 export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { as }: Caller): Promise<void> {
-  if (as === undefined) return;
   const { turns } = await client.handover.map({});
   const turn = turns.find((each) => each.agentTurnId === agentTurnId);
+  if (turn?.received && turn.received.allowedAt === null)
+    throw new NotYours(`The turn ${String(agentTurnId)} came from ${senderOf(turn.received)}: it waits until a person of this machine allows it.`);
+  if (as === undefined) return;
   if (turn && turn.agentId !== as) throw new NotYours(`The turn ${String(agentTurnId)} belongs to ${turn.agentId}, not to ${as}.`);
 }
+
+/** @throws NotYours for a start that is for somebody else, or that another machine sent and nobody here allowed */
+export async function ownEvent(client: ContractClient, { event }: Given, { as }: Caller): Promise<void> {
+  const [found] = await client.ticket.events({ after: Number(event) - 1, limit: 1 });
+  if (!found || found.event !== event) return;
+  if (found.received && found.received.allowedAt === null)
+    throw new NotYours(`The start ${String(event)} came from ${senderOf(found.received)}: it waits until a person of this machine allows it.`);
+  if (as !== undefined && found.who !== null && found.who !== as)
+    throw new NotYours(`The start ${String(event)} is for ${found.who}, not for ${as}.`);
+}
+
+const senderOf = ({ name, hub }: { readonly name: string | null; readonly hub: string }): string => `${name ?? 'somebody'} through ${hub}`;
 
 /** Registers the caller as an agent at its first handover, so that it can hand out turns. */
 export async function ownAgent(client: ContractClient, _input: Given, { as }: Caller): Promise<void> {

@@ -1,7 +1,8 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../core/base/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
+import { allowedEnvironment, noticeOf } from './environment.js';
 import { arrayAt, type LineProgram, numberIn, objectAt, startLines } from './lines.js';
-import { environmentFor, findAgent, type Machine, mcpServer, missing } from './machine.js';
+import { findAgent, type Machine, mcpServer, missing } from './machine.js';
 
 const title = 'Claude Code';
 const [name, variable] = ['claude', 'STEMMA_CLAUDE'] as const;
@@ -18,7 +19,9 @@ export const claudeCode = (machine: Machine): AgentProgram => ({
 });
 
 async function* runClaude(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
-  const env = { ...environmentFor(machine, 'anthropic'), DISABLE_AUTOUPDATER: '1' };
+  const allowed = allowedEnvironment(machine.env, 'anthropic', order.environment);
+  const env = { ...allowed.env, DISABLE_AUTOUPDATER: '1' };
+  yield* noticeOf(title, allowed);
   const command = findAgent(machine, name, variable) ?? name;
   const program = startLines({ title, command, args: argumentsFor(machine, order), cwd: order.folder, env }, signal);
   program.send({ type: 'user', message: { role: 'user', content: order.prompt } });

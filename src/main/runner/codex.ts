@@ -2,8 +2,9 @@ import { dirname } from 'node:path';
 import { isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { readInside, removeInside, replaceFile } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
+import { allowedEnvironment, noticeOf } from './environment.js';
 import { type LineProgram, numberIn, objectAt, startLines } from './lines.js';
-import { environmentFor, findAgent, type Machine, mcpServer, missing } from './machine.js';
+import { findAgent, type Machine, mcpServer, missing } from './machine.js';
 
 const title = 'Codex';
 const [name, variable] = ['codex', 'STEMMA_CODEX'] as const;
@@ -38,7 +39,9 @@ const settingsOf = (machine: Machine, { folder, permissions, model, mcp }: Agent
 const ids = { initialize: 1, thread: 2, turn: 3, config: 4 } as const;
 
 async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
-  const env = environmentFor(machine, 'openai');
+  const allowed = allowedEnvironment(machine.env, 'openai', order.environment);
+  const { env } = allowed;
+  yield* noticeOf(title, allowed);
   const putBack = order.resume && holdSession(order.resume.path);
   const program = startLines({ title, command: findAgent(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
   const send = (id: number, method: string, params: object): void => program.send({ id, method, params });

@@ -1,6 +1,7 @@
 import type { AgentProgram } from '../../core/project/index.js';
 import type { Environment } from '../../core/system/index.js';
 import { findProgram } from '../system/index.js';
+import { allowedEnvironment, type Own } from './environment.js';
 
 /** The facts about this machine that an agent's program needs. */
 export interface Machine {
@@ -18,21 +19,9 @@ export const missing = (machine: Machine, title: string, name: string, variable:
     ? `${title} is not installed: install the command ${name}, or name its path in ${variable}.`
     : null;
 
-/** The environment variables with keys of model providers, by the agent that may see them. */
-const keys: Readonly<Record<'anthropic' | 'openai' | 'others', RegExp>> = {
-  anthropic: /^(ANTHROPIC_|CLAUDE_CODE_OAUTH)/,
-  openai: /^(OPENAI_|CODEX_|AZURE_OPENAI_)/,
-  others:
-    /^(GEMINI_API_KEY|GOOGLE_API_KEY|GOOGLE_GENAI_|MISTRAL_|GROQ_|DEEPSEEK_|OPENROUTER_|XAI_|COHERE_|TOGETHER_|FIREWORKS_|PERPLEXITY_|DASHSCOPE_|HF_TOKEN)/,
-};
-
-/** The environment of an agent: the environment of this process without the keys of other providers and without Stemma's own variables. */
-export function environmentFor({ env }: Machine, own: 'anthropic' | 'openai' | 'none'): Record<string, string> {
-  const refused = [keys.others, /^STEMMA_/, ...(own === 'openai' ? [] : [keys.openai]), ...(own === 'anthropic' ? [] : [keys.anthropic])];
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined || refused.some((pattern) => pattern.test(name)) ? [] : [[name, value]])),
-  );
-}
+/** The environment of an agent, made from allowed names. */
+export const environmentFor = ({ env }: Pick<Machine, 'env'>, own: Own, added: readonly string[] = []): Record<string, string> =>
+  allowedEnvironment(env, own, added).env;
 
 type Mcp = NonNullable<Parameters<AgentProgram['run']>[0]['mcp']>;
 

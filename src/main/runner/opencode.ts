@@ -4,8 +4,9 @@ import { readInside } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { programOutput } from '../system/index.js';
 import { runAcp } from './acp.js';
+import { allowedEnvironment, noticeOf, type Own } from './environment.js';
 import { objectAt, startLines } from './lines.js';
-import { environmentFor, findAgent, type Machine, mcpServer, missing } from './machine.js';
+import { findAgent, type Machine, mcpServer, missing } from './machine.js';
 
 const title = 'OpenCode';
 const [name, variable] = ['opencode', 'STEMMA_OPENCODE'] as const;
@@ -37,8 +38,15 @@ const permissions = {
 } as const;
 
 /** OpenCode works with many providers. It sees only the keys of its model's provider, and otherwise uses its own login. */
-const keysFor = (model = ''): 'anthropic' | 'openai' | 'none' =>
-  model.startsWith('anthropic/') ? 'anthropic' : model.startsWith('openai/') ? 'openai' : 'none';
+const keysFor = (model = ''): Own => providers[model.split('/')[0] ?? ''] ?? 'none';
+const providers: Readonly<Record<string, Own>> = {
+  anthropic: 'anthropic',
+  openai: 'openai',
+  google: 'google',
+  'amazon-bedrock': 'bedrock',
+  'google-vertex': 'vertex',
+  'google-vertex-anthropic': 'vertex',
+};
 
 /** The person's own settings with one addition: without it, a refused permission ends the turn before the model can answer. */
 function settingsBeside(own: string | undefined): JsonObject {
@@ -48,8 +56,10 @@ function settingsBeside(own: string | undefined): JsonObject {
 }
 
 async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
+  const allowed = allowedEnvironment(machine.env, keysFor(order.model), order.environment, [/^OPENCODE_[A-Z0-9_]+$/]);
+  yield* noticeOf(title, allowed);
   const env = {
-    ...environmentFor(machine, keysFor(order.model)),
+    ...allowed.env,
     OPENCODE_PERMISSION: JSON.stringify(permissions[order.permissions]),
     OPENCODE_CONFIG_CONTENT: JSON.stringify(settingsBeside(machine.env.OPENCODE_CONFIG_CONTENT)),
   };

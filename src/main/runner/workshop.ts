@@ -14,13 +14,19 @@ const checkMs = 10 * 60_000;
 /** Makes and removes the folders of tries, which are below the data folder of this machine. A check sees no key of a provider. */
 export function openWorkshop(machine: Machine, dataDir: string): Workshop {
   const root = join(dataDir, 'tries');
+  /** Runs Git without hooks, and without the keys of this process: a repository may come from anywhere. */
+  const git = async (...args: string[]): Promise<string> => {
+    const hooks = join(dataDir, 'no-hooks');
+    await mkdir(hooks, { recursive: true, mode: privateFolder });
+    return programOutput('git', ['-c', `core.hooksPath=${hooks}`, '-c', 'core.fsmonitor=false', ...args], { env: environmentFor(machine, 'none') });
+  };
   return {
     async make(folder, name) {
       // While the process whose id is in the name lives, a folder without a job still belongs to it.
       const made = join(root, `${name}.${process.pid}`);
       await mkdir(root, { recursive: true, mode: privateFolder });
       try {
-        await programOutput('git', ['-C', folder, 'worktree', 'add', '--detach', made]);
+        await git('-C', folder, 'worktree', 'add', '--detach', made);
       } catch {
         // The folder is not a Git repository, or has no commit yet.
         await cp(folder, made, { recursive: true, verbatimSymlinks: true });
@@ -34,14 +40,13 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
         return maker === undefined ? [] : [{ folder: join(root, name), isHeld: isRunning(Number(maker)) }];
       });
     },
-    check: (command, folder, input) => runCheck(command, folder ?? dataDir, input, environmentFor(machine, 'none')),
+    check: (command, folder, input, added) => runCheck(command, folder ?? dataDir, input, environmentFor(machine, 'none', added)),
     async remove(folder) {
       if (dirname(folder) !== root) return;
       try {
-        const answer = await programOutput('git', ['-C', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-toplevel']);
+        const answer = await git('-C', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-toplevel');
         const [common = '', top] = answer.trim().split(/\r?\n/);
-        if (top !== undefined && comparable(top) === comparable(folder))
-          await programOutput('git', ['--git-dir', common, 'worktree', 'remove', '--force', folder]);
+        if (top !== undefined && comparable(top) === comparable(folder)) await git('--git-dir', common, 'worktree', 'remove', '--force', folder);
       } catch {
         // The folder is a copy, not a worktree.
       }

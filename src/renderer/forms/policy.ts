@@ -57,6 +57,7 @@ function valuesOfRule(rule: PolicyRule): FormValues {
     name,
     who: who ?? '',
     parallel: number(parallel),
+    keepFrom: true,
     allTools: tools === undefined,
     tools: (tools ?? []).join(', '),
     otherTools: otherTools ?? 'ask',
@@ -74,13 +75,14 @@ const newRule = (kind: RuleKind, name: string): FormValues => ({
   otherTools: 'ask',
 });
 
-function ruleIn(values: FormValues): PolicyRule {
+function ruleIn(values: FormValues, before?: PolicyRule): PolicyRule {
   const [who, parallel] = [givenIn(values, 'who'), numberIn(values, 'parallel')];
   const limits = limitsIn(values);
   return {
     for: forOf(textIn(values, 'kind') as RuleKind, textIn(values, 'name')),
     performer: performerIn(values),
     ...(who && { who }),
+    ...(before?.from && isYes(values, 'keepFrom') && { from: before.from }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(parallel !== undefined && { parallel }),
     ...(!isYes(values, 'allTools') && { tools: listed(textIn(values, 'tools')) }),
@@ -115,6 +117,15 @@ export function ruleForm(
       },
       { name: 'who', label: 'Only for', field: `${at}who`, hint: 'One agent of the space or one person of the ticket. Leave it empty for all.' },
       ...performerFields(at),
+      ...(isNew || !given.rule.from
+        ? []
+        : [
+            {
+              name: 'keepFrom',
+              label: `Also start what ${given.rule.from.map(({ name }) => name).join(', ')} sent from other machines`,
+              kind: 'check',
+            } as const,
+          ]),
       { name: 'parallel', label: 'Most jobs at the same time', kind: 'number', field: `${at}parallel` },
       { name: 'allTools', label: 'Offer every tool of Stemma', kind: 'check', shown: ({ by }) => by !== 'agent' },
       { name: 'tools', label: 'Tools', field: `${at}tools`, shown: ({ by, allTools }) => by !== 'agent' && allTools !== true },
@@ -133,7 +144,7 @@ export function ruleForm(
     action: isNew ? 'Allow' : 'Save',
     submit: async (values) => {
       const policy = await api.runner.getPolicy({});
-      const rule = ruleIn(values);
+      const rule = ruleIn(values, isNew ? undefined : given.rule);
       await api.runner.setPolicy({ ...policy, rules: isNew ? [rule, ...policy.rules] : policy.rules.with(given.place, rule) });
       await refreshProject();
       onDone();
@@ -153,12 +164,31 @@ export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
     fields: [
       ...performerFields().filter(({ name }) => ['calls', 'minutes', 'tokens', 'cost'].includes(name)),
       { name: 'parallel', label: 'Most jobs at the same time', kind: 'number', placeholder: '4' },
+      {
+        name: 'environment',
+        label: 'Further environment variables for agents',
+        field: 'environment',
+        hint: 'Names such as DATABASE_URL, separated by commas. Without them, agents get those of the system and of their own provider.',
+      },
     ],
-    start: { calls: number(calls), minutes: number(minutes), tokens: number(tokens), cost: number(cost), parallel: number(policy.parallel) },
+    start: {
+      calls: number(calls),
+      minutes: number(minutes),
+      tokens: number(tokens),
+      cost: number(cost),
+      parallel: number(policy.parallel),
+      environment: (policy.environment ?? []).join(', '),
+    },
     action: 'Save',
     submit: async (values) => {
       const parallel = numberIn(values, 'parallel');
-      await api.runner.setPolicy({ rules: policy.rules, limits: limitsIn(values), ...(parallel !== undefined && { parallel }) });
+      const environment = listed(textIn(values, 'environment'));
+      await api.runner.setPolicy({
+        rules: policy.rules,
+        limits: limitsIn(values),
+        ...(parallel !== undefined && { parallel }),
+        ...(environment.length > 0 && { environment }),
+      });
       onDone();
       notify('Saved');
     },

@@ -35,6 +35,7 @@ export { CardButton, MenuButton, type MenuEntry, WithContextMenu } from './Menu'
 export * as say from './numbers';
 export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';
+export { Received } from './Received';
 export { RemoveButton } from './Remove';
 export { inFolder, repositoryName, shortPaths } from './repository';
 export { Answer, Empty, Failure, Loading, ProblemLine, Unread } from './states';

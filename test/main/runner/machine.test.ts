@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { allowedEnvironment, noticeOf, type Own } from '../../../src/main/runner/environment.js';
 import { environmentFor, mcpServer } from '../../../src/main/runner/machine.js';
 import { openWorkshop } from '../../../src/main/runner/workshop.js';
 import { scratch } from '../../support/project.js';
@@ -21,6 +22,63 @@ test('[U3] an agent and a check see no key of another provider and nothing of St
   expect(Object.keys(environmentFor(machine, 'anthropic'))).toEqual(['PATH', 'ANTHROPIC_API_KEY', 'LANG']);
   expect(Object.keys(environmentFor(machine, 'openai'))).toEqual(['PATH', 'OPENAI_API_KEY', 'LANG']);
   expect(Object.keys(environmentFor(machine, 'none'))).toEqual(['PATH', 'LANG']);
+});
+
+test('[U9] only allowed names reach an agent, Git and checks, and the others are named', () => {
+  const secrets = [
+    'AZURE_CLIENT_SECRET',
+    'GITHUB_TOKEN',
+    'NPM_TOKEN',
+    'CEREBRAS_API_KEY',
+    'MY_DB_PASSWORD',
+    'REPLICATE_API_TOKEN',
+    'NODE_OPTIONS',
+    'LD_PRELOAD',
+  ];
+  const system = [
+    'PATH',
+    'HOME',
+    'LANG',
+    'LC_ALL',
+    'https_proxy',
+    'NO_PROXY',
+    'SSH_AUTH_SOCK',
+    'NODE_EXTRA_CA_CERTS',
+    'XDG_CONFIG_HOME',
+    'SystemRoot',
+  ];
+  const claude = [
+    'ANTHROPIC_API_KEY',
+    'CLAUDE_CODE_USE_BEDROCK',
+    'AWS_PROFILE',
+    'AWS_SECRET_ACCESS_KEY',
+    'GOOGLE_APPLICATION_CREDENTIALS',
+    'CLOUD_ML_REGION',
+  ];
+  const given = Object.fromEntries([...secrets, ...system, ...claude, 'STEMMA_TOKEN', 'OPENAI_API_KEY'].map((name) => [name, 'x']));
+  const names = (own: Own, added: string[] = []) => Object.keys(allowedEnvironment(given, own, added).env).sort();
+  expect(names('none')).toEqual(system.toSorted());
+  expect(names('anthropic')).toEqual([...system, ...claude].sort());
+  expect(names('openai')).toEqual([...system, 'OPENAI_API_KEY'].sort());
+  expect(names('none', ['MY_DB_PASSWORD', 'STEMMA_TOKEN', 'LD_PRELOAD'])).toEqual([...system, 'MY_DB_PASSWORD'].sort());
+  expect(allowedEnvironment(given, 'anthropic').withheld).toEqual([...secrets, 'STEMMA_TOKEN', 'OPENAI_API_KEY'].sort());
+  expect([...noticeOf('Claude Code', allowedEnvironment(given, 'anthropic'))]).toEqual([
+    { kind: 'notice', text: expect.stringContaining('GITHUB_TOKEN') },
+  ]);
+});
+
+test('[U9] Git of Stemma runs no hook of a repository and sees no key', async () => {
+  const at = scratch();
+  const folder = join(at, 'app');
+  mkdirSync(folder);
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' });
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  writeFileSync(join(folder, '.git/hooks/post-checkout'), `#!/bin/sh\ntouch "${join(at, 'ran')}"\n`, { mode: 0o755 });
+  const workshop = openWorkshop(machine, join(at, 'data'));
+  await workshop.remove(await workshop.make(folder, 'one'));
+  expect(existsSync(join(at, 'ran'))).toBe(false);
 });
 
 test('[U6] the server of a job acts for its agent, with the chosen tools', () => {

@@ -41,6 +41,7 @@ import { usageFirst } from './037-usage-first.js';
 import { usageRecorded } from './038-usage-recorded.js';
 import { usageTerms } from './039-usage-terms.js';
 import { received } from './040-received.js';
+import { rights } from './041-rights.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -86,6 +87,7 @@ export const migrations: readonly string[] = [
   usageRecorded,
   usageTerms,
   received,
+  rights,
 ];
 
 /** The format version that this Stemma reads and writes. */

@@ -134,10 +134,13 @@ export const membersOf = (store: ReadStore, space: Pick<SpaceRow, 'no'>): Entity
 export const newestSeq = (store: ReadStore, space: number): number =>
   store.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM spaceMessage WHERE space = ?', space)?.seq ?? 0;
 
-/** A new id with eight digits, or more if those are in use. It is short because agents read it in every line. */
+/**
+ * A new id with eight digits, or more if those are in use. It is short because agents read it in every line. The id of a run, which travels
+ * through hubs, has all digits, so that nobody can guess it.
+ */
 export function newId(store: ReadStore, prefix: string, table: 'spaceMessage' | 'run' | 'space' | 'entity' | 'plan', column: string): string {
   const digits = store.newId().replaceAll('-', '');
-  for (let length = 8; length <= digits.length; length += 4) {
+  for (let length = table === 'run' ? digits.length : 8; length <= digits.length; length += 4) {
     const id = `${prefix}-${digits.slice(0, length)}`;
     if (!store.db.one(`SELECT 1 FROM ${table} WHERE project = ? AND ${column} = ?`, store.project, id)) return id;
   }

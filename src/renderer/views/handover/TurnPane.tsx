@@ -2,7 +2,7 @@ import { BookOpen, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Agent, Card, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Facts, IconButton, Id, say } from '../../parts';
+import { Answer, Button, Facts, IconButton, Id, Received, say } from '../../parts';
 import { go, useQuery } from '../../state';
 import { type MapTurn, toolNames } from './map';
 import { Packed, type PackedRow } from './Packed';
@@ -55,6 +55,7 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
             turn.error !== undefined && ['Error', turn.error],
           ]}
         />
+        <Received received={turn.received} what={{ turnId: turn.agentTurnId }} />
         <TurnConsole project={project} turn={turn} />
         <TurnsOf project={project} turn={turn} />
         <h3>Cards</h3>

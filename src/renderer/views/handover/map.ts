@@ -1,7 +1,7 @@
-import type { Agent, AgentTurn } from '../../../core/contract/index.js';
+import type { Agent, AgentTurn, Received } from '../../../core/contract/index.js';
 
 /** A handover of the map: the turn that it started. */
-export type MapTurn = AgentTurn & { readonly cards: number; readonly instruction?: string | undefined };
+export type MapTurn = AgentTurn & { readonly cards: number; readonly instruction?: string | undefined; readonly received?: Received | undefined };
 
 /** A column of the map: an agent, or another source of handovers such as the user. */
 export interface Column {

@@ -52,7 +52,8 @@ export function Policies({ project }: { project: string }) {
                       <br />
                       <span className="muted">
                         {performerName(rule.performer)}
-                        {rule.who && ` · only for ${rule.who}`} · {limitsText(rule)}
+                        {rule.who && ` · only for ${rule.who}`}
+                        {rule.from && ` · also from ${rule.from.map(senderName).join(', ')}`} · {limitsText(rule)}
                       </span>
                     </span>
                     <IconButton small icon={Pencil} label={`Edit the rule for ${name}`} onClick={() => ask(ruleForm({ rule, place }, reload))} />
@@ -71,6 +72,8 @@ export function Policies({ project }: { project: string }) {
     </Answer>
   );
 }
+
+const senderName = ({ name, isLink }: NonNullable<PolicyRule['from']>[number]): string => (isLink ? `${name} (share link)` : name);
 
 function limitsText({ limits = {}, parallel }: PolicyRule): string {
   const parts = [

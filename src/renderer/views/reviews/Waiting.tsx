@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Answer, agentOf, Button, Empty, notifyProblem, Switch, statusNames, useWorkedOn, When } from '../../parts';
+import { Answer, agentOf, Button, Empty, notifyProblem, Received, Switch, statusNames, useWorkedOn, When } from '../../parts';
 import { ask, go, show, useKeptQuery, useNavigation, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
@@ -116,6 +116,7 @@ export function Start({ event, here = false, children }: StartProps) {
           <When at={event.at} />
           {event.answeredBy && ` · ${stateNames[event.state]} by ${event.answeredBy}`}
         </p>
+        {isOpen && <Received received={event.received} what={{ eventId: event.event }} />}
         <Problem>{problem}</Problem>
       </div>
       {isOpen ? (

@@ -1,0 +1,68 @@
+import { parseJson } from '../base/index.js';
+import type { ReadChain } from '../chain/index.js';
+import type { Performer, PermissionMode, PolicyRule, permissionModes, Work } from '../contract/index.js';
+import { turnNamed } from '../handover/index.js';
+import { eventNamed } from '../tickets/index.js';
+import { getRun } from '../timeline/index.js';
+
+/** What a performer may do. */
+export interface Rights {
+  readonly performer: Performer;
+  readonly tools?: readonly string[] | undefined;
+  readonly otherTools?: PolicyRule['otherTools'];
+}
+
+/** The permission modes from the least to the most rights. */
+const byRights: readonly PermissionMode[] = ['plan', 'default', 'acceptEdits', 'bypassPermissions'] satisfies (typeof permissionModes)[number][];
+
+/** Who asked for this work, and when; undefined if nobody is recorded. */
+function sourceOf(chain: ReadChain, what: Work): { readonly who: string; readonly at: number } | undefined {
+  if ('eventId' in what) {
+    const { by, at } = eventNamed(chain, what.eventId);
+    return by === null ? undefined : { who: by, at: Date.parse(at) };
+  }
+  if ('turnId' in what) {
+    const { source, createdAt } = turnNamed(chain, what.turnId);
+    return source === null ? undefined : { who: source, at: createdAt };
+  }
+  if (!('runId' in what)) return undefined;
+  const { trigger } = getRun(chain, what.runId);
+  return trigger.type === 'space_message' ? { who: trigger.sender.id, at: Date.parse(trigger.timestamp) } : undefined;
+}
+
+/** The rights of the job in which an agent worked at a time; undefined if it worked in none, as a person does. */
+function rightsAt(chain: ReadChain, { who, at }: { readonly who: string; readonly at: number }): Rights | undefined {
+  const job = chain.db.one<{ performer: string; tools: string | null; otherTools: PolicyRule['otherTools'] | null }>(
+    `SELECT performer, tools, otherTools FROM job WHERE project = ? AND who = ? AND startedAt <= ? AND (endedAt IS NULL OR endedAt >= ?)
+      ORDER BY no DESC LIMIT 1`,
+    chain.project,
+    who,
+    at,
+    at,
+  );
+  if (!job) return undefined;
+  return {
+    performer: parseJson(job.performer) as unknown as Performer,
+    tools: job.tools === null ? undefined : (parseJson(job.tools) as string[]),
+    otherTools: job.otherTools ?? undefined,
+  };
+}
+
+/** The rights of a rule for this work. Work that an agent's job asked for gets no more rights than that job has. */
+export function rightsFor(chain: ReadChain, rule: PolicyRule, what: Work): Rights {
+  const source = sourceOf(chain, what);
+  const held = source && rightsAt(chain, source);
+  return held ? lesserOf(rule, held) : rule;
+}
+
+/** The lesser of two rights: the tools that both have, the stricter permission mode, and no tool of a stranger if one refuses it. */
+export function lesserOf(own: Rights, held: Rights): Rights {
+  const tools = own.tools && held.tools ? own.tools.filter((name) => held.tools?.includes(name)) : (own.tools ?? held.tools);
+  const otherTools = own.otherTools === 'stop' || held.otherTools === 'stop' ? 'stop' : own.otherTools;
+  const { performer } = own;
+  if (!('agent' in performer)) return { performer, tools, otherTools };
+  // A model changes no files, so what it hands out asks before each change.
+  const modes = [performer.permissions ?? 'default', 'agent' in held.performer ? (held.performer.permissions ?? 'default') : 'default'] as const;
+  const permissions = byRights[Math.min(...modes.map((mode) => byRights.indexOf(mode)))] ?? 'default';
+  return { performer: { ...performer, permissions }, tools, otherTools };
+}
