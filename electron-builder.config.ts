@@ -46,7 +46,10 @@ const config: Configuration = {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: electron-builder fills it in.
   artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
   directories: { output: 'dist', buildResources: 'resources' },
-  extraMetadata: { homepage, author: { name: author, email } },
+  // The public key of updates. Without it, a package never updates itself.
+  extraMetadata: { homepage, author: { name: author, email }, updateKey: env.STEMMA_UPDATE_KEY ?? '' },
+  // For the manifests of updates. The app takes the address of its feed from its settings.
+  publish: [{ provider: 'generic', url: 'https://updates.stemma.invalid/' }],
   files: [
     'out/**',
     '!out/test{,/**}',

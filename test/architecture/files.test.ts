@@ -34,10 +34,13 @@ const exemptions: readonly { readonly file: string; readonly uses: readonly stri
   { file: 'src/main/cli/policy-file.ts', uses: ['readFileSync'], because: named },
   { file: 'src/main/cli/tickets.ts', uses: ['readFileSync'], because: named },
   { file: 'src/main/electron/window-state.ts', uses: ['readFileSync'], because: ownFolder },
+  { file: 'src/main/electron/updates.ts', uses: ['readFileSync'], because: 'it reads the manifest of the program itself' },
   { file: 'src/main/hub/embedded.ts', uses: ['readFileSync'], because: 'it reads the password that the hub itself wrote' },
   { file: 'src/main/hub/load-embedded.ts', uses: ['readFileSync'], because: 'it reads a list in an installed package' },
   { file: 'src/main/launch/command.ts', uses: ['readFileSync'], because: 'it reads the manifest of the program itself' },
+  { file: 'src/main/launch/log.ts', uses: ['readFileSync'], because: ownFolder },
   { file: 'src/main/launch/projects.ts', uses: ['readdirSync'], because: 'it lists names of folders' },
+  { file: 'src/main/launch/update-settings.ts', uses: ['readFileSync'], because: ownFolder },
   { file: 'src/main/providers/accounts.ts', uses: ['readFileSync'], because: ownFolder },
   { file: 'src/main/runner/workshop.ts', uses: ['cp'], because: 'it copies the folder that the person chose, with its links as links' },
   { file: 'src/main/start/index.ts', uses: ['readFileSync', 'readdirSync'], because: 'it reads the program itself, before its first build' },
@@ -45,6 +48,7 @@ const exemptions: readonly { readonly file: string; readonly uses: readonly stri
   { file: 'src/main/system/processes.ts', uses: ['readFileSync', 'readdirSync'], because: 'it reads the list of processes in /proc' },
   { file: 'src/main/system/programs.ts', uses: ['openSync'], because: 'it reads a batch file that is about to be started' },
   { file: 'src/main/system/wsl.ts', uses: ['readdirSync'], because: 'it lists the names of home folders' },
+  { file: 'src/main/start/release.ts', uses: ['readFileSync'], because: 'it reads the manifest, the changelog and the files of a release' },
   { file: 'src/main/window/files.ts', uses: ['readFile'], because: 'it reads files of the program itself' },
 ];
 

@@ -164,6 +164,8 @@ const law: readonly Row[] = [
     folder: 'src/main/engine',
     folders: [
       core('base'),
+      contract,
+      core('files'),
       core('project'),
       core('router'),
       'src/main/launch',
@@ -172,6 +174,7 @@ const law: readonly Row[] = [
       'src/main/system',
       'src/main/team',
       'src/main/terminal',
+      'package.json',
     ],
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads'],
   },
@@ -214,7 +217,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/electron',
     folders: [core('files'), core('system'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
-    packages: ['electron', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
+    packages: ['electron', 'electron-updater', 'node:child_process', 'node:crypto', 'node:fs', 'node:path', 'node:url'],
   },
   {
     folder: 'src/main/mcp',
@@ -317,7 +320,7 @@ const law: readonly Row[] = [
       'pg',
     ],
   },
-  { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },
+  { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:crypto', 'node:fs', 'node:module', 'node:path', 'node:url'] },
 
   // The script of an exported page runs in a browser without Stemma. page.config.ts bundles it for core/export.
   { folder: 'src/page', folders: [], packages: ['mdast-util-from-markdown', 'mdast-util-gfm', 'micromark-extension-gfm'] },

@@ -22,6 +22,8 @@ export interface Packaged {
   pages(): Page[];
   /** Waits for the window with this number, from 0. */
   page(number?: number): Promise<Page>;
+  /** The first window, over a new connection. */
+  reconnect(): Promise<Page>;
   /** Its standard error so far. */
   said(): string;
   /** Resolves with the exit code. */
@@ -105,7 +107,12 @@ export const test = withElectron.extend<Given, { packaged: Package }>({
         await withElectron.expect.poll(() => pages().length).toBeGreaterThan(number);
         return pages()[number] as Page;
       };
-      return { pid: child.pid ?? 0, pages, page, said, ended };
+      const reconnect = async (): Promise<Page> => {
+        const next = await connected(said);
+        await withElectron.expect.poll(() => next.contexts().flatMap((context) => context.pages()).length).toBeGreaterThan(0);
+        return next.contexts().flatMap((context) => context.pages())[0] as Page;
+      };
+      return { pid: child.pid ?? 0, pages, page, reconnect, said, ended };
     });
     await Promise.all(running.map(({ kill }) => kill()));
   },

@@ -7,6 +7,7 @@ import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
 import { contextContract } from './context.js';
+import { desktopContract } from './desktop.js';
 import { experimentContract } from './experiment.js';
 import { exportContract } from './export.js';
 import { agentContract, handoverContract } from './handover.js';
@@ -32,6 +33,7 @@ export * from './card.js';
 export * from './compose.js';
 export * from './context.js';
 export * from './describe.js';
+export * from './desktop.js';
 export * from './entry.js';
 export type {
   ActiveRun,
@@ -108,6 +110,7 @@ export const contract = {
   handover: handoverContract,
   agent: agentContract,
   projects: readsContract,
+  desktop: desktopContract,
 };
 export type Contract = typeof contract;
 

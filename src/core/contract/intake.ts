@@ -188,5 +188,13 @@ export const libraryContract = {
     .output(z.object({})),
   startup: procedure('Returns the options with which the engine was started.')
     .input(z.strictObject({}))
-    .output(z.object({ paths: z.array(z.string()), project: z.string().nullable(), platform: z.string() })),
+    .output(
+      z.object({
+        paths: z.array(z.string()),
+        project: z.string().nullable(),
+        /** The `stemma:` link that the app was started with. It comes from anybody: `desktop.link` reads it. */
+        link: z.string().nullable(),
+        platform: z.string(),
+      }),
+    ),
 };

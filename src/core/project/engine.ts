@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
-import type { RecentProject } from '../contract/index.js';
+import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
@@ -30,7 +30,7 @@ export interface EngineOptions {
   readonly agentRoots: readonly AgentRoot[];
   /** The transcripts of the sample project. */
   readonly sampleDir: string;
-  readonly startup: { readonly paths: readonly string[]; readonly project: string | null };
+  readonly startup: { readonly paths: readonly string[]; readonly project: string | null; readonly link?: string | null };
   /** The script of the threads that do long work, such as imports. Without it, the engine does that work itself, step by step. */
   readonly worker?: string | undefined;
   readonly platform: string;
@@ -61,6 +61,14 @@ export interface EngineOptions {
   readonly reachHub?: (address: HubAddress) => ManagedHub;
   /** Begins to sign this machine in at a hub. */
   readonly signIn?: (hub: string) => Promise<SignIn>;
+  /** Facts about this installation, for reports of problems. */
+  readonly diagnostics?: () => Diagnostics;
+  /** The settings of updates, and how to look for one. `check` fails with UNAVAILABLE outside of the desktop app. */
+  readonly updates?: {
+    settings(): UpdateSettings;
+    set(change: { readonly on?: boolean | undefined; readonly feed?: string | null | undefined }): UpdateSettings;
+    check(): Promise<UpdateCheck>;
+  };
   readonly clock?: Clock;
 }
 
@@ -92,6 +100,8 @@ export interface Engine {
   /** An open project by its id. */
   withId(projectId: string): Project | undefined;
   recent(): RecentProject[];
+  /** Whether a person trusts the project in this place. */
+  isTrusted(projectId: string, dir: string): boolean;
   /** The folder of the default project for imports; created at first use. */
   home(): string;
   /** The folder of the sample project, imported on first use. */
@@ -160,6 +170,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (find(project.dir)) engine.open(project.dir);
       return project;
     },
+    isTrusted: (projectId, dir) => trusted.has(projectId, dir),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
     recent: () => recentProjects(recentFile),
     home: () => ensureProject(historiesIn(options.dataDir).dir, () => engine.create(historiesIn(options.dataDir))),

@@ -13,6 +13,7 @@ export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
+export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions } from './engine.js';
 export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';

@@ -8,6 +8,7 @@ import { captureRouter } from './capture.js';
 import { cardRouter } from './card.js';
 import { composeRouter } from './compose.js';
 import { contextRouter } from './context.js';
+import { desktopRouter } from './desktop.js';
 import { experimentRouter } from './experiment.js';
 import { exportRouter } from './export.js';
 import { handoverRouter } from './handover.js';
@@ -69,6 +70,7 @@ export const router = base.router({
   experiment: experimentRouter,
   turn: turnRouter,
   usage: usageRouter,
+  desktop: desktopRouter,
 });
 
 /** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */

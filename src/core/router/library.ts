@@ -37,6 +37,6 @@ export const libraryRouter = {
   }),
   startup: machine.library.startup.handler(({ context: { session } }) => {
     const { startup, platform } = session.engine.options;
-    return { paths: [...startup.paths], project: startup.project, platform };
+    return { paths: [...startup.paths], project: startup.project, link: startup.link ?? null, platform };
   }),
 };

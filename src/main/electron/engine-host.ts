@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { app, MessageChannelMain, type MessagePortMain, utilityProcess } from 'electron';
 import { built, type EngineOptions, type FromEngine, forNode, outsideArchive, shellCommand, type ToEngine } from '../launch/index.js';
+import { checkForUpdates } from './updates.js';
 import { vaultAnswer } from './vault.js';
 
 /** A running engine process. It hands out ports until it ends. */
@@ -14,12 +15,17 @@ export interface EngineHost {
 
 const entry = built('engine', 'engine.js');
 
+/** Answers the engine's requests to the desktop app. */
+function answerFor(message: FromEngine, say: (answer: ToEngine) => void): void {
+  if (message.kind === 'vault') say(vaultAnswer(message));
+  if (message.kind === 'update') void checkForUpdates().then((result) => say({ kind: 'update', number: message.number, result }));
+}
+
 /** The first message to an engine. */
 const startMessage = (options: EngineOptions): ToEngine => ({
   kind: 'start',
   options,
-  keepsKeys: true,
-  command: shellCommand(app.isPackaged, app.getPath('exe')),
+  desktop: { command: shellCommand(app.isPackaged, app.getPath('exe')) },
 });
 
 /** Starts the engine as Electron's utility process, which can receive ports. */
@@ -29,7 +35,7 @@ export function startUtility(options: EngineOptions): EngineHost {
   const end = endOf((report) => {
     child.on('message', (message: FromEngine) => {
       if (message.kind === 'failed') report(message.message);
-      if (message.kind === 'vault') say(vaultAnswer(message));
+      answerFor(message, say);
     });
     child.on('exit', (code) => report(`the engine process ended with code ${code}`));
   });
@@ -74,7 +80,7 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
     child.on('message', (data) => {
       const message = data as FromEngine;
       if (message.kind === 'failed') report(message.message);
-      if (message.kind === 'vault') say(vaultAnswer(message));
+      answerFor(message, say);
       if (message.kind === 'frame') ports.get(message.connection)?.postMessage(message.frame);
       if (message.kind === 'close') {
         ports.get(message.connection)?.close();

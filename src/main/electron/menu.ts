@@ -1,7 +1,10 @@
-import { app, BrowserWindow, dialog, Menu, type MenuItemConstructorOptions, shell } from 'electron';
+import { app, type BrowserWindow, clipboard, dialog, Menu, type MenuItemConstructorOptions, shell } from 'electron';
 import { thisSystem } from '../../core/system/index.js';
+import { diagnosticsOf } from '../launch/index.js';
 import { choose } from './dialogs.js';
-import { tellPage } from './page.js';
+import { type RecentProject, tellPage } from './page.js';
+import { frontWindow } from './recovery.js';
+import { showUpdateCheck } from './updates.js';
 
 /** The views of the window by the names in its addresses, in the order of the rail. */
 const places = [
@@ -16,9 +19,6 @@ const places = [
   ['settings', 'Settings'],
 ] as const;
 
-/** The address of the focused window, else of the first window. */
-const focused = (): BrowserWindow | undefined => BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
-
 /** Navigates a window to an address. Only the hash changes, so the page is not loaded again. */
 export function lead(window: BrowserWindow | undefined, hash: string): void {
   void window?.webContents.executeJavaScript(`location.hash = ${JSON.stringify(hash)}`);
@@ -29,13 +29,13 @@ const queryOf = (window: BrowserWindow | undefined): string => window?.webConten
 
 /** Shows a view. The project and the selection stay. */
 function goTo(view: string): void {
-  const window = focused();
+  const window = frontWindow();
   lead(window, `#/${view}?${queryOf(window)}`);
 }
 
 /** Asks for a project's folder and opens it. */
 async function openProject(): Promise<void> {
-  const window = focused();
+  const window = frontWindow();
   if (!window) return;
   const [dir] = await choose(window, 'folder');
   if (dir === undefined) return;
@@ -43,24 +43,42 @@ async function openProject(): Promise<void> {
     await dialog.showMessageBox(window, { type: 'info', message: 'This folder is not a project.', detail: 'The name of a project ends in .stemma.' });
     return;
   }
-  lead(window, `#/sessions?${new URLSearchParams({ project: dir }).toString()}`);
+  openRecent(dir);
 }
+
+/** Opens a project in the window. */
+const openRecent = (dir: string): void => lead(frontWindow(), `#/sessions?${new URLSearchParams({ project: dir }).toString()}`);
 
 /** Asks for histories and imports them. */
 async function importHistories(kind: 'open' | 'folder'): Promise<void> {
-  const window = focused();
+  const window = frontWindow();
   const paths = window ? await choose(window, kind) : [];
   if (paths.length > 0) tellPage(window, 'command', { name: 'import', paths });
 }
 
 /** Shows the folder of the open project in the file manager. */
 function reveal(): void {
-  const project = new URLSearchParams(queryOf(focused())).get('project');
+  const project = new URLSearchParams(queryOf(frontWindow())).get('project');
   if (project) shell.showItemInFolder(project);
 }
 
+/** Copies facts about this installation, without content, titles or paths. */
+function copyDiagnostics(): void {
+  clipboard.writeText(`${JSON.stringify(diagnosticsOf(app.getVersion()), null, 2)}\n`);
+}
+
+/** Sets the menus of the desktop app, and the list of recent projects that the system shows. */
+export function setMenu(openWindow: () => void, recent: readonly RecentProject[] = []): void {
+  Menu.setApplicationMenu(applicationMenu(openWindow, recent));
+  // macOS shows it in the Dock, Windows in the taskbar.
+  if (thisSystem !== 'linux' && recent.length > 0) {
+    app.clearRecentDocuments();
+    for (const { dir } of recent.toReversed()) app.addRecentDocument(dir);
+  }
+}
+
 /** The menus of the desktop app: the main commands of the window, with their keys. */
-export function applicationMenu(openWindow: () => void): Menu {
+function applicationMenu(openWindow: () => void, recent: readonly RecentProject[]): Menu {
   const mac: MenuItemConstructorOptions[] = thisSystem === 'macos' ? [{ role: 'appMenu' }] : [];
   return Menu.buildFromTemplate([
     ...mac,
@@ -69,10 +87,16 @@ export function applicationMenu(openWindow: () => void): Menu {
       submenu: [
         { label: 'New Window', accelerator: 'CmdOrCtrl+Shift+N', click: openWindow },
         { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: () => void openProject() },
+        {
+          label: 'Open Recent',
+          enabled: recent.length > 0,
+          // An ampersand would mark a key of the menu.
+          submenu: recent.map(({ dir, name }) => ({ label: name.replaceAll('&', '&&'), sublabel: dir, click: () => openRecent(dir) })),
+        },
         { type: 'separator' },
         { label: 'Import Files…', accelerator: 'CmdOrCtrl+I', click: () => void importHistories('open') },
         { label: 'Import Folder…', click: () => void importHistories('folder') },
-        { label: 'Export…', accelerator: 'CmdOrCtrl+E', click: () => tellPage(focused(), 'command', { name: 'export' }) },
+        { label: 'Export…', accelerator: 'CmdOrCtrl+E', click: () => tellPage(frontWindow(), 'command', { name: 'export' }) },
         { type: 'separator' },
         { label: 'Reveal Project in File Manager', click: reveal },
         { type: 'separator' },
@@ -83,8 +107,8 @@ export function applicationMenu(openWindow: () => void): Menu {
     {
       label: 'Go',
       submenu: [
-        { label: 'Back', accelerator: 'Alt+Left', click: () => focused()?.webContents.navigationHistory.goBack() },
-        { label: 'Forward', accelerator: 'Alt+Right', click: () => focused()?.webContents.navigationHistory.goForward() },
+        { label: 'Back', accelerator: 'Alt+Left', click: () => frontWindow()?.webContents.navigationHistory.goBack() },
+        { label: 'Forward', accelerator: 'Alt+Right', click: () => frontWindow()?.webContents.navigationHistory.goForward() },
         { type: 'separator' },
         ...places.map(
           ([view, label], place): MenuItemConstructorOptions => ({ label, accelerator: `CmdOrCtrl+${place + 1}`, click: () => goTo(view) }),
@@ -93,6 +117,14 @@ export function applicationMenu(openWindow: () => void): Menu {
     },
     { role: 'viewMenu' },
     { role: 'windowMenu' },
-    { role: 'help', submenu: [{ label: `Stemma ${app.getVersion()}`, enabled: false }] },
+    {
+      role: 'help',
+      submenu: [
+        { label: 'Check for Updates…', click: () => void showUpdateCheck() },
+        { label: 'Copy Diagnostics', click: copyDiagnostics },
+        { type: 'separator' },
+        { label: `Stemma ${app.getVersion()}`, enabled: false },
+      ],
+    },
   ]);
 }

@@ -14,18 +14,30 @@ export interface News {
   readonly place: string;
 }
 
-/** The state of live capture in the page. */
+/** A project that was opened before. */
+export interface RecentProject {
+  readonly dir: string;
+  readonly name: string;
+}
+
+/** The state of the page that the desktop app shows: live capture and recent projects. */
 export interface PageState {
   readonly capture: boolean;
   readonly project: string;
   readonly live: number;
   readonly news: readonly News[];
+  readonly recent: readonly RecentProject[];
 }
 
-/** The current state of live capture in the page; undefined if the page does not answer. */
+/** The longest wait for an answer of a page, in milliseconds. */
+const answerMs = 2_000;
+
+/** The current state of the page; undefined if the page does not answer. */
 export async function pageState(window: BrowserWindow): Promise<PageState | undefined> {
   try {
-    const text: unknown = await window.webContents.executeJavaScript('document.documentElement.dataset.desktop ?? ""');
+    // A page that crashes meanwhile never answers.
+    const late = new Promise((resolve) => setTimeout(resolve, answerMs));
+    const text: unknown = await Promise.race([window.webContents.executeJavaScript('document.documentElement.dataset.desktop ?? ""'), late]);
     return typeof text === 'string' && text !== '' ? (JSON.parse(text) as PageState) : undefined;
   } catch {
     return undefined;

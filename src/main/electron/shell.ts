@@ -1,21 +1,25 @@
 import { join } from 'node:path';
-import { app, BrowserWindow, ipcMain, Menu } from 'electron';
-import { built, engineNode, engineOptions } from '../launch/index.js';
+import { app, BrowserWindow, ipcMain } from 'electron';
+import { thisPlatform } from '../../core/system/index.js';
+import { built, engineNode, engineOptions, logEvent } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 import { answerDialog } from './dialogs.js';
 import { type EngineHost, startNode, startUtility } from './engine-host.js';
-import { applicationMenu, lead } from './menu.js';
+import { lead, setMenu } from './menu.js';
+import { hasLoaded, type Named, namedBy, namedIn, namesAny } from './named.js';
+import { tellPage } from './page.js';
+import { frontWindow, recoverPage } from './recovery.js';
 import { isOurPage, origin, secureContents, secureSession } from './security.js';
 import { watchCapture } from './tray.js';
+import { watchUpdates } from './updates.js';
 import { rememberedState, rememberState } from './window-state.js';
 
 /**
  * The desktop shell: windows, one engine, and the ports between them. Started as `electron APP [PATH…]`. Our launcher passes paths in
  * `STEMMA_PATHS` (JSON), because Chromium consumes arguments that look like switches.
  */
-const paths = pathsFrom(process.argv);
-const options = { ...engineOptions(paths), performs: true };
-let { startup } = options;
+let startup: Named = firstNamed();
+const options = { ...engineOptions(), performs: true };
 
 let engine: EngineHost | undefined;
 
@@ -23,19 +27,35 @@ let engine: EngineHost | undefined;
 export function openDesktop(): void {
   // With its own STEMMA_HOME, as in tests, the app also has its own browser profile and single-instance lock.
   if (process.env.STEMMA_HOME) app.setPath('userData', join(options.dataDir, 'electron'));
-  if (!app.requestSingleInstanceLock(startup)) {
+  if (!app.requestSingleInstanceLock({ ...startup })) {
     app.quit();
     return;
   }
   secureContents(answerDialog);
   app.on('window-all-closed', () => app.quit());
-  app.on('second-instance', (_event, _argv, _cwd, named) => showAgain(named as typeof startup));
+  app.on('second-instance', (_event, _argv, _cwd, named) => {
+    logEvent('second-start');
+    showNamed(namedIn(named));
+  });
+  // macOS sends files and links as events, also before the app is ready.
+  app.on('open-file', (event, path) => {
+    event.preventDefault();
+    showNamed(namedBy([path]));
+  });
+  app.on('open-url', (event, url) => {
+    event.preventDefault();
+    showNamed(namedBy([url]));
+  });
+  app.on('child-process-gone', (_event, { type, reason, exitCode }) => logEvent('process-gone', { type, reason, exitCode }));
+  process.on('uncaughtExceptionMonitor', (error) => logEvent('app-error', { name: error.name }));
+  if (app.isPackaged) app.setAsDefaultProtocolClient('stemma');
   void app.whenReady().then(start);
 }
 
 function start(): void {
+  logEvent('app-start', { version: app.getVersion(), electron: process.versions.electron ?? '', platform: thisPlatform, arch: process.arch });
   secureSession();
-  Menu.setApplicationMenu(applicationMenu(() => openWindow()));
+  setMenu(openWindow);
   ipcMain.on('stemma:port', (event, nonce: unknown) => {
     if (!isOurPage(event.senderFrame) || typeof nonce !== 'string' || nonce.length > 200) return;
     event.senderFrame?.postMessage('stemma:port', nonce, [runningEngine().connect()]);
@@ -44,9 +64,11 @@ function start(): void {
     const running = engine;
     engine = undefined;
     running?.stop();
+    logEvent('app-end');
   });
   openWindow();
-  watchCapture(lead);
+  watchCapture(lead, (recent) => setMenu(openWindow, recent));
+  watchUpdates();
 }
 
 /** The engine, started at first use and again after it ended, because a window whose port closed requests a new port. */
@@ -57,8 +79,10 @@ function runningEngine(): EngineHost {
   started.onEnd((reason) => {
     if (engine !== started) return;
     say(line`Stemma: ${reason}`);
+    logEvent('engine-end', { expected: false });
     engine = undefined;
   });
+  logEvent('engine-start', { node: node !== undefined });
   engine = started;
   return started;
 }
@@ -89,27 +113,41 @@ function openWindow(): void {
     process.send?.('ready');
   });
   rememberState(opened);
+  recoverPage(opened, (hash) => opened.loadURL(`${origin}/${hash}`));
+  logEvent('window-open');
   // The paths of the command line take precedence over the last address of the window.
-  const isNamed = startup.paths.length > 0 || startup.project;
-  void opened.loadURL(`${origin}/${isNamed ? '' : place}`);
+  void opened.loadURL(`${origin}/${namesAny(startup) ? '' : place}`);
 }
 
-/** Handles a second start: opens a window for its paths, or brings the existing window to the front. */
-function showAgain(named: typeof startup): void {
-  if (named.paths.length > 0 || named.project) {
+/**
+ * Shows what a later start, a file manager or a browser names. A link goes to the window in front, which asks the engine what it means. Files and
+ * projects get a window of their own. Without either, the window comes to the front.
+ */
+function showNamed(named: Named): void {
+  if (!app.isReady()) {
     startup = named;
-    engine?.setStartup(startup);
-    openWindow();
     return;
   }
-  const [last] = BrowserWindow.getAllWindows();
-  if (last?.isMinimized()) last.restore();
-  last?.focus();
+  if (named.link) logEvent('link');
+  const front = frontWindow();
+  const isOnlyLink = named.link && named.paths.length === 0 && !named.project;
+  if (front && (isOnlyLink || !namesAny(named)) && hasLoaded(front.webContents)) {
+    if (front.isMinimized()) front.restore();
+    front.show();
+    front.focus();
+    if (named.link) tellPage(front, 'command', { name: 'link', url: named.link });
+    return;
+  }
+  startup = named;
+  engine?.setStartup(startup);
+  openWindow();
 }
 
-function pathsFrom(argv: readonly string[]): string[] {
-  if (process.env.STEMMA_PATHS) return JSON.parse(process.env.STEMMA_PATHS) as string[];
+/** The first start: what our launcher passes, else the words of the command line. */
+function firstNamed(): Named {
+  const { argv, env } = process;
+  if (env.STEMMA_PATHS) return namedBy(JSON.parse(env.STEMMA_PATHS) as string[]);
   // In a package, paths follow the executable; in a checkout, they follow the app's own path.
   const own = app.isPackaged ? 1 : argv.findIndex((argument, place) => place > 0 && !argument.startsWith('-')) + 1 || argv.length;
-  return argv.slice(own).filter((argument) => !argument.startsWith('-'));
+  return namedBy(argv.slice(own));
 }

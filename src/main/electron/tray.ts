@@ -1,7 +1,7 @@
 import { BrowserWindow, Menu, Notification, Tray } from 'electron';
 import { built } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
-import { type News, type PageState, pageState } from './page.js';
+import { type News, type PageState, pageState, type RecentProject } from './page.js';
 
 /** Milliseconds between two checks of the windows. */
 const lookMs = 1_500;
@@ -9,17 +9,29 @@ const lookMs = 1_500;
 let tray: Tray | undefined;
 const told = new Set<string>();
 
-/** Shows a tray item while a window records live, and notifications for the turns that it reports. */
-export function watchCapture(lead: (window: BrowserWindow, hash: string) => void): void {
-  const timer = setInterval(() => void look(lead), lookMs);
+let shownRecent = '';
+
+type Lead = (window: BrowserWindow, hash: string) => void;
+type ShowRecent = (recent: readonly RecentProject[]) => void;
+
+/** Shows a tray item while a window records live, notifications for the turns that it reports, and recent projects in the menu. */
+export function watchCapture(lead: Lead, showRecent: ShowRecent): void {
+  const timer = setInterval(() => void look(lead, showRecent), lookMs);
   timer.unref?.();
 }
 
-async function look(lead: (window: BrowserWindow, hash: string) => void): Promise<void> {
+async function look(lead: Lead, showRecent: ShowRecent): Promise<void> {
   const seen: { readonly window: BrowserWindow; readonly state: PageState }[] = [];
   for (const window of BrowserWindow.getAllWindows()) {
     const state = window.isDestroyed() ? undefined : await pageState(window);
     if (state) seen.push({ window, state });
+  }
+  const [first] = seen;
+  const recent = first?.state.recent ?? [];
+  // A menu that is open would close, so it is only replaced when it changes.
+  if (first && JSON.stringify(recent) !== shownRecent) {
+    shownRecent = JSON.stringify(recent);
+    showRecent(recent);
   }
   const recording = seen.filter(({ state }) => state.capture);
   showTray(recording);

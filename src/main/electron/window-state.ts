@@ -37,7 +37,7 @@ export function rememberedState(): Omit<WindowState, 'bounds'> & { bounds: Parti
 }
 
 /** The hash of an address; empty for a window that never loaded its page. */
-const hashOf = (address: string): string => (URL.canParse(address) ? new URL(address).hash : '');
+export const hashOf = (address: string): string => (URL.canParse(address) ? new URL(address).hash : '');
 
 /** Saves the position and the address of the window when it closes. */
 export function rememberState(window: BrowserWindow): void {

@@ -3,6 +3,7 @@ import type { Engine, EngineOptions } from '../../core/project/index.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 import { type Port, serveConnection } from './connection.js';
 import { startEngine } from './start.js';
+import { updatesOver } from './updates.js';
 import { vaultOver } from './vault.js';
 
 /**
@@ -14,6 +15,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
   let options: { startup: EngineOptions['startup'] } | undefined;
   const relayed = new Map<number, MessagePort>();
   const keys = vaultOver(say);
+  const updates = updatesOver(say);
 
   /** Makes a port for a connection whose frames arrive as messages, so that it is served like every other connection. */
   function relay(connection: number): Port {
@@ -30,7 +32,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
     switch (message.kind) {
       case 'start': {
         try {
-          engine = startEngine(message.options, message.keepsKeys && keys.vault, message.command);
+          engine = startEngine(message.options, message.desktop && { ...message.desktop, vault: keys.vault, checkForUpdates: updates.check });
           options = engine.options;
           say({ kind: 'ready' });
         } catch (error) {
@@ -44,6 +46,9 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
         return;
       case 'vault':
         keys.answer(message);
+        return;
+      case 'update':
+        updates.answer(message);
         return;
       case 'connect':
         if (engine) serveConnection(engine, port ?? relay(message.connection), message.caller);

@@ -1,19 +1,31 @@
 import { hostname } from 'node:os';
+import manifest from '../../../package.json' with { type: 'json' };
+import type { UpdateCheck } from '../../core/contract/index.js';
 import { createEngine, type Engine, type EngineOptions, type Vault } from '../../core/project/index.js';
-import { ownCommand } from '../launch/index.js';
+import { diagnosticsOf, ownCommand } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
 import { openAgents, openWorkshop } from '../runner/index.js';
 import { openTerminal, protectFiles } from '../system/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
 import { sendSpans } from './collector.js';
+import { openUpdates } from './updates.js';
+
+/** What the desktop app does for its engine. */
+export interface Desktop {
+  /** Runs `stemma` from this installation: agents start Stemma's tools with it. */
+  readonly command: readonly [program: string, ...args: string[]];
+  readonly vault: Vault;
+  readonly checkForUpdates: () => Promise<UpdateCheck>;
+}
 
 /**
  * Starts the engine in this process, with the providers of its environment and of the settings. Providers are created here so that keys stay in the
- * process that sends them. `command` runs `stemma` from this installation; agents start Stemma's tools with it.
+ * process that sends them.
  */
-export function startEngine(options: EngineOptions, vault?: Vault, command = ownCommand()): Engine {
+export function startEngine(options: EngineOptions, desktop?: Desktop): Engine {
   protectFiles();
+  const { command = ownCommand(), vault, checkForUpdates } = desktop ?? {};
   const machine = { env: process.env, stemma: command } as const;
   const accounts = openAccounts({ dataDir: options.dataDir, env: process.env, vault });
   const logins = openLogins(options.dataDir, vault);
@@ -33,5 +45,7 @@ export function startEngine(options: EngineOptions, vault?: Vault, command = own
     signIn: logins.signIn,
     openTerminal: (work) => openTerminal(work),
     sendSpans: (address, spans) => sendSpans(address, spans),
+    diagnostics: () => diagnosticsOf(manifest.version, options.dataDir),
+    updates: openUpdates(options.dataDir, checkForUpdates),
   });
 }

@@ -1,5 +1,5 @@
 import type { ContractRouterClient } from '@orpc/contract';
-import type { Contract } from '../../core/contract/index.js';
+import type { Contract, UpdateCheck } from '../../core/contract/index.js';
 import type { Caller, EngineOptions } from '../../core/project/index.js';
 
 /** A client of the contract, over any carrier. */
@@ -10,8 +10,9 @@ export type ContractClient = ContractRouterClient<Contract>;
  * each connection has a number and its frames are sent as `frame`. Only oRPC reads the frames.
  */
 export type ToEngine =
-  /** `keepsKeys`: true if the host answers `vault` messages. `command`: the program and arguments that run `stemma`, if the host knows better. */
-  | { kind: 'start'; options: EngineOptions; keepsKeys?: true; command?: readonly [program: string, ...args: string[]] }
+  /** `desktop` is set by the desktop app, which answers `vault` and `update` messages. `command` runs `stemma` from its package. */
+  | { kind: 'start'; options: EngineOptions; desktop?: { readonly command: readonly [program: string, ...args: string[]] } }
+  | { kind: 'update'; number: number; result: UpdateCheck }
   | { kind: 'vault'; number: number; text?: string; problem?: string }
   /** Sets the start parameters of future connections. */
   | { kind: 'startup'; startup: EngineOptions['startup'] }
@@ -25,6 +26,8 @@ export type FromEngine =
   | { kind: 'failed'; message: string }
   /** A secret to seal or open. Only the host can ask the operating system. */
   | { kind: 'vault'; number: number; act: 'seal' | 'unseal'; text: string }
+  /** A request to look for an update of the app. */
+  | { kind: 'update'; number: number }
   | { kind: 'frame'; connection: number; frame: Frame }
   | { kind: 'close'; connection: number };
 

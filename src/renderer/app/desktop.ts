@@ -1,8 +1,22 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { CapturedFile } from '../../core/contract/index.js';
+import { api } from '../client';
 import { notifyProblem } from '../parts';
-import { addressOf, isDesktop, onDesktopCommand, route, show, useLive, useNotifyTurns, useOpenDir } from '../state';
+import {
+  addressOf,
+  copyDiagnostics,
+  type DesktopCommand,
+  isDesktop,
+  notify,
+  onDesktopCommand,
+  route,
+  show,
+  useLive,
+  useNotifyTurns,
+  useOpenDir,
+} from '../state';
 import { importPaths } from '../views/sessions';
+import { followLink } from './link';
 
 /** The most finished turns to keep until the desktop app has shown them. */
 const maxNews = 5;
@@ -21,15 +35,8 @@ export function useDesktop(): void {
   const wanted = useNotifyTurns(({ on }) => on);
   const open = useRef<ReadonlySet<string>>(new Set());
   const news = useRef<readonly News[]>([]);
-  useEffect(
-    () =>
-      onDesktopCommand((command) => {
-        const { commit, stop } = route();
-        if (command.name === 'import') importPaths(command.paths, true).catch(notifyProblem);
-        else if (commit) show({ kind: 'export', commit, stop: stop ?? 'compaction' });
-      }),
-    [],
-  );
+  const recent = useRecent(dir);
+  useEffect(() => onDesktopCommand(carryOut), []);
   useEffect(() => {
     if (!isDesktop) return;
     const files = capture?.files ?? [];
@@ -45,8 +52,45 @@ export function useDesktop(): void {
           ?.replace(/\.stemma$/, '') ?? '',
       live: open.current.size,
       news: news.current,
+      recent,
     });
-  }, [capture, dir, wanted]);
+  }, [capture, dir, wanted, recent]);
+}
+
+/** The most recent projects to show in the menu of the app. */
+const maxRecent = 10;
+
+/** The projects that were opened before, loaded again whenever another project opens. */
+function useRecent(dir: string | undefined): readonly { readonly dir: string; readonly name: string }[] {
+  const [recent, setRecent] = useState<readonly { readonly dir: string; readonly name: string }[]>([]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another open project changes the list.
+  useEffect(() => {
+    if (!isDesktop) return;
+    api.library.recent({}).then(
+      (projects) =>
+        setRecent(
+          projects
+            .filter(({ missing }) => !missing)
+            .slice(0, maxRecent)
+            .map(({ dir: folder, name }) => ({ dir: folder, name })),
+        ),
+      // The menu keeps what it shows.
+      () => undefined,
+    );
+  }, [dir]);
+  return recent;
+}
+
+function carryOut(command: DesktopCommand): void {
+  const { commit, stop } = route();
+  if (command.name === 'import') importPaths(command.paths, true).catch(notifyProblem);
+  else if (command.name === 'link') followLink(command.url).catch(notifyProblem);
+  else if (command.name === 'recovered')
+    notify('This page crashed and was loaded again. Your place and your drafts are kept.', {
+      name: 'Copy diagnostics',
+      act: () => void copyDiagnostics().catch(notifyProblem),
+    });
+  else if (commit) show({ kind: 'export', commit, stop: stop ?? 'compaction' });
 }
 
 const newsOf = ({ path, tip, cwd, capturedAt }: CapturedFile): News => ({

@@ -3,6 +3,7 @@ import { api } from '../client';
 import { notifyProblem } from '../parts';
 import { move, useNavigation } from '../state';
 import { importPaths, showProject } from '../views/sessions';
+import { followLink } from './link';
 
 let started = false;
 
@@ -29,7 +30,7 @@ export function useStartup(): void {
     started = true;
     const first = firstAct();
     void (async () => {
-      const { paths, project } = await api.library.startup({});
+      const { paths, project, link } = await api.library.startup({});
       const hasActed = first.stop();
       // A reload keeps the address and must not import the same files again.
       if (sessionStorage.getItem('stemma.started')) return;
@@ -42,6 +43,7 @@ export function useStartup(): void {
         if (last) move({ project: last.dir });
       }
       if (paths.length > 0) await importPaths(paths, true);
+      if (link) await followLink(link);
     })().catch(notifyProblem);
   }, []);
 }

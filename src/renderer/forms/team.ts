@@ -5,8 +5,8 @@ import { copy, FieldError, type FormSpec, givenIn, go, notify, textIn } from '..
 
 const dayMs = 86_400_000;
 
-/** Opens a project of a hub or the commits of a share link, directly or as a clone. */
-export const hubForm = (): FormSpec => ({
+/** Opens a project of a hub or the commits of a share link, directly or as a clone. `from` is the address, if a link gave one. */
+export const hubForm = (from = ''): FormSpec => ({
   title: 'Open from a hub',
   intro: 'The project remembers its hub, so that you can push and pull later.',
   fields: [
@@ -35,7 +35,7 @@ export const hubForm = (): FormSpec => ({
       hint: 'Its name ends in .stemma.',
     },
   ],
-  start: { how: 'open', from: '', token: '', dir: '' },
+  start: { how: 'open', from, token: '', dir: '' },
   action: 'Open',
   submit: async (values) => {
     const place = hubPlaceOf(textIn(values, 'from'));

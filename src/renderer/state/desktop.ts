@@ -1,4 +1,6 @@
 import { create } from 'zustand';
+import { api } from '../client';
+import { copy } from './ui';
 
 /** Whether this window belongs to the desktop app, which has native dialogs, a tray item and notifications. */
 export const isDesktop = 'stemma' in globalThis;
@@ -22,7 +24,12 @@ export function choosePaths(kind: 'open' | 'folder' | 'save', name = ''): Promis
 }
 
 /** A command from a menu of the desktop app. */
-export type DesktopCommand = { readonly name: 'import'; readonly paths: readonly string[] } | { readonly name: 'export' };
+export type DesktopCommand =
+  | { readonly name: 'import'; readonly paths: readonly string[] }
+  | { readonly name: 'export' }
+  | { readonly name: 'link'; readonly url: string }
+  /** The page crashed and was loaded again. */
+  | { readonly name: 'recovered' };
 
 /** Calls `act` for each menu command until the returned function is called. */
 export function onDesktopCommand(act: (command: DesktopCommand) => void): () => void {
@@ -41,3 +48,7 @@ export function setNotifyTurns(on: boolean): void {
   localStorage.setItem(key, on ? 'on' : 'off');
   useNotifyTurns.setState({ on });
 }
+
+/** Copies facts about this installation, without content, titles or paths. */
+export const copyDiagnostics = async (): Promise<void> =>
+  copy(`${JSON.stringify(await api.desktop.diagnostics({}), null, 2)}\n`, 'Copied the diagnostics');

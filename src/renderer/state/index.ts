@@ -4,7 +4,7 @@
 
 export { type ChainFacts, chainOf, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
 export { beginningOf, entriesOf, entriesWith, type Outline, outlineOf, type ShownCommit, stepEntriesOf, timelineOf, useCommit } from './contexts';
-export { choosePaths, isDesktop, onDesktopCommand, setNotifyTurns, useNotifyTurns } from './desktop';
+export { choosePaths, copyDiagnostics, type DesktopCommand, isDesktop, onDesktopCommand, setNotifyTurns, useNotifyTurns } from './desktop';
 export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useForkDraft } from './drafts';
 export { draftOf, editPrompt } from './editing';
 export { type ExperimentJob, experimentsChanged, startExperiment, useExperiments } from './experiments';

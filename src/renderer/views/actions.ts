@@ -11,6 +11,7 @@ import {
   GitCompare,
   GitCompareArrows,
   GitFork,
+  Link,
   Pencil,
   Pin,
   Play,
@@ -22,7 +23,7 @@ import {
   TextQuote,
   Trash2,
 } from 'lucide-react';
-import type { Commit, ContextId, GraphRow } from '../../core/contract/index.js';
+import { type Commit, type ContextId, commitLink, type GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
@@ -77,8 +78,18 @@ export function commitActions(
     { name: 'Keep its content…', icon: Pin, act: () => open(retentionForm({ id })) },
     { name: 'Find a context by time…', icon: CalendarSearch, act: () => open(resolveForm({ id })) },
     { name: 'Download an imported file…', icon: FileDown, act: () => open(sourceForm({ id })) },
+    { name: 'Copy link', icon: Link, act: () => void copyLink(id) },
     { name: 'Copy id', icon: Copy, keys: 'y', act: () => void copy(id, 'Copied the id') },
   ];
+}
+
+/** Copies a link that opens the commit in the desktop app, on every machine with this project. */
+async function copyLink(commit: ContextId): Promise<void> {
+  try {
+    await copy(commitLink(commit, (await api.project.info({})).projectId), 'Copied the link');
+  } catch (error) {
+    notifyProblem(error);
+  }
 }
 
 /** Opens the prompt of a commit as an editor; without a prompt, opens the Fork sheet. */

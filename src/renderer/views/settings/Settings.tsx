@@ -1,4 +1,4 @@
-import { CloudUpload, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
+import { CloudUpload, Download, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, Empty, type Icon } from '../../parts';
 import { addressOf, go, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
@@ -8,6 +8,7 @@ import { Replicas } from './Replicas';
 import { Storage } from './Storage';
 import { Summaries } from './Summaries';
 import { Team } from './Team';
+import { Updates } from './Updates';
 
 const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]>> = {
   appearance: ['Appearance', Palette],
@@ -16,6 +17,7 @@ const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]
   storage: ['Storage', HardDrive],
   replicas: ['Replicas', CloudUpload],
   team: ['Team', Users],
+  updates: ['Updates and diagnostics', Download],
 };
 
 /** The settings of this window and of the open project. */
@@ -70,6 +72,8 @@ function Page({ page }: { page: SettingsPage }): ReactNode {
       return <OfProject>{(dir) => <Replicas key={dir} onChanged={() => void refreshProject()} />}</OfProject>;
     case 'team':
       return <OfProject>{(dir) => <Team key={dir} onPulled={() => void refreshProject()} />}</OfProject>;
+    case 'updates':
+      return <Updates />;
   }
 }
 

@@ -1,0 +1,50 @@
+import { StemmaError } from '../../core/base/index.js';
+import type { UpdateCheck, UpdateSettings } from '../../core/contract/index.js';
+import { makeFolders, replaceFile } from '../../core/files/index.js';
+import { type FromEngine, readUpdates, type ToEngine, updatesFile } from '../launch/index.js';
+
+/** The settings of updates, and how to look for one. */
+export interface Updates {
+  settings(): UpdateSettings;
+  set(change: { readonly on?: boolean | undefined; readonly feed?: string | null | undefined }): UpdateSettings;
+  /** @throws UNAVAILABLE outside of the desktop app. */
+  check(): Promise<UpdateCheck>;
+}
+
+/** The updates of this machine. `check` asks the desktop app; without it, nothing updates itself. */
+export const openUpdates = (dataDir: string, check?: () => Promise<UpdateCheck>): Updates => ({
+  settings: () => readUpdates(dataDir),
+  set: ({ on, feed }) => {
+    const before = readUpdates(dataDir);
+    const after = { on: on ?? before.on, feed: feed === undefined ? before.feed : feed };
+    makeFolders(dataDir);
+    replaceFile(updatesFile(dataDir), `${JSON.stringify(after)}\n`);
+    return after;
+  },
+  check:
+    check ??
+    (() => {
+      throw new StemmaError(
+        'UNAVAILABLE',
+        'Only the desktop app updates itself. Update this installation as you installed it, for example with npm.',
+      );
+    }),
+});
+
+/** Asks the host for updates, over messages. */
+export function updatesOver(say: (message: FromEngine) => void): { readonly check: () => Promise<UpdateCheck>; answer(message: ToEngine): void } {
+  const waiting = new Map<number, (result: UpdateCheck) => void>();
+  let number = 0;
+  return {
+    check: () =>
+      new Promise((resolve) => {
+        waiting.set(++number, resolve);
+        say({ kind: 'update', number });
+      }),
+    answer: (message) => {
+      if (message.kind !== 'update') return;
+      waiting.get(message.number)?.(message.result);
+      waiting.delete(message.number);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { arch, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { timestampOf } from '../../core/base/index.js';
+import type { Diagnostics } from '../../core/contract/index.js';
+import { makeFolders, privateFile } from '../../core/files/index.js';
+import { thisPlatform, thisSystem } from '../../core/system/index.js';
+import { built, dataDirOf } from './places.js';
+
+/** The size at which the log begins a new file. Two files are kept. */
+export const logLimit = 256 * 1024;
+/** The number of lines of the log in the diagnostics. */
+const shownLines = 200;
+
+/** The events of the desktop app that its log names. */
+export type LogEvent =
+  | 'app-start'
+  | 'app-end'
+  | 'app-error'
+  | 'second-start'
+  | 'window-open'
+  | 'engine-start'
+  | 'engine-end'
+  | 'page-gone'
+  | 'page-unresponsive'
+  | 'page-responsive'
+  | 'process-gone'
+  | 'link'
+  | 'update';
+
+const logFile = (dataDir: string): string => join(dataDir, 'logs', 'app.log');
+
+/** A value of the log: a number, or a short code. Any other text could be content, a title or a path, so it is not written. */
+const codeOf = (value: string | number | boolean): string =>
+  typeof value !== 'string' || /^[\w.+-]{1,40}$/.test(value) ? String(value) : `text:${value.length}`;
+
+/** Appends an event with its codes to the application's log. A log that cannot be written never keeps the app from working. */
+export function logEvent(event: LogEvent, codes: Readonly<Record<string, string | number | boolean>> = {}, dataDir: string = dataDirOf()): void {
+  const file = logFile(dataDir);
+  try {
+    makeFolders(join(dataDir, 'logs'));
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(file, `${file}.old`);
+    const words = Object.entries(codes).map(([name, value]) => ` ${name}=${codeOf(value)}`);
+    appendFileSync(file, `${new Date().toISOString()} ${event}${words.join('')}\n`, { mode: privateFile });
+  } catch {
+    // A full or read-only disk.
+  }
+}
+
+/** How this copy of Stemma was installed. */
+export function installedAs(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  if (!built().includes('app.asar')) return existsSync(built('..', 'src')) ? 'checkout' : 'npm';
+  if (env.APPIMAGE) return 'AppImage';
+  try {
+    // electron-builder writes it into packages of Linux.
+    return readFileSync(built('..', '..', 'package-type'), 'utf8').trim();
+  } catch {
+    return { linux: 'tar.gz', macos: 'app', windows: 'nsis' }[thisSystem];
+  }
+}
+
+/** Facts about this installation, without content, titles or paths. */
+export function diagnosticsOf(version: string, dataDir: string = dataDirOf()): Diagnostics {
+  const { node, electron, chrome, modules } = process.versions;
+  const versions = Object.entries({ node, electron, chrome, modules }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return {
+    version,
+    versions: Object.fromEntries(versions) as Record<string, string>,
+    system: { platform: thisPlatform, release: release(), architecture: arch(), memoryBytes: totalmem() },
+    installed: installedAs(),
+    at: timestampOf(Date.now()),
+    log: lastLines(dataDir),
+  };
+}
+
+function lastLines(dataDir: string): string[] {
+  try {
+    return readFileSync(logFile(dataDir), 'utf8').trimEnd().split('\n').slice(-shownLines);
+  } catch {
+    return [];
+  }
+}
