@@ -51,11 +51,8 @@ const config: Configuration = {
   // For the manifests of updates. The app takes the address of its feed from its settings.
   publish: [{ provider: 'generic', url: 'https://updates.stemma.invalid/' }],
   files: [
-    'out/**',
-    '!out/test{,/**}',
-    '!out/bench{,/**}',
-    '!out/bench.json',
-    '!out/built',
+    // Not the reports and caches of tests, which are beside the build.
+    'out/{chunks,cli,engine,main,preload,renderer}/**',
     'resources/sample/**',
     'resources/icons/32x32.png',
     'package.json',

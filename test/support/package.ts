@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium, type Page } from '@playwright/test';
@@ -14,6 +15,8 @@ export interface Package {
   /** The program of the app. */
   readonly program: string;
   readonly resources: string;
+  /** The private key of its updates. */
+  readonly updateSecret: KeyObject;
 }
 
 /** A running packaged app and its windows. */
@@ -53,18 +56,20 @@ function distribution(executable: string, folder: string): void {
 export function buildPackage(): Package {
   const executable = electronExecutable();
   if (executable === undefined) throw new Error('No Electron is here. STEMMA_ELECTRON names one.');
-  const place = built('test', 'package');
+  const place = built('test', `package-${process.env.TEST_WORKER_INDEX ?? 0}`);
   const electron = join(place, 'electron');
   distribution(executable, electron);
   const version = readFileSync(join(electron, 'version'), 'utf8').trim().replace(/^v/, '');
   const isOld = Number(version.split('.')[0]) < 40;
   const notices = spawnSync(node, [join(root, 'src', 'main', 'start', 'notices.ts')], { encoding: 'utf8' });
   if (notices.status !== 0) throw new Error(notices.stderr);
-  const builder = join(dirname(peer.resolve('electron-builder/package.json')), 'cli.js');
+  const builder = join(dirname(createRequire(import.meta.url).resolve('electron-builder/package.json')), 'cli.js');
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const options = {
     electronDist: electron,
     electronVersion: version,
     'directories.output': place,
+    'extraMetadata.updateKey': publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
     ...(isOld && { 'extraMetadata.engineNode': node, asarUnpack: '**/*' }),
   };
   const words = Object.entries(options).map(([name, value]) => `-c.${name}=${value}`);
@@ -74,7 +79,13 @@ export function buildPackage(): Package {
   });
   if (run.status !== 0) throw new Error(`electron-builder failed:\n${run.stdout}\n${run.stderr}`);
   const folder = join(place, 'linux-unpacked');
-  return { folder, launcher: join(folder, 'stemma'), program: join(folder, 'stemma-app'), resources: join(folder, 'resources') };
+  return {
+    folder,
+    launcher: join(folder, 'stemma'),
+    program: join(folder, 'stemma-app'),
+    resources: join(folder, 'resources'),
+    updateSecret: privateKey,
+  };
 }
 
 interface Given {
