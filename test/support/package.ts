@@ -63,7 +63,7 @@ export function buildPackage(): Package {
   const isOld = Number(version.split('.')[0]) < 40;
   const notices = spawnSync(node, [join(root, 'src', 'main', 'start', 'notices.ts')], { encoding: 'utf8' });
   if (notices.status !== 0) throw new Error(notices.stderr);
-  const builder = join(dirname(createRequire(import.meta.url).resolve('electron-builder/package.json')), 'cli.js');
+  const builder = join(dirname(peer.resolve('electron-builder/package.json')), 'cli.js');
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const options = {
     electronDist: electron,
