@@ -29,7 +29,13 @@ export default defineConfig({
           'engine/work': 'src/main/engine/work.ts',
           'cli/stemma': 'src/main/cli/stemma.ts',
         },
-        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
+        output: {
+          format: 'es',
+          entryFileNames: '[name].js',
+          chunkFileNames: 'chunks/[name].js',
+          // An old Node loads these to start a newer one, so they share no file with what it cannot load.
+          codeSplitting: { groups: [{ name: 'system', test: /\/src\/(core\/(base|system|files)|main\/(system|terminal|launch))\// }] },
+        },
       },
     },
   },

@@ -1,5 +1,4 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium, type Page } from '@playwright/test';
@@ -15,8 +14,6 @@ export interface Package {
   /** The program of the app. */
   readonly program: string;
   readonly resources: string;
-  /** The private key of its updates. */
-  readonly updateSecret: KeyObject;
 }
 
 /** A running packaged app and its windows. */
@@ -25,8 +22,6 @@ export interface Packaged {
   pages(): Page[];
   /** Waits for the window with this number, from 0. */
   page(number?: number): Promise<Page>;
-  /** The first window, over a new connection. */
-  reconnect(): Promise<Page>;
   /** Its standard error so far. */
   said(): string;
   /** Resolves with the exit code. */
@@ -64,12 +59,10 @@ export function buildPackage(): Package {
   const notices = spawnSync(node, [join(root, 'src', 'main', 'start', 'notices.ts')], { encoding: 'utf8' });
   if (notices.status !== 0) throw new Error(notices.stderr);
   const builder = join(dirname(peer.resolve('electron-builder/package.json')), 'cli.js');
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const options = {
     electronDist: electron,
     electronVersion: version,
     'directories.output': place,
-    'extraMetadata.updateKey': publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
     ...(isOld && { 'extraMetadata.engineNode': node, asarUnpack: '**/*' }),
   };
   const words = Object.entries(options).map(([name, value]) => `-c.${name}=${value}`);
@@ -118,12 +111,7 @@ export const test = withElectron.extend<Given, { packaged: Package }>({
         await withElectron.expect.poll(() => pages().length).toBeGreaterThan(number);
         return pages()[number] as Page;
       };
-      const reconnect = async (): Promise<Page> => {
-        const next = await connected(said);
-        await withElectron.expect.poll(() => next.contexts().flatMap((context) => context.pages()).length).toBeGreaterThan(0);
-        return next.contexts().flatMap((context) => context.pages())[0] as Page;
-      };
-      return { pid: child.pid ?? 0, pages, page, reconnect, said, ended };
+      return { pid: child.pid ?? 0, pages, page, said, ended };
     });
     await Promise.all(running.map(({ kill }) => kill()));
   },

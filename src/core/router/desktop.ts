@@ -1,7 +1,6 @@
 import { StemmaError } from '../base/index.js';
 import { resolveLink, updatesOf } from '../project/index.js';
 import { machine } from './procedure.js';
-import { os } from './procedure.js';
 
 /** The procedures of `desktop`. */
 export const desktopRouter = {

@@ -64,6 +64,10 @@ async function look(): Promise<UpdateCheck> {
 function signedProvider({ Provider }: typeof import('electron-updater'), feed: string, key: string): unknown {
   const base = new URL(feed.endsWith('/') ? feed : `${feed}/`);
   return class SignedProvider extends Provider<UpdateInfo> {
+    // The updater gives the options of the base as the third argument.
+    constructor(_options: unknown, _updater: unknown, runtime: unknown) {
+      super(runtime as never);
+    }
     async getLatestVersion(): Promise<UpdateInfo> {
       const { parseUpdateInfo } = await import('electron-updater/out/providers/Provider.js');
       const file = `${this.getDefaultChannelName()}.yml`;

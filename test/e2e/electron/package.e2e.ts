@@ -126,61 +126,6 @@ test('[D5] a second start of the packaged app passes its paths to the first and 
   await picture(await app.page(1), 'second');
 });
 
-/** The processes of an app that show its pages. */
-const renderers = (pid: number): number[] =>
-  spawnSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
-    .stdout.split('\n')
-    .filter((text) => text.includes('--type=renderer') && text.includes(`/proc/${pid}`) === false)
-    .map((text) => Number(text.trim().split(' ')[0]))
-    .filter((each) => each !== pid && isBelow(each, pid));
-
-/** Whether a process descends from another. */
-function isBelow(pid: number, ancestor: number): boolean {
-  for (let at = pid; at > 1; ) {
-    const parent = Number(/^PPid:\t(\d+)$/m.exec(readProcess(at))?.[1] ?? 0);
-    if (parent === ancestor) return true;
-    at = parent;
-  }
-  return false;
-}
-
-function readProcess(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-test('[D6] [D9] the packaged app comes back after a crash of its page, and follows a link', async ({ packaged, machine, open, displayName }) => {
-  machine.giveHistory();
-  const app = await open();
-  const page = await app.page();
-  await importAll(page);
-  await openContext(page, page.getByRole('option', { name: /^Fix it, please\. Test first\./ }));
-  const { hash } = new URL(page.url());
-  const project = new URLSearchParams(hash.split('?')[1]).get('project') ?? '';
-  const commit = new URLSearchParams(hash.split('?')[1]).get('commit') ?? '';
-  await picture(page, 'start');
-  for (const pid of renderers(app.pid)) process.kill(pid, 'SIGKILL');
-  const log = machine.path('stemma', 'logs', 'app.log');
-  await expect.poll(() => readFileSync(log, 'utf8')).toContain(' page-gone reason=killed');
-  // Playwright's page is of the process that ended, so a new connection reads the page that came back.
-  const again = await app.reconnect();
-  await expect(again.getByText('This page crashed and was loaded again.')).toBeVisible();
-  expect(new URL(again.url()).hash).toBe(hash);
-  await expect(entries(again)).toBeVisible();
-  await picture(again, 'crash');
-
-  await again.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Settings' }).click();
-  const { projectId } = JSON.parse(readFileSync(join(project, 'project.json'), 'utf8')) as { projectId: string };
-  const words = ['--no-sandbox', `stemma://commit/${commit}?project=${projectId}`];
-  expect(spawnSync(packaged.program, words, { env: { ...machine.env, DISPLAY: displayName } }).status).toBe(0);
-  await expect(again).toHaveURL(new RegExp(`#/context\\?.*commit=${commit}`));
-  await expect(entries(again)).toBeVisible();
-  await picture(again, 'link');
-});
-
 test('[T54] a package ignores STEMMA_ENGINE_NODE in its commands, too', ({ packaged, machine }) => {
   const marker = machine.path('ran');
   const program = machine.path('engine-node');
