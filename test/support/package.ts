@@ -77,7 +77,6 @@ export function buildPackage(): Package {
     launcher: join(folder, 'stemma'),
     program: join(folder, 'stemma-app'),
     resources: join(folder, 'resources'),
-    updateSecret: privateKey,
   };
 }
 
