@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
 import { commitTypes, roles } from './kinds.js';
-import { contextPrefix, count, entryKey, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextPrefix, count, damaged, entryKey, line, most, name, procedure, timestamp } from './scalars.js';
 
 /** Ids of cards and boxes. Stemma makes them as UUIDv7 in 32 hex digits, and accepts any other id. */
 export const cardId = z.string().min(1).max(200).describe('The id of a card.');
@@ -60,6 +60,7 @@ export const card = z.object({
   repairedAt: timestamp.optional(),
   /** The entry of a chain that the card was made from. */
   entryKey: entryKey.optional(),
+  damaged,
 });
 export type Card = z.output<typeof card>;
 

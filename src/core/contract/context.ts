@@ -10,6 +10,7 @@ import {
   contextId,
   contextPrefix,
   count,
+  damaged,
   entryKey,
   formatName,
   line,
@@ -51,8 +52,8 @@ export const commit = z.object({
   messageCount: count,
   tokenCount: count,
   createdAt: timestamp,
-  /** Set if the stored row does not match its checksum. Summary and tags are then left out, and `project.check` reports the row. */
-  damaged: z.literal(true).optional(),
+  /** Summary and tags of a damaged commit are left out. */
+  damaged,
 });
 export type Commit = z.output<typeof commit>;
 

@@ -121,3 +121,6 @@ export const webAddress = z
   .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://, such as http://127.0.0.1:1234/v1' })
   .max(most.line)
   .describe('An http or https address.');
+
+/** Set if a stored row that a value shows does not match its checksum. `project.check` reports the row. */
+export const damaged = z.literal(true).optional();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contextId, contextPrefix, count, line, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, line, name, procedure, timestamp } from './scalars.js';
 import { money } from './usage.js';
 
 const tags = z.array(name).max(100);
@@ -43,6 +43,7 @@ export const session = z.object({
   pinned: z.boolean(),
   archived: z.boolean(),
   tags,
+  damaged,
 });
 export type SessionRow = z.output<typeof session>;
 

@@ -1,7 +1,7 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
-import { contextId, count, procedure, timestamp } from './scalars.js';
+import { contextId, count, damaged, procedure, timestamp } from './scalars.js';
 import { rendered, timelineInput } from './timeline.js';
 
 const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp });
@@ -40,6 +40,7 @@ const spaceMessage = z.object({
   chainDepth: count,
   origin: messageOrigin.nullable(),
   runId: id.nullable(),
+  damaged,
 });
 export type SpaceMessage = z.output<typeof spaceMessage>;
 

@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
 import { roles } from './kinds.js';
-import { contextId, count, line, most, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
 import { replyPart } from './turn.js';
 
 export const ticketStatuses = ['open', 'in_progress', 'review', 'blocked', 'deferred', 'closed'] as const;
@@ -74,6 +74,7 @@ export const ticket = z.object({
   dependsOn: z.array(ticketId),
   resolution: z.string().nullable(),
   versions: z.array(ticketVersion),
+  damaged,
 });
 export type Ticket = z.output<typeof ticket>;
 
@@ -83,6 +84,7 @@ export const ticketRow = z.object({
   /** The beginning of the resolution. */
   resolved: z.string().nullable(),
   updatedAt: timestamp,
+  damaged,
 });
 export type TicketRow = z.output<typeof ticketRow>;
 

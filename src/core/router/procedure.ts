@@ -1,6 +1,8 @@
 import { implement } from '@orpc/server';
 import { contract } from '../contract/index.js';
 import { type Derived, fetchForRead, isUntrusted, noProject, type Project, type Reading, requireWrite, type Session } from '../project/index.js';
+import type { ReadableDb } from '../store/index.js';
+import { damageBehind, refuseDamagedRow, withDamage } from './damage.js';
 import { asRefusal, isStream, refusing } from './errors.js';
 
 /** The context of every call: what it reads with, and the connection to the engine. A thread for reading has no engine. */
@@ -25,15 +27,28 @@ export type Kind = 'reads' | 'live' | 'acts' | 'writes' | 'machine' | 'scans';
  */
 export const base = implement(contract)
   .$context<RouterContext>()
-  .use(async ({ next, path, signal }) => {
+  .use(async ({ next, path, signal, context }, input) => {
     const refuse = (error: unknown): unknown => (signal?.aborted ? error : asRefusal(error, path.join('.')));
     try {
+      const db = openDatabase(context);
+      if (db) refuseDamagedRow(db, path, input);
       const result = await next();
-      return isStream(result.output) ? { ...result, output: refusing(result.output, refuse) } : result;
+      if (isStream(result.output)) return { ...result, output: refusing(result.output, refuse) };
+      return db ? { ...result, output: withDamage(db, path, result.output) } : result;
     } catch (error) {
-      throw refuse(error);
+      throw refuse(damageBehind(openDatabase(context), error));
     }
   });
+
+/** The database of the open project, if one is open. */
+function openDatabase({ reading, session }: RouterContext): ReadableDb | undefined {
+  if (session) return session.openProject()?.chain.db;
+  try {
+    return reading.project().chain.db;
+  } catch {
+    return undefined;
+  }
+}
 
 const kinds = new WeakMap<object, Kind>();
 

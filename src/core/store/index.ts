@@ -9,5 +9,5 @@ export { formatVersion } from './migrations/index.js';
 export type { Place } from './place.js';
 export { progressOf, setProgress } from './progress.js';
 export { canRestoreRows, type Rebuilt } from './rebuild.js';
-export { type ChangedRow, matchingRow, matchingRows } from './sums.js';
+export { type ChangedRow, matchingRow, matchingRows, sumColumn } from './sums.js';
 export { verifyCopy } from './verify.js';

@@ -20,6 +20,7 @@ export { CutText } from './CutText';
 export { textOfContent } from './cards';
 export { Copyable, Facts, Id, SearchField, Select, Sheet, Switch, When } from './controls';
 export { Damaged } from './Damaged';
+export { DamagedMark } from './DamagedMark';
 export { EntryView, ToolView } from './Entry';
 export { basis, Estimate, estimatedTokens, unexplained } from './Estimate';
 export { Fold, Sought } from './Fold';

@@ -1,7 +1,7 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
 import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
-import { AgentMark, agentName, basis, say, When } from '../../parts';
+import { AgentMark, agentName, basis, DamagedMark, say, When } from '../../parts';
 import { go, type Losses, move, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
@@ -196,14 +196,6 @@ function Agent({ row, facts }: { row: GraphRow; facts: RowFacts | undefined }) {
     </span>
   );
 }
-
-/** Marks a commit whose stored record is damaged. The inspector says what to do. */
-const DamagedMark = () => (
-  <span className="badge damaged-badge" title="The record of this commit is damaged. Select it to see what to do.">
-    <TriangleAlert size={11} aria-hidden />
-    damaged
-  </span>
-);
 
 /** Duration, tools and files of a commit. Empty where nothing is recorded or nothing happened. */
 function RowNumbers({ facts }: { facts: RowFacts | undefined }) {

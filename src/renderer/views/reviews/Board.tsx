@@ -1,7 +1,7 @@
 import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, type MenuEntry, say, statusNames, WithContextMenu } from '../../parts';
+import { Answer, Button, DamagedMark, type MenuEntry, say, statusNames, WithContextMenu } from '../../parts';
 import { copy, useKeptQuery, useTickets } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
@@ -223,7 +223,10 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
             {ticket.ticketId}
           </span>
         </span>
-        <span className="ticket-card-title">{ticket.title}</span>
+        <span className="ticket-card-title">
+          {ticket.damaged && <DamagedMark />}
+          {ticket.title}
+        </span>
         <span className="ticket-card-facts row wrap small">
           {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
           <Findings findings={ticket.findings} />
