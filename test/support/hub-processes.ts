@@ -48,6 +48,6 @@ export async function team(project: string) {
   const start = (port?: number) => hubProcess(postgres.url, objects, port);
   const create = (hub: HubProcess) => hubClient({ hub: hub.address, token }).projects.create({ project });
   const at = (hub: HubProcess): Hub => hubAt({ hub: hub.address, project, token });
-  const items = async (hub: HubProcess) => (await hubClient({ hub: hub.address, token }).projects.list({}))[0]?.items;
+  const items = async (hub: HubProcess) => (await hubClient({ hub: hub.address, token }).sync.hello({ project })).seq;
   return { start, create, at, items, token };
 }

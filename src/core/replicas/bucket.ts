@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { StemmaError } from '../base/index.js';
 import { type StoredCredentials, unsealKeys, type Vault } from './credentials.js';
@@ -33,25 +34,35 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
       });
     }
   };
+  const read = async (key: string): Promise<Uint8Array | undefined> => {
+    const { GetObjectCommand, NoSuchKey } = await sdk();
+    try {
+      const { Body } = await (await connected()).send(new GetObjectCommand({ Bucket: bucket, Key: prefix + key }));
+      return await Body?.transformToByteArray();
+    } catch (error) {
+      if (error instanceof NoSuchKey) return undefined;
+      throw error;
+    }
+  };
   const putFile: BackingStore['putFile'] = (key, bytes) =>
     answered(async () => {
       const { PutObjectCommand } = await sdk();
-      await (await connected()).send(new PutObjectCommand({ Bucket: bucket, Key: prefix + key, Body: bytes, ContentLength: bytes.length }));
+      const command = new PutObjectCommand({ Bucket: bucket, Key: prefix + key, Body: bytes, ContentLength: bytes.length });
+      const { ETag } = await (await connected()).send(command);
+      // A server, or a proxy before it, can answer 200 to anything. Its ETag proves what it stored; without a usable one, the copy is read back.
+      if (ETag?.replaceAll('"', '') === createHash('md5').update(bytes).digest('hex')) return;
+      const stored = await read(key);
+      if (!stored || !Buffer.from(stored).equals(bytes))
+        throw new StemmaError(
+          'UNAVAILABLE',
+          `The replica ${name} (bucket ${bucket}) says that it stored a file, but ${stored ? 'returns other bytes' : 'does not hold it'}. Check whether its address is that of an S3 server.`,
+          { replica: name, reason: 'not stored' },
+        );
     });
   return {
     putFile,
     put: (hash, bytes) => putFile(keyOf(hash), bytes),
-    get: (hash) =>
-      answered(async () => {
-        const { GetObjectCommand, NoSuchKey } = await sdk();
-        try {
-          const { Body } = await (await connected()).send(new GetObjectCommand({ Bucket: bucket, Key: prefix + keyOf(hash) }));
-          return await Body?.transformToByteArray();
-        } catch (error) {
-          if (error instanceof NoSuchKey) return undefined;
-          throw error;
-        }
-      }),
+    get: (hash) => answered(() => read(keyOf(hash))),
     remove: (hash) =>
       answered(async () => {
         const { DeleteObjectCommand } = await sdk();
@@ -75,7 +86,8 @@ async function connect(name: string, place: BucketPlace, credentials: StoredCred
     // An address in the environment must not redirect a replica that a person configured here.
     ignoreConfiguredEndpointUrls: true,
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs },
+    // Without the last option, a server that never answers is only a warning in the log.
+    requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs, socketTimeout: answerMs, throwOnRequestTimeout: true },
     // Not every server supports the newer checksums, and the object's name proves its content anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

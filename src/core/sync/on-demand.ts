@@ -84,14 +84,14 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: 
     )
     .filter(({ artifact, format }) => outlines.get(`${artifact}:${format}`) === undefined);
   if (!wanted.some(({ artifact }) => artifact === no)) return false;
-  const {
-    version,
-    outlines: found,
-    objects,
-  } = await hub.outlines(
-    wanted.map(({ hash, format }) => [hash.toString('hex'), format]),
-    along.map(hexOf),
-  );
+  const contents = wanted.map(({ hash, format }) => [hash.toString('hex'), format] as const);
+  const answer = await hub.outlines(contents, along.map(hexOf)).catch((error: unknown) => {
+    // A hub that makes no outlines of a format has the contents.
+    if (error instanceof StemmaError && error.code === 'BAD_REQUEST') return undefined;
+    throw error;
+  });
+  if (!answer) return false;
+  const { version, outlines: found, objects } = answer;
   if (objects) ahead.set(artifacts, { asked: along, packed: objects });
   if (version !== outlineVersion) return false;
   for (const [i, { artifact, format }] of wanted.entries()) {

@@ -219,7 +219,7 @@ export async function proveUsable({ inProject }: HubDatabase): Promise<void> {
  * Begins a transaction that sees one project. It is one text without parameters, because such a text can hold several statements and saves round
  * trips: a hub mostly waits for its database. A read does not sync the disk, so a crash may lose its line in the audit log.
  */
-const beginSql = (project: number, isRead: boolean, statementMs: number): string =>
+export const beginSql = (project: number, isRead: boolean, statementMs: number): string =>
   [
     'BEGIN',
     'SET LOCAL ROLE stemma_project',

@@ -5,9 +5,13 @@ import { blake3Of } from '../../core/artifacts/index.js';
 import { corrupt, recent } from '../../core/base/index.js';
 import type { BackingStore } from '../../core/replicas/index.js';
 import { maxParcelBytes, type SentObject } from '../../core/sync/index.js';
+import { type BucketLimits, patientStore } from './bucket.js';
 import type { InProject } from './database.js';
 
-/** The objects of a hub. Objects that arrive together become one compressed file in the bucket, so that many small objects need few requests. */
+/**
+ * The objects of a hub. Objects that arrive together become one compressed file in the bucket, so that many small objects need few requests. The
+ * bucket is never called inside a transaction: while it hangs, no connection to the database waits for it.
+ */
 export interface HubObjects {
   /**
    * Writes the objects to the bucket. Call it before the transaction that records them: an unreferenced file does no harm, but a missing file would.
@@ -15,8 +19,19 @@ export interface HubObjects {
   write(objects: readonly SentObject[]): Promise<Written | undefined>;
   /** Records written objects in the database. Objects that the hub already has stay in their files. */
   record(tx: InProject, project: number, written: Written): Promise<void>;
-  /** Reads objects by their hashes, up to about `bytes` in total. Unknown objects are omitted. */
-  read(tx: InProject, hashes: readonly string[], bytes: number): Promise<SentObject[]>;
+  /** Finds objects by their hashes, up to about `bytes` in total. Unknown objects are omitted. */
+  locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<Located[]>;
+  /** Reads located objects. Call it outside of a transaction. */
+  read(located: readonly Located[]): Promise<SentObject[]>;
+}
+
+/** An object and its place in a file of the bucket. */
+export interface Located {
+  readonly hash: string;
+  readonly type: string;
+  readonly file: string;
+  readonly start: number;
+  readonly size: number;
 }
 
 interface Written {
@@ -30,7 +45,8 @@ const keptBytes = 64 * 1024 * 1024;
 const uniqueBytes = 16;
 
 /** Opens the objects of a hub in a backing store. */
-export function openHubObjects(store: BackingStore): HubObjects {
+export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimits>): HubObjects {
+  const store = patientStore(given, limits);
   const kept = recent<string, Buffer>(keptBytes);
   const contentOf = async (name: string): Promise<Buffer> => {
     const known = kept.get(name);
@@ -52,29 +68,39 @@ export function openHubObjects(store: BackingStore): HubObjects {
       return { hash, size: packed.length, objects };
     },
     record,
-    read: async (tx, hashes, bytes) => {
-      const rows = await tx
-        .selectFrom('object')
-        .innerJoin('pack', 'pack.no', 'object.pack')
-        .select(['object.hash', 'object.type', 'object.start', 'object.size', 'pack.hash as file'])
-        .where(sql<boolean>`object.hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
-        .where('object.expired_at', 'is', null)
-        .orderBy('object.pack')
-        .orderBy('object.start')
-        .execute();
+    locate,
+    read: async (located) => {
       const found: SentObject[] = [];
-      let total = 0;
-      for (const row of rows) {
-        const size = Number(row.size);
-        if (found.length > 0 && total + size > bytes) break;
-        const content = await contentOf(row.file.toString('hex'));
-        const start = Number(row.start);
-        found.push({ hash: row.hash.toString('hex'), contentType: row.type, bytes: content.subarray(start, start + size) });
-        total += size;
-      }
+      for (const { hash, type, file, start, size } of located)
+        found.push({ hash, contentType: type, bytes: (await contentOf(file)).subarray(start, start + size) });
       return found;
     },
   };
+}
+
+async function locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<Located[]> {
+  if (hashes.length === 0) return [];
+  const rows = await tx
+    .selectFrom('object')
+    .innerJoin('pack', 'pack.no', 'object.pack')
+    .select(['object.hash', 'object.type', 'object.start', 'object.size', 'pack.hash as file'])
+    .where(sql<boolean>`object.hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
+    .where('object.expired_at', 'is', null)
+    .orderBy('object.pack')
+    .orderBy('object.start')
+    .execute();
+  let total = 0;
+  const end = rows.findIndex(({ size }, i) => {
+    total += Number(size);
+    return i > 0 && total > bytes;
+  });
+  return (end < 0 ? rows : rows.slice(0, end)).map(({ hash, file, start, size, type }) => ({
+    hash: hash.toString('hex'),
+    type,
+    file: file.toString('hex'),
+    start: Number(start),
+    size: Number(size),
+  }));
 }
 
 /** Records written objects in the database. */
@@ -85,7 +111,8 @@ async function record(tx: InProject, project: number, { hash, size, objects }: W
     .returning('no')
     .executeTakeFirstOrThrow();
   let start = 0;
-  const rows = objects.map((object) => {
+  const known = new Set<string>();
+  const all = objects.map((object) => {
     const row = {
       project,
       hash: Buffer.from(object.hash, 'hex'),
@@ -98,6 +125,8 @@ async function record(tx: InProject, project: number, { hash, size, objects }: W
     start += object.bytes.length;
     return row;
   });
+  // A parcel may name an object twice, but one statement stores a row only once.
+  const rows = all.filter(({ hash }) => known.size < known.add(hash.toString('hex')).size);
   for (let i = 0; i < rows.length; i += rowsAtOnce)
     await tx
       .insertInto('object')

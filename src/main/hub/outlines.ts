@@ -1,46 +1,85 @@
+import { setImmediate as otherWork } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { outlineVersion } from '../../core/chain/index.js';
 import { encodeOutline, outlineOfParsed, readerOf } from '../../core/formats/index.js';
 import type { InProject } from './database.js';
-import type { HubObjects } from './objects.js';
+import type { HubObjects, Located } from './objects.js';
 
-/** The most bytes of content that one request reads. Further contents get no outline, and the client fetches them instead. */
-const maxBytes = 64 * 1024 * 1024;
+/** The most bytes of content that one request parses, and that are in memory at once. Further contents get no outline; the client fetches them. */
+const maxBytes = 32 * 1024 * 1024;
+const bytesAtOnce = 8 * 1024 * 1024;
 
 /** The hash of a content, and the format in which a commit holds it. */
 export type Wanted = readonly [hash: string, format: string];
 
-/** The outlines of contents in the given order, from the database or made now. Null for a content that the hub does not hold. */
-export async function outlinesOf(tx: InProject, objects: HubObjects, project: number, wanted: readonly Wanted[]): Promise<(string | null)[]> {
+/** Outlines by hash and format, and where the contents of the others are. */
+export interface KnownOutlines {
+  readonly outlines: Map<string, string>;
+  readonly missing: readonly { readonly place: Located; readonly formats: readonly string[] }[];
+}
+
+/** The outlines that the database holds, and the places of the contents whose outlines it lacks. */
+export async function knownOutlines(tx: InProject, objects: HubObjects, wanted: readonly Wanted[]): Promise<KnownOutlines> {
   const hashes = [...new Set(wanted.map(([hash]) => hash))];
+  if (hashes.length === 0) return { outlines: new Map(), missing: [] };
   const rows = await tx
     .selectFrom('outline')
     .select(['hash', 'format', 'data'])
     .where(sql<boolean>`hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
     .where('parser', '=', outlineVersion)
     .execute();
-  const known = new Map(rows.map(({ hash, format, data }) => [`${hash.toString('hex')} ${format}`, data.toString()]));
-  let missing = [...new Set(wanted.filter(([hash, format]) => !known.has(`${hash} ${format}`)).map(([hash]) => hash))];
-  for (let bytes = 0; missing.length > 0 && bytes < maxBytes; ) {
-    const found = await objects.read(tx, missing, maxBytes / 4);
-    if (found.length === 0) break;
-    const made = found.flatMap((object) => {
-      bytes += object.bytes.length;
-      return wanted
-        .filter(([hash]) => hash === object.hash)
-        .map(([hash, format]) => {
-          const data = encodeOutline(outlineOfParsed(readerOf(format).parse(object.bytes)));
-          known.set(`${hash} ${format}`, data);
-          return { project, hash: Buffer.from(hash, 'hex'), format, parser: outlineVersion, data: Buffer.from(data) };
-        });
-    });
+  const outlines = new Map(rows.map(({ hash, format, data }) => [`${hash.toString('hex')} ${format}`, data.toString()]));
+  const lacking = new Map<string, Set<string>>();
+  for (const [hash, format] of wanted) if (!outlines.has(`${hash} ${format}`)) lacking.set(hash, (lacking.get(hash) ?? new Set()).add(format));
+  const places = lacking.size === 0 ? [] : await objects.locate(tx, [...lacking.keys()], maxBytes);
+  // Each format of a content is parsed, so each one counts.
+  let bytes = 0;
+  const missing = places.flatMap((place) => {
+    const formats = [...(lacking.get(place.hash) ?? [])];
+    bytes += place.size * formats.length;
+    return bytes <= maxBytes || bytes === place.size ? [{ place, formats }] : [];
+  });
+  return { outlines, missing };
+}
+
+/** An outline to store. */
+export interface MadeOutline {
+  readonly hash: string;
+  readonly format: string;
+  readonly data: string;
+}
+
+/** Makes outlines of contents. Call it outside of a transaction. */
+export async function makeOutlines(objects: HubObjects, missing: KnownOutlines['missing']): Promise<MadeOutline[]> {
+  const made: MadeOutline[] = [];
+  for (let at = 0; at < missing.length; ) {
+    const some = missing.slice(at, at + 1);
+    for (let bytes = some[0]?.place.size ?? 0; at + some.length < missing.length; ) {
+      const next = missing[at + some.length];
+      bytes += next?.place.size ?? 0;
+      if (!next || bytes > bytesAtOnce) break;
+      some.push(next);
+    }
+    at += some.length;
+    for (const [i, { hash, bytes }] of (await objects.read(some.map(({ place }) => place))).entries()) {
+      for (const format of some[i]?.formats ?? []) made.push({ hash, format, data: encodeOutline(outlineOfParsed(readerOf(format).parse(bytes))) });
+      await otherWork();
+    }
+  }
+  return made;
+}
+
+/** Stores outlines for the next question. */
+export async function storeOutlines(tx: InProject, project: number, made: readonly MadeOutline[]): Promise<void> {
+  const rowsAtOnce = 1_000;
+  for (let at = 0; at < made.length; at += rowsAtOnce)
     await tx
       .insertInto('outline')
-      .values(made)
+      .values(
+        made
+          .slice(at, at + rowsAtOnce)
+          .map(({ hash, format, data }) => ({ project, hash: Buffer.from(hash, 'hex'), format, parser: outlineVersion, data: Buffer.from(data) })),
+      )
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    const got = new Set(found.map(({ hash }) => hash));
-    missing = missing.filter((hash) => !got.has(hash));
-  }
-  return wanted.map(([hash, format]) => known.get(`${hash} ${format}`) ?? null);
 }

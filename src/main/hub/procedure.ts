@@ -4,16 +4,19 @@ import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
 import { type Action, type Caller, callerOf, type Holder, holderIn, type OpenProject, projectFor } from './access.js';
 import type { HubDatabase, InProject } from './database.js';
+import type { CommitFormats } from './items.js';
 import type { HubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import type { Refusals } from './refusals.js';
-import { requireOpen } from './shares.js';
+import { requireOpen, type ShareViews } from './shares.js';
 
 /** The services of the hub and the credentials of a call. */
 export interface HubContext {
   readonly database: HubDatabase;
   readonly objects: HubObjects;
+  readonly views: ShareViews;
+  readonly formats: CommitFormats;
   /** The `Authorization` header. */
   readonly authorization: string | undefined;
   /** The caller, if the door has checked the token already. */

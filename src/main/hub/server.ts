@@ -3,12 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import { callerOf, newToken } from './access.js';
 import { type HubDatabase, proveUsable } from './database.js';
+import { openCommitFormats } from './items.js';
 import { openHubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import { openRefusals } from './refusals.js';
 import { type CallLimits, openDoor, usualLimits } from './rpc.js';
 import { openShareRoute } from './shared-web.js';
+import { openShareViews } from './shares.js';
 import { openHubSpans } from './spans.js';
 import { createTlsServer, type TlsFiles } from './tls.js';
 
@@ -57,10 +59,10 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
   const { database, objects, port, host, oidc, tls, onRequest, onCertificate = () => {}, onProblem = () => {} } = options;
   const metrics = openHubMetrics(database.pool);
   const refusals = openRefusals(database);
-  const door = openDoor({ database, objects, oidc, metrics, refusals, onProblem }, { ...usualLimits, ...options.limits });
-  const answerShare = openShareRoute({ database, objects }, door);
-  const spans =
-    options.spans === undefined ? undefined : openHubSpans({ database, objects, oidc, metrics, refusals }, options.spans, onProblem, door);
+  const services = { database, objects, oidc, views: openShareViews(), formats: openCommitFormats() };
+  const door = openDoor({ ...services, metrics, refusals, onProblem }, { ...usualLimits, ...options.limits });
+  const answerShare = openShareRoute(services, door);
+  const spans = options.spans === undefined ? undefined : openHubSpans({ ...services, metrics, refusals }, options.spans, onProblem, door);
   const listener: RequestListener = (request, response) => {
     const started = performance.now();
     // The secret of a share link stays out of the log.

@@ -1,33 +1,18 @@
 import { sql } from 'kysely';
-import { badRequest, type JsonObject, StemmaError, timestampOf } from '../../core/base/index.js';
+import { badRequest, StemmaError, timestampOf } from '../../core/base/index.js';
 import { outlineVersion } from '../../core/chain/index.js';
+import { findFormat } from '../../core/formats/index.js';
 import { type Item, keyOf, type ObjectFacts, type Parcel, packParcel, packTexts, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
-import { allows, type Holder, projectFor, projectsOf, requireAction } from './access.js';
+import { allows, type Holder, type OpenProject, projectFor, projectsOf, requireAction } from './access.js';
 import type { InProject } from './database.js';
+import { newestDigests, newestSeq, pageOfItems, storeItems } from './items.js';
 import { members } from './members.js';
-import { aboutOf, nameOf, namesOfItems, namesOfObjects } from './names.js';
-import { outlinesOf } from './outlines.js';
+import { nameOf, namesOfObjects } from './names.js';
+import { knownOutlines, makeOutlines, storeOutlines, type Wanted } from './outlines.js';
 import { peopleAt } from './presence.js';
-import { os, within } from './procedure.js';
-import { sharedItems, sharedObjects } from './shares.js';
-import { joinParts, wholesAmong } from './wholes.js';
-
-const newestSeq = async (tx: InProject): Promise<number> =>
-  Number((await tx.selectFrom('item').select(sql<string | null>`max(seq)`.as('seq')).executeTakeFirst())?.seq ?? 0);
-
-/** The digest of the newest version of each named item, by name in hexadecimal. */
-async function newestDigests(tx: InProject, names: readonly Buffer[]): Promise<ReadonlyMap<string, string>> {
-  if (names.length === 0) return new Map();
-  const rows = await tx
-    .selectFrom('item')
-    .distinctOn('name')
-    .select(['name', 'digest'])
-    .where(sql<boolean>`name = any(${sql.val([...names])}::bytea[])`)
-    .orderBy('name')
-    .orderBy('seq', 'desc')
-    .execute();
-  return new Map(rows.map(({ name, digest }) => [name.toString('hex'), digest.toString('hex')]));
-}
+import { type Called, os, within } from './procedure.js';
+import type { ShareView } from './shares.js';
+import { locateParts, proveWhole, recordWhole, wholesAmong } from './wholes.js';
 
 const isOneOf = (hashes: readonly string[]) => sql<boolean>`hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`;
 
@@ -38,8 +23,6 @@ async function knownObjects(tx: InProject, hashes: readonly string[]): Promise<R
   return new Set([...rows.map(({ hash }) => hash.toString('hex')), ...wholes.map(([hash]) => hash)]);
 }
 
-/** The most items of one answer, and the bytes of content after which it ends. */
-const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
 const objectBytesAtOnce = 16 * 1024 * 1024;
 
 const blobOf = (bytes: Uint8Array): Blob => new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/zstd' });
@@ -61,42 +44,21 @@ function requireKinds(items: readonly Item[]): void {
   if (unknown) throw badRequest('parcel', `This hub does not know items of the kind ${unknown.kind}. Update the hub.`);
 }
 
-/** Stores each item unless it equals the newest stored version. A project stores parcels one after the other, so that item numbers only grow. */
-async function storeItems(
-  tx: InProject,
-  project: number,
-  holder: Holder,
-  items: readonly Item[],
-): Promise<{ readonly seq: number; readonly stored: number; readonly what: string | undefined }> {
-  await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
-  const names = items.map(({ kind, key }) => nameOf(kind, key));
-  const newest = await newestDigests(tx, names);
-  let seq = await newestSeq(tx);
-  const rows = items.flatMap(({ kind, digest, body }, i) => {
-    const name = names[i] as Buffer;
-    if (newest.get(name.toString('hex')) === digest) return [];
-    seq += 1;
-    return [
-      {
-        project,
-        seq: String(seq),
-        kind,
-        name,
-        digest: Buffer.from(digest, 'hex'),
-        body: Buffer.from(JSON.stringify(body)),
-        by: holder.no,
-        about: aboutOf(kind, body),
-      },
-    ];
-  });
-  const rowsAtOnce = 5_000;
-  for (let i = 0; i < rows.length; i += rowsAtOnce)
-    await tx
-      .insertInto('item')
-      .values(rows.slice(i, i + rowsAtOnce))
-      .execute();
-  return { seq, stored: rows.length, what: namesOfItems(rows) };
+/**
+ * @throws BAD_REQUEST for formats that neither this version knows nor a commit of the project has, because each format of a content would be parsed
+ * and stored.
+ */
+async function requireFormats(tx: InProject, project: number, { formats }: Called, contents: readonly Wanted[]): Promise<void> {
+  const unusual = contents.filter(([, format]) => !findFormat(format));
+  const names = [...new Set(unusual.map(([, format]) => format))];
+  const known = await formats.among(tx, project, names);
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) throw badRequest('contents', `No commit of this project has the format ${unknown}.`);
 }
+
+/** The view of a share link; undefined for the token of a member. */
+const viewOf = (tx: InProject, { no }: OpenProject, { holder, views }: Called): Promise<ShareView> | undefined =>
+  holder.shared === null ? undefined : views.of(tx, no, holder.shared);
 
 const sync = {
   hello: os.sync.hello.handler(({ input, context }) =>
@@ -114,12 +76,11 @@ const sync = {
   ),
   lack: os.sync.lack.handler(({ input, context }) => {
     if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
-    return within(context, input.project, undefined, 'lack', async (tx) => {
+    return within(context, input.project, undefined, 'lack', async (tx, project) => {
       const names = input.items.map(([kind, key]) => nameOf(kind, key));
       const newest = await newestDigests(tx, names);
       // A share link must not learn whether other objects exist.
-      const { shared } = context.holder;
-      const known = shared === null ? await knownObjects(tx, input.objects) : await sharedObjects(tx, shared);
+      const known = (await viewOf(tx, project, context))?.objects ?? (await knownObjects(tx, input.objects));
       return {
         count: 0,
         result: {
@@ -144,81 +105,63 @@ const sync = {
       return { result: answer, count: answer.stored + objects.length, what: what ?? namesOfObjects(objects.map(({ hash }) => hash)) };
     });
   }),
-  items: os.sync.items.handler(({ input, context }) =>
-    within(context, input.project, 'read', 'pull', async (tx) => {
-      const { shared } = context.holder;
-      const opened = shared === null ? undefined : await sharedItems(tx, shared);
-      const rows = await tx
-        .selectFrom('item')
-        .leftJoin('token', 'token.no', 'item.by')
-        .select(['item.seq', 'item.kind', 'item.body', 'token.name as sender', sql<boolean>`token.shared IS NOT NULL`.as('isLink')])
-        .where('seq', '>', String(input.after))
-        .$if(opened !== undefined, (query) => query.where(sql<boolean>`seq = any(${sql.val(opened)}::bigint[])`))
-        .orderBy('seq')
-        .limit(page.items)
-        .execute();
-      let bytes = 0;
-      const cut = rows.findIndex(({ body }) => {
-        bytes += body.length;
-        return bytes > page.bytes;
-      });
-      const some = cut < 0 ? rows : rows.slice(0, Math.max(cut, 1));
-      const items = some.map(
-        ({ kind, body, sender, isLink }): Item => ({
-          kind,
-          key: '',
-          digest: '',
-          body: JSON.parse(body.toString()) as JsonObject,
-          sender: sender === null ? undefined : { name: sender, isLink },
-        }),
-      );
-      const isLast = some.length === rows.length && rows.length < page.items;
-      return {
-        result: { seq: Number(some.at(-1)?.seq ?? input.after), isLast, parcel: blobOf(packParcel({ items, objects: [] })) },
-        count: items.length,
-        what: namesOfItems(some),
-      };
-    }),
-  ),
-  objects: os.sync.objects.handler(({ input, context }) =>
-    within(context, input.project, 'read', 'objects', async (tx) => {
-      const { shared } = context.holder;
-      const opened = shared === null ? undefined : await sharedObjects(tx, shared);
-      const hashes = opened ? input.hashes.filter((hash) => opened.has(hash)) : input.hashes;
-      const objects = hashes.length === 0 ? [] : await context.objects.read(tx, hashes, objectBytesAtOnce);
-      return { result: blobOf(packParcel({ items: [], objects })), count: objects.length, what: namesOfObjects(objects.map(({ hash }) => hash)) };
-    }),
-  ),
-  outlines: os.sync.outlines.handler(({ input, context }) =>
-    within(context, input.project, 'read', 'outlines', async (tx, { no }) => {
-      const { shared } = context.holder;
-      const opened = shared === null ? undefined : await sharedObjects(tx, shared);
-      const isOpened = (hash: string): boolean => opened?.has(hash) !== false;
+  items: os.sync.items.handler(async ({ input, context }) => {
+    const { items, seq, isLast } = await within(context, input.project, 'read', 'pull', async (tx, project) => {
+      const found = await pageOfItems(tx, input.after, await viewOf(tx, project, context));
+      return { result: found, count: found.items.length, what: found.what };
+    });
+    return { seq, isLast, parcel: blobOf(packParcel({ items, objects: [] })) };
+  }),
+  objects: os.sync.objects.handler(async ({ input, context }) => {
+    const located = await within(context, input.project, 'read', 'objects', async (tx, project) => {
+      const view = await viewOf(tx, project, context);
+      const hashes = view ? input.hashes.filter((hash) => view.objects.has(hash)) : input.hashes;
+      const found = await context.objects.locate(tx, hashes, objectBytesAtOnce);
+      return { result: found, count: found.length, what: namesOfObjects(found.map(({ hash }) => hash)) };
+    });
+    return blobOf(packParcel({ items: [], objects: await context.objects.read(located) }));
+  }),
+  outlines: os.sync.outlines.handler(async ({ input, context }) => {
+    const { project, known, located } = await within(context, input.project, 'read', 'outlines', async (tx, { no, ...project }) => {
+      await requireFormats(tx, no, context, input.contents);
+      const view = await viewOf(tx, { no, ...project }, context);
+      const isOpened = (hash: string): boolean => view?.objects.has(hash) !== false;
       const asked = input.contents.filter(([hash]) => isOpened(hash));
-      const outlines = new Map((await outlinesOf(tx, context.objects, no, asked)).map((data, i) => [asked[i]?.join(' '), data]));
-      const objects = input.objects && (await context.objects.read(tx, input.objects.filter(isOpened), objectBytesAtOnce));
+      const known = await knownOutlines(tx, context.objects, asked);
+      const located = input.objects && (await context.objects.locate(tx, input.objects.filter(isOpened), objectBytesAtOnce));
       return {
-        result: {
-          version: outlineVersion,
-          outlines: blobOf(packTexts(input.contents.map((each) => outlines.get(each.join(' ')) ?? null))),
-          ...(objects && { objects: blobOf(packParcel({ items: [], objects }, 'soon')) }),
-        },
-        count: asked.length + (objects?.length ?? 0),
-        what: namesOfObjects([...new Set([...asked.map(([hash]) => hash), ...(objects ?? []).map(({ hash }) => hash)])]),
+        result: { project: no, known, located },
+        count: asked.length + (located?.length ?? 0),
+        what: namesOfObjects([...new Set([...asked.map(([hash]) => hash), ...(located ?? []).map(({ hash }) => hash)])]),
       };
-    }),
-  ),
-  join: os.sync.join.handler(({ input: { project, ...object }, context }) => {
+    });
+    const made = await makeOutlines(context.objects, known.missing);
+    if (made.length > 0) await context.database.inProject(project, (tx) => storeOutlines(tx, project, made), { isRead: true });
+    for (const { hash, format, data } of made) known.outlines.set(`${hash} ${format}`, data);
+    const objects = located && (await context.objects.read(located));
+    // What a link does not open is not among them.
+    return {
+      version: outlineVersion,
+      outlines: blobOf(packTexts(input.contents.map((each) => known.outlines.get(each.join(' ')) ?? null))),
+      ...(objects && { objects: blobOf(packParcel({ items: [], objects }, 'soon')) }),
+    };
+  }),
+  join: os.sync.join.handler(async ({ input: { project, ...object }, context }) => {
     requireAction(context.holder, 'write');
-    return within(context, project, undefined, 'push', async (tx, { no }) => {
-      await joinParts(tx, context.objects, no, object);
+    const { no } = await projectFor(context.database, context.holder, project);
+    await proveWhole(
+      context.objects,
+      object,
+      await context.database.inProject(no, (tx) => locateParts(tx, context.objects, object), { isRead: true }),
+    );
+    return within(context, project, undefined, 'push', async (tx) => {
+      await recordWhole(tx, no, object);
       return { result: {}, count: 1, what: namesOfObjects([object.hash]) };
     });
   }),
   about: os.sync.about.handler(({ input, context }) =>
-    within(context, input.project, 'read', 'about', async (tx) => {
-      const { shared } = context.holder;
-      const opened = shared === null ? undefined : await sharedObjects(tx, shared);
+    within(context, input.project, 'read', 'about', async (tx, project) => {
+      const view = await viewOf(tx, project, context);
       const rows = await tx.selectFrom('object').select(['hash', 'size', 'type', 'expired_at']).where(isOneOf(input.hashes)).execute();
       const known = new Map<string, ObjectFacts>([
         ...rows.map(
@@ -227,7 +170,7 @@ const sync = {
         ),
         ...(await wholesAmong(tx, input.hashes)),
       ]);
-      const factsOf = (hash: string) => (opened?.has(hash) === false ? undefined : known.get(hash));
+      const factsOf = (hash: string) => (view?.objects.has(hash) === false ? undefined : known.get(hash));
       return {
         result: input.hashes.map((hash) => factsOf(hash) ?? null).map((facts) => facts && { ...facts, parts: facts.parts && [...facts.parts] }),
         count: 0,
@@ -245,23 +188,7 @@ const projects = {
       .orderBy('name')
       .execute();
     const roleIn = (no: number) => holder.grants.find(({ project }) => project === no) ?? holder.grants.find(({ project }) => project === null);
-    return Promise.all(
-      rows.map(({ no, name }) =>
-        database.inProject(no, async (tx) => {
-          const objects = await tx
-            .selectFrom('object')
-            .select([sql<string>`count(*)`.as('count'), sql<string>`coalesce(sum(size), 0)`.as('bytes')])
-            .executeTakeFirstOrThrow();
-          return {
-            project: name,
-            role: (roleIn(no) ?? holder).role,
-            items: await newestSeq(tx),
-            objects: Number(objects.count),
-            bytes: Number(objects.bytes),
-          };
-        }),
-      ),
-    );
+    return rows.map(({ no, name }) => ({ project: name, role: (roleIn(no) ?? holder).role }));
   }),
   create: os.projects.create.handler(async ({ input, context: { database, holder } }) => {
     requireAction(holder, 'write');

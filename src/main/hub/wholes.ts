@@ -3,24 +3,34 @@ import { blake3Parts } from '../../core/artifacts/index.js';
 import { badRequest, StemmaError } from '../../core/base/index.js';
 import type { ObjectFacts, WholeObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
-import type { HubObjects } from './objects.js';
+import type { HubObjects, Located } from './objects.js';
 
 const bytesOf = (hashes: readonly string[]) => sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')));
 
-/**
- * Records that parts which the hub holds form one object. Each part was verified when it arrived; this verifies the whole. @throws NOT_FOUND if the
- * hub lacks a part; BAD_REQUEST if the parts are not the object.
- */
-export async function joinParts(tx: InProject, objects: HubObjects, project: number, { hash, contentType, size, parts }: WholeObject): Promise<void> {
+/** @throws NOT_FOUND if the hub lacks a part; BAD_REQUEST if the parts do not have the object's size. */
+export async function locateParts(tx: InProject, objects: HubObjects, { hash, size, parts }: WholeObject): Promise<Located[]> {
+  const found = new Map((await objects.locate(tx, parts, Number.POSITIVE_INFINITY)).map((part) => [part.hash, part]));
+  const located = parts.map((part) => {
+    const place = found.get(part);
+    if (!place) throw new StemmaError('NOT_FOUND', `The hub does not hold the part ${part}. Send it first.`, { id: part });
+    return place;
+  });
+  // Before anything is read: a call could name one part a thousand times.
+  if (located.reduce((sum, part) => sum + part.size, 0) !== size) throw notThis(hash);
+  return located;
+}
+
+/** Reads the parts, with one of them in memory at a time. Each was verified when it arrived; this verifies the whole. @throws BAD_REQUEST. */
+export async function proveWhole(objects: HubObjects, { hash }: WholeObject, located: readonly Located[]): Promise<void> {
   const hasher = blake3Parts();
-  let total = 0;
-  for (const part of parts) {
-    const [found] = await objects.read(tx, [part], 1);
-    if (!found) throw new StemmaError('NOT_FOUND', `The hub does not hold the part ${part}. Send it first.`, { id: part });
-    hasher.add(found.bytes);
-    total += found.bytes.length;
-  }
-  if (total !== size || hasher.hash().toString('hex') !== hash) throw badRequest('parts', `The parts are not the object ${hash}.`);
+  for (const part of located) for (const { bytes } of await objects.read([part])) hasher.add(bytes);
+  if (hasher.hash().toString('hex') !== hash) throw notThis(hash);
+}
+
+const notThis = (hash: string): StemmaError => badRequest('parts', `The parts are not the object ${hash}.`);
+
+/** Records that parts form one object. */
+export async function recordWhole(tx: InProject, project: number, { hash, contentType, size, parts }: WholeObject): Promise<void> {
   await tx
     .insertInto('whole')
     .values({ project, hash: Buffer.from(hash, 'hex'), type: contentType, size: String(size), parts: parts.map((part) => Buffer.from(part, 'hex')) })

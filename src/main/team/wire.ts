@@ -21,6 +21,9 @@ const text = (most: number) =>
     .min(1)
     .max(most)
     .refine((value) => !value.includes('\0'), 'a name holds no NUL');
+const mediaType = z.string().regex(/^[\x20-\x7e]{1,400}$/, 'a media type has at most 400 printable characters');
+/** Stemma stores no larger object. */
+const maxObjectBytes = 2 * 1024 ** 3;
 /** The number of a token. */
 const id = z.number().int().min(1).max(2_147_483_647);
 const role = z.enum(roles);
@@ -46,11 +49,14 @@ const member = z.object({
   identity: z.string().nullable(),
 });
 
+/** The end of a token: a time that the database can hold. */
+const end = timestamp.refine((at) => /^\d{4}-/.test(at) && at >= '1970', 'a token ends in a year from 1970 to 9999').optional();
+
 const newMember = z.strictObject({
   project: projectName.nullable(),
   name: text(200),
   role,
-  expiresAt: timestamp.optional(),
+  expiresAt: end,
 });
 
 const project = z.strictObject({ project: projectName });
@@ -82,13 +88,15 @@ export const hubContract = {
         }),
       )
       .output(z.object({ version: seq, outlines: parcel, objects: parcel.optional() })),
-    join: oc.input(project.extend({ hash, contentType: text(400), size: seq, parts: z.array(hash).min(1).max(maxParts) })).output(z.object({})),
+    join: oc
+      .input(project.extend({ hash, contentType: mediaType, size: seq.max(maxObjectBytes), parts: z.array(hash).min(1).max(maxParts) }))
+      .output(z.object({})),
     about: oc
       .input(project.extend({ hashes }))
       .output(z.array(z.object({ size: seq, contentType: z.string(), isExpired: z.boolean(), parts: z.array(hash).optional() }).nullable())),
   },
   projects: {
-    list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role, items: seq, objects: seq, bytes: seq }))),
+    list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role }))),
     create: oc.input(project).output(project),
     retain: oc.input(retention).output(retention),
   },
@@ -103,7 +111,7 @@ export const hubContract = {
           against: hash.optional(),
           name: text(200),
           role: z.enum(['reader', 'reviewer']),
-          expiresAt: timestamp.optional(),
+          expiresAt: end,
         }),
       )
       .output(z.object({ id: z.number().int(), token: z.string() })),

@@ -42,7 +42,7 @@ describe('access to a hub', () => {
       await client.query('BEGIN');
       await client.query('SET LOCAL ROLE stemma_project');
       await client.query("SELECT set_config('stemma.project', (SELECT no::text FROM project WHERE name = 'open'), true)");
-      // Every table that names a project, but for the tokens.
+      // Every table that names a project.
       const { rows: tables } = await client.query<{ name: string }>(
         `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
           WHERE a.attname = 'project' AND c.relkind IN ('r', 'p') AND c.relname <> 'token' ORDER BY name`,
@@ -52,7 +52,20 @@ describe('access to a hub', () => {
         const { rows } = await client.query(`SELECT DISTINCT project FROM ${name}`);
         expect(rows, name).toHaveLength(1);
       }
-      await expect(client.query('UPDATE item SET kind = kind')).rejects.toThrow(/permission denied/);
+      // Projects and tokens, too: the own ones, and tokens of the whole hub by number and name.
+      expect((await client.query('SELECT name FROM project')).rows).toEqual([{ name: 'open' }]);
+      expect(
+        (
+          await client.query('SELECT count(*)::integer AS n FROM token WHERE project IS NOT NULL AND project::text <> current_setting($1)', [
+            'stemma.project',
+          ])
+        ).rows,
+      ).toEqual([{ n: 0 }]);
+      for (const statement of ['SELECT hash FROM token', 'SELECT * FROM token', 'UPDATE item SET kind = kind', 'SELECT * FROM kysely_migration']) {
+        await client.query('SAVEPOINT before');
+        await expect(client.query(statement), statement).rejects.toThrow(/permission denied/);
+        await client.query('ROLLBACK TO SAVEPOINT before');
+      }
     } finally {
       await client.end();
     }

@@ -102,7 +102,10 @@ describe('keeping a hub running', () => {
     for (const { up } of Object.values(migrations)) await up(db);
     const breaks = /\b(DROP|RENAME|TRUNCATE|DELETE FROM|SET NOT NULL|REVOKE)\b|ALTER COLUMN .* TYPE|ADD COLUMN (?!.*DEFAULT)[^,;]*NOT NULL/i;
     expect(statements.length).toBeGreaterThan(10);
-    expect(statements.filter((each) => breaks.test(each))).toEqual([]);
+    // Older hubs read the number and the name of a token only, which they still may.
+    const hidesHashes = 'REVOKE SELECT ON token FROM stemma_project';
+    expect(statements.filter((each) => breaks.test(each) && each !== hidesHashes)).toEqual([]);
+    expect(statements).toContain('GRANT SELECT (no, name, project, shared) ON token TO stemma_project');
     expect(breaks.test('ALTER TABLE item ADD COLUMN size bigint NOT NULL')).toBe(true);
   });
 

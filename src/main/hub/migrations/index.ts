@@ -10,6 +10,7 @@ import { retention } from './012-retention.js';
 import { parts } from './013-parts.js';
 import { outlines } from './014-outlines.js';
 import { auditedWhat } from './015-audit.js';
+import { policies } from './016-policies.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -157,4 +158,5 @@ export const migrations = {
   '013-parts': step(parts),
   '014-outlines': step(outlines),
   '015-audit': step(auditedWhat),
+  '016-policies': step(policies),
 };

@@ -1,0 +1,132 @@
+import { sql } from 'kysely';
+import type { JsonObject } from '../../core/base/index.js';
+import type { Item } from '../../core/sync/index.js';
+import type { Holder } from './access.js';
+import type { InProject } from './database.js';
+import { aboutOf, nameOf, namesOfItems } from './names.js';
+import type { ShareView } from './shares.js';
+
+/** The number of a project's newest item, by the index. */
+export const newestSeq = async (tx: InProject): Promise<number> =>
+  Number((await tx.selectFrom('item').select('seq').orderBy('project', 'desc').orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0);
+
+/** The digest of the newest version of each named item, by name in hexadecimal. */
+export async function newestDigests(tx: InProject, names: readonly Buffer[]): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom('item')
+    .distinctOn('name')
+    .select(['name', 'digest'])
+    .where(sql<boolean>`name = any(${sql.val([...names])}::bytea[])`)
+    .orderBy('name')
+    .orderBy('seq', 'desc')
+    .execute();
+  return new Map(rows.map(({ name, digest }) => [name.toString('hex'), digest.toString('hex')]));
+}
+
+/** The most items of one answer, and the bytes of content after which it ends. */
+const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
+
+/** A page of items, in the order in which they arrived. */
+export interface ItemPage {
+  readonly seq: number;
+  readonly isLast: boolean;
+  readonly items: readonly Item[];
+  readonly what: string | undefined;
+}
+
+/** The items after a number; for a share link, only those of its view. The sizes are summed up before the contents are read. */
+export async function pageOfItems(tx: InProject, after: number, view: ShareView | undefined): Promise<ItemPage> {
+  const seqs = view?.seqs.slice(firstAfter(view.seqs, after)).slice(0, page.items);
+  const { rows } = await sql<{ seq: string; kind: string; body: Buffer }>`
+    SELECT seq, kind, body FROM (
+      SELECT seq, kind, body, sum(octet_length(body)) OVER (ORDER BY seq) AS total FROM (
+        SELECT seq, kind, body FROM item
+         WHERE seq > ${String(after)}::bigint AND ${seqs === undefined ? sql`true` : sql`seq = any(${sql.val(seqs)}::bigint[])`}
+         ORDER BY project, seq LIMIT ${page.items}
+      ) chosen
+    ) sized
+     WHERE total - octet_length(body) < ${page.bytes} ORDER BY seq`.execute(tx);
+  const seq = Number(rows.at(-1)?.seq ?? after);
+  const newest = view ? (view.seqs.at(-1) ?? 0) : await newestSeq(tx);
+  return {
+    seq,
+    isLast: seq >= newest,
+    items: rows.map(({ kind, body }): Item => ({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject })),
+    what: namesOfItems(rows),
+  };
+}
+
+/** The formats of a project's commits. They are collected once for each hub process; a later call looks at new commits only. */
+export interface CommitFormats {
+  /** Those among these names that a commit of the project has. */
+  among(tx: InProject, project: number, names: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Opens the formats of a hub process. */
+export function openCommitFormats(): CommitFormats {
+  const held = new Map<number, { upTo: number; readonly formats: Set<string> }>();
+  return {
+    among: async (tx, project, names) => {
+      const known = held.get(project) ?? { upTo: 0, formats: new Set<string>() };
+      held.set(project, known);
+      if (names.every((name) => known.formats.has(name))) return known.formats;
+      const { rows } = await sql<{ format: string | null; seq: string }>`
+        SELECT convert_from(body, 'UTF8')::json ->> 'format' AS format, max(seq) AS seq FROM item
+         WHERE seq > ${String(known.upTo)}::bigint AND kind = 'context' GROUP BY 1`.execute(tx);
+      for (const { format, seq } of rows) {
+        if (format !== null) known.formats.add(format);
+        known.upTo = Math.max(known.upTo, Number(seq));
+      }
+      return known.formats;
+    },
+  };
+}
+
+/** The place of the first number above another one in an ascending list. */
+function firstAfter(seqs: readonly number[], after: number): number {
+  let [low, high] = [0, seqs.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((seqs[middle] as number) > after) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Stores each item unless it equals the newest stored version. A project stores parcels one after the other, so that item numbers only grow. */
+export async function storeItems(
+  tx: InProject,
+  project: number,
+  holder: Holder,
+  items: readonly Item[],
+): Promise<{ readonly seq: number; readonly stored: number; readonly what: string | undefined }> {
+  await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
+  const names = items.map(({ kind, key }) => nameOf(kind, key));
+  const newest = await newestDigests(tx, names);
+  let seq = await newestSeq(tx);
+  const rows = items.flatMap(({ kind, digest, body }, i) => {
+    const name = names[i] as Buffer;
+    if (newest.get(name.toString('hex')) === digest) return [];
+    seq += 1;
+    return [
+      {
+        project,
+        seq: String(seq),
+        kind,
+        name,
+        digest: Buffer.from(digest, 'hex'),
+        body: Buffer.from(JSON.stringify(body)),
+        by: holder.no,
+        about: aboutOf(kind, body),
+      },
+    ];
+  });
+  const rowsAtOnce = 5_000;
+  for (let i = 0; i < rows.length; i += rowsAtOnce)
+    await tx
+      .insertInto('item')
+      .values(rows.slice(i, i + rowsAtOnce))
+      .execute();
+  return { seq, stored: rows.length, what: namesOfItems(rows) };
+}
