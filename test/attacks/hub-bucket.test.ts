@@ -48,24 +48,31 @@ describe('the bucket of a hub', () => {
     await push(mine, await hub.project('hanging'));
     const never = new Promise<never>(() => {});
     const store: BackingStore = { ...folder(), get: () => never, put: () => never };
-    const address = await over(store, { answerMs: 1_500, running: 4 });
+    const address = await over(store, { answerMs: 8_000, running: 4 });
     const { sync } = hubClient({ hub: address, token: hub.admin });
     const ask = { project: 'hanging', hashes: hashesOf(mine) };
     const contents = ask.hashes.map((hash): [string, string] => [hash, 'raw-text']);
-    const started = performance.now();
+    let settled = 0;
     const hanging = [
       ...Array.from({ length: 12 }, () => sync.objects(ask)),
       ...Array.from({ length: 6 }, () => sync.outlines({ project: 'hanging', contents })),
       push(chainWith('more'), hubAt({ hub: address, project: 'hanging', token: hub.admin })),
-    ].map((call) => call.then(() => 'ok').catch(({ code }: { code: string }) => code));
+    ].map((call) =>
+      call
+        .then(() => 'ok')
+        .catch(({ code }: { code: string }) => code)
+        .finally(() => {
+          settled += 1;
+        }),
+    );
     // The database has four connections, and none of them waits for the bucket.
     const { token } = await hub.client().members.add({ project: 'hanging', name: 'other', role: 'reader' });
     const other = hubClient({ hub: address, token }).sync;
     for (let i = 0; i < 10; i++) expect((await other.hello({ project: 'hanging' })).seq).toBe(1);
     expect((await other.items({ project: 'hanging', after: 0 })).seq).toBe(1);
-    expect(performance.now() - started).toBeLessThan(1_400);
+    expect(settled).toBe(0);
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['UNAVAILABLE']));
-  });
+  }, 60_000);
 
   test('[E68] a bucket that answers 200 without storing anything makes a push fail', async () => {
     const page = '<html>Welcome to the wireless network</html>';

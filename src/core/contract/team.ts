@@ -142,7 +142,17 @@ export const teamContract = {
         preview: z.boolean().optional().describe('Send nothing; only count the items that would leave.'),
       }),
     )
-    .output(z.object({ items: byKind, objects: count, bytes: count, sent: count, ...redacted })),
+    .output(
+      z.object({
+        items: byKind,
+        objects: count,
+        bytes: count,
+        sent: count,
+        /** Items that the hub refused. The next push sends them again. */
+        refused: z.array(z.object({ kind: z.string(), key: z.string(), reason: z.string() })),
+        ...redacted,
+      }),
+    ),
   pull: procedure('Copies all items from the hub that this project lacks. Local changes that are not pushed yet stay as they are.')
     .input(z.strictObject({}))
     .output(

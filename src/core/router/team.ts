@@ -24,8 +24,8 @@ export const teamRouter = {
   status: live.team.status.handler(({ context: { session } }) => teamStatus(session.engine, session.project())),
   news: live.team.news.handler(({ context: { session } }) => teamNews(session.engine, session.project())),
   push: writes.team.push.handler(async ({ input, context: { session } }) => {
-    const { redactions, ...pushed } = await pushTeam(session.engine, session.project(), input);
-    return { ...pushed, ...(redactions && { redactions: [...redactions] }) };
+    const { redactions, refused, ...pushed } = await pushTeam(session.engine, session.project(), input);
+    return { ...pushed, refused: [...refused], ...(redactions && { redactions: [...redactions] }) };
   }),
   pull: writes.team.pull.handler(async ({ context: { session } }) => {
     const { refused, ...pulled } = await pullTeam(session.engine, session.project());

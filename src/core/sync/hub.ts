@@ -10,8 +10,11 @@ export interface Hub {
   hello(): Promise<{ readonly id: string; readonly seq: number }>;
   /** The indexes, in both lists, of items and objects that the hub does not hold. */
   lack(items: readonly ItemName[], objects: readonly string[]): Promise<{ readonly items: readonly number[]; readonly objects: readonly number[] }>;
-  /** Stores a packed parcel in one transaction. Returns the number of the newest item, and how many items were new. */
-  send(parcel: Uint8Array): Promise<{ readonly seq: number; readonly stored: number }>;
+  /**
+   * Stores a packed parcel in one transaction. Returns the number of the newest item, how many items were new, and the items that were refused. An
+   * older hub refuses a whole parcel.
+   */
+  send(parcel: Uint8Array): Promise<{ readonly seq: number; readonly stored: number; readonly refused?: readonly RefusedItem[] | undefined }>;
   /** The items after a number, in the order in which they arrived, as a packed parcel without objects. */
   items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
   /** Objects by their hashes, as a packed parcel. It may contain only some of them: request the rest again. */
@@ -28,6 +31,13 @@ export interface Hub {
   join(object: WholeObject): Promise<void>;
   /** Facts about objects, without their content. Null for an object that the hub never held. */
   about(hashes: readonly string[]): Promise<readonly (ObjectFacts | null)[]>;
+}
+
+/** An item that the other side did not store, with the reason. */
+export interface RefusedItem {
+  readonly kind: string;
+  readonly key: string;
+  readonly reason: string;
 }
 
 /** An object of a hub without its content. */

@@ -7,6 +7,7 @@ import { storeTravelingCall, type TravelingCall } from '../requests/index.js';
 import { storeCommit } from './commits.js';
 import { type Hub, objectsAtOnce } from './hub.js';
 import { type Known, openKnown } from './known.js';
+import { inOrder } from './order.js';
 import { unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 import { openRefused, type RefusedItems } from './refused.js';
@@ -116,9 +117,9 @@ const newest = (items: readonly Item[]): Item[] => [
   ...new Map(items.map((item) => [`${item.kind} ${item.key} ${item.kind === 'context' ? item.digest : ''}`, item])).values(),
 ];
 
-/** Stores items. Retries an item after the others if it refers to a later one, as a changed row may do. */
+/** Stores items, each after those that it refers to. Retries an item after the others if it still lacks one, as a changed row may do. */
 function storeItems(work: Pull, items: readonly Item[]): void {
-  for (let left = items; left.length > 0; ) {
+  for (let left: readonly Item[] = inOrder(items); left.length > 0; ) {
     const refused = left.flatMap((item) => {
       const reason = storeItem(work, item);
       if (reason === undefined) work.refused.remove(item);

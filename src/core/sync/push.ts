@@ -1,7 +1,7 @@
 import type { ArtifactRef } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
-import { type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes } from './hub.js';
+import { bytesAtOnce, type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes, type RefusedItem } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { packParcel, type SentObject } from './parcel.js';
 import { sendInParts } from './parts.js';
@@ -13,7 +13,7 @@ import { type Selected, withoutFreed } from './select.js';
 export type Leaves = Selected | undefined;
 
 /** The items and objects that a push sent, or would send. `bytes` is the size of the unpacked objects, `sent` the number of bytes sent. */
-export type Pushed = Pick<OutputOf<'team.push'>, 'items' | 'objects' | 'bytes' | 'sent'>;
+export type Pushed = Pick<OutputOf<'team.push'>, 'items' | 'objects' | 'bytes' | 'sent' | 'refused'>;
 
 interface Waiting {
   readonly item: Item;
@@ -42,7 +42,7 @@ export function previewPush(chain: WriteChain, hubId: string, leaves?: Leaves): 
     items[item.kind] = (items[item.kind] ?? 0) + 1;
     for (const hash of objectsOf(item)) if (!objects.has(hash)) objects.set(hash, objectAt(chain, hash).size);
   }
-  return { items, objects: objects.size, bytes: [...objects.values()].reduce((a, b) => a + b, 0), sent: 0, pulled: known.pulled() };
+  return { items, objects: objects.size, bytes: [...objects.values()].reduce((a, b) => a + b, 0), sent: 0, refused: [], pulled: known.pulled() };
 }
 
 /** The number of items in the hub's list that this project has not read. `seq` is the number of the newest item. */
@@ -59,7 +59,7 @@ interface PushOptions {
 
 /**
  * Sends the items and objects that the hub lacks, objects before the items that need them. After an interruption, the next push continues
- * where this one stopped, because sent items stay on the hub.
+ * where this one stopped, because sent items stay on the hub. Items that the hub refuses stop no others; the next push sends them again.
  * @throws the errors of the hub; CORRUPT if an object does not match its hash.
  */
 export async function push(
@@ -72,54 +72,82 @@ export async function push(
   if (seq < known.pulled()) known.forget();
   const rows = openRows(chain);
   const total = { items: {} as Record<string, number>, objects: 0, bytes: 0, sent: 0 };
-  let batch: Waiting[] = [];
-  const flush = async (): Promise<void> => {
-    const some = batch;
-    batch = [];
-    const hashes = [...new Set(some.flatMap(({ item }) => objectsOf(item)))];
-    const lack = await hub.lack(
-      some.map(({ item }) => [item.kind, item.key, item.digest]),
-      [],
-    );
-    const lacked: string[] = [];
-    // A large file consists of more objects than one call may name.
-    for (let at = 0; at < hashes.length; at += objectsAtOnce) {
-      const asked = hashes.slice(at, at + objectsAtOnce);
-      lacked.push(...(await hub.lack([], asked)).objects.map((place) => asked[place] as string));
+  const work: Push = { chain, hub, known, partSize, total, refused: new Map() };
+  // An item may refer to a later one. It is refused in the first round and accepted in the second.
+  for (let round = 1; round <= 2 && !isStopped(); round++) {
+    const before = work.refused.size;
+    let batch: Waiting[] = [];
+    let bytes = 0;
+    for (const waiting of waitingItems(rows, known, withoutFreed(chain, known, leaves))) {
+      if (isStopped()) break;
+      const size = JSON.stringify(waiting.item.body).length;
+      if (batch.length >= itemsAtOnce || (batch.length > 0 && bytes + size > bytesAtOnce)) {
+        await flush(work, batch);
+        [batch, bytes] = [[], 0];
+      }
+      batch.push(waiting);
+      bytes += size;
     }
-    const all = lacked.map((hash) => ({ hash, size: objectAt(chain, hash).size }));
-    for (const { hash, size } of all.filter((each) => each.size > partSize)) {
-      total.sent += await sendInParts(chain, hub, chain.artifacts.find(`blake3:${hash}`), partSize);
-      total.objects += 1;
-      total.bytes += size;
-    }
-    const missing = all.filter(({ size }) => size <= partSize);
-    const items = lack.items.map((place) => some[place]?.item as Item);
-    const send = async (objects: readonly SentObject[], withItems: readonly Item[]): Promise<void> => {
-      const parcel = packParcel({ objects, items: withItems });
-      const { seq, stored } = await hub.send(parcel);
-      // If no other client has sent items, a pull does not have to read these items.
-      if (known.pulled() + stored === seq) known.setPulled(seq);
-      total.sent += parcel.length;
-      total.objects += objects.length;
-      for (const { bytes } of objects) total.bytes += bytes.length;
-    };
-    // The items are sent with the last group of their objects, so that the hub never holds an item without its objects.
-    const groups = [...inGroups(missing)];
-    for (const [i, group] of groups.entries()) await send(readObjects(chain, group), i === groups.length - 1 ? items : []);
-    if (groups.length === 0 && items.length > 0) await send([], items);
-    for (const { kind } of items) total.items[kind] = (total.items[kind] ?? 0) + 1;
-    chain.db.transaction(() => {
-      for (const { item, row } of some) known.note(item, row);
-    });
-  };
-  for (const waiting of waitingItems(rows, known, withoutFreed(chain, known, leaves))) {
-    if (isStopped()) break;
-    batch.push(waiting);
-    if (batch.length >= itemsAtOnce) await flush();
+    if (batch.length > 0 && !isStopped()) await flush(work, batch);
+    if (work.refused.size === before) break;
   }
-  if (batch.length > 0 && !isStopped()) await flush();
-  return total;
+  return { ...total, refused: [...work.refused.values()] };
+}
+
+interface Push {
+  readonly chain: Chain;
+  readonly hub: Hub;
+  readonly known: Known;
+  readonly partSize: number;
+  readonly total: { readonly items: Record<string, number>; objects: number; bytes: number; sent: number };
+  /** The items that the hub refused, by kind and key. */
+  readonly refused: Map<string, RefusedItem>;
+}
+
+const nameOf = ({ kind, key }: Pick<Item, 'kind' | 'key'>): string => `${kind} ${key}`;
+
+/** Sends a batch of items with the objects that the hub lacks. */
+async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
+  const { chain, hub, known, partSize, total, refused } = work;
+  const hashes = [...new Set(batch.flatMap(({ item }) => objectsOf(item)))];
+  const lack = await hub.lack(
+    batch.map(({ item }) => [item.kind, item.key, item.digest]),
+    [],
+  );
+  const lacked: string[] = [];
+  // A large file consists of more objects than one call may name.
+  for (let at = 0; at < hashes.length; at += objectsAtOnce) {
+    const asked = hashes.slice(at, at + objectsAtOnce);
+    lacked.push(...(await hub.lack([], asked)).objects.map((place) => asked[place] as string));
+  }
+  const all = lacked.map((hash) => ({ hash, size: objectAt(chain, hash).size }));
+  for (const { hash, size } of all.filter((each) => each.size > partSize)) {
+    total.sent += await sendInParts(chain, hub, chain.artifacts.find(`blake3:${hash}`), partSize);
+    total.objects += 1;
+    total.bytes += size;
+  }
+  const missing = all.filter(({ size }) => size <= partSize);
+  const items = lack.items.map((place) => batch[place]?.item as Item);
+  for (const item of items) refused.delete(nameOf(item));
+  // The items are sent with the last group of their objects, so that the hub never holds an item without its objects.
+  const groups = [...inGroups(missing)];
+  for (const [i, group] of groups.entries()) await sendParcel(work, readObjects(chain, group), i === groups.length - 1 ? items : []);
+  if (groups.length === 0 && items.length > 0) await sendParcel(work, [], items);
+  for (const item of items) if (!refused.has(nameOf(item))) total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
+  chain.db.transaction(() => {
+    for (const { item, row } of batch) if (!refused.has(nameOf(item))) known.note(item, row);
+  });
+}
+
+async function sendParcel({ hub, known, total, refused }: Push, objects: readonly SentObject[], items: readonly Item[]): Promise<void> {
+  const parcel = packParcel({ objects, items });
+  const answer = await hub.send(parcel);
+  for (const each of answer.refused ?? []) refused.set(nameOf(each), each);
+  // If no other client has sent items, a pull does not have to read these items.
+  if (known.pulled() + answer.stored === answer.seq) known.setPulled(answer.seq);
+  total.sent += parcel.length;
+  total.objects += objects.length;
+  for (const { bytes } of objects) total.bytes += bytes.length;
 }
 
 const readObjects = ({ artifacts }: ReadChain, group: readonly { readonly hash: string }[]): SentObject[] => {

@@ -189,9 +189,9 @@ async function clone(from: string, dir: string, options: HubOptions): Promise<vo
   });
 }
 
-function printRefused(refused: readonly { readonly kind: string; readonly key: string; readonly reason: string }[]): void {
+function printRefused(refused: readonly { readonly kind: string; readonly key: string; readonly reason: string }[], what = 'not taken over'): void {
   if (refused.length > 0) process.exitCode = 1;
-  for (const { kind, key, reason } of refused) printText(line`${red('not taken over')} ${kind} ${key}: ${reason}`);
+  for (const { kind, key, reason } of refused) printText(line`${red(what)} ${kind} ${key}: ${reason}`);
 }
 
 async function pushProject(options: PushOptions): Promise<void> {
@@ -208,6 +208,7 @@ async function pushProject(options: PushOptions): Promise<void> {
     printText(
       preview ? `Would send ${numbers(pushed.items)}, at most ${objects}.` : `Sent ${numbers(pushed.items)}, ${objects} as ${size(pushed.sent)}.`,
     );
+    printRefused(pushed.refused, 'refused by the hub');
     if (pushed.redactions)
       printText(dim(`Replaced: ${counted(pushed.redactions.length, 'secret, path or address', 'secrets, paths and addresses')}.`));
   };

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { JsonObject } from '../../core/base/index.js';
 import type { Item } from '../../core/sync/index.js';
 import type { Holder } from './access.js';
+import { checkItems, type RefusedItem } from './checks.js';
 import type { InProject } from './database.js';
-import { aboutOf, nameOf, namesOfItems } from './names.js';
+import { aboutOf, namesOfItems, namesOfRefused } from './names.js';
 import type { ShareView } from './shares.js';
 
 /** The number of a project's newest item, by the index. */
@@ -38,21 +39,29 @@ export interface ItemPage {
 /** The items after a number; for a share link, only those of its view. The sizes are summed up before the contents are read. */
 export async function pageOfItems(tx: InProject, after: number, view: ShareView | undefined): Promise<ItemPage> {
   const seqs = view?.seqs.slice(firstAfter(view.seqs, after)).slice(0, page.items);
-  const { rows } = await sql<{ seq: string; kind: string; body: Buffer }>`
-    SELECT seq, kind, body FROM (
-      SELECT seq, kind, body, sum(octet_length(body)) OVER (ORDER BY seq) AS total FROM (
-        SELECT seq, kind, body FROM item
+  const { rows } = await sql<{ seq: string; kind: string; body: Buffer; sender: string | null; isLink: boolean }>`
+    SELECT seq, kind, body, t.name AS sender, t.shared IS NOT NULL AS "isLink" FROM (
+      SELECT seq, kind, body, by, sum(octet_length(body)) OVER (ORDER BY seq) AS total FROM (
+        SELECT seq, kind, body, by FROM item
          WHERE seq > ${String(after)}::bigint AND ${seqs === undefined ? sql`true` : sql`seq = any(${sql.val(seqs)}::bigint[])`}
          ORDER BY project, seq LIMIT ${page.items}
       ) chosen
-    ) sized
+    ) sized LEFT JOIN token t ON t.no = sized.by
      WHERE total - octet_length(body) < ${page.bytes} ORDER BY seq`.execute(tx);
   const seq = Number(rows.at(-1)?.seq ?? after);
   const newest = view ? (view.seqs.at(-1) ?? 0) : await newestSeq(tx);
   return {
     seq,
     isLast: seq >= newest,
-    items: rows.map(({ kind, body }): Item => ({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject })),
+    items: rows.map(
+      ({ kind, body, sender, isLink }): Item => ({
+        kind,
+        key: '',
+        digest: '',
+        body: JSON.parse(body.toString()) as JsonObject,
+        sender: { name: sender ?? '', isLink },
+      }),
+    ),
     what: namesOfItems(rows),
   };
 }
@@ -94,20 +103,31 @@ function firstAfter(seqs: readonly number[], after: number): number {
   return low;
 }
 
-/** Stores each item unless it equals the newest stored version. A project stores parcels one after the other, so that item numbers only grow. */
-export async function storeItems(
-  tx: InProject,
-  project: number,
-  holder: Holder,
-  items: readonly Item[],
-): Promise<{ readonly seq: number; readonly stored: number; readonly what: string | undefined }> {
+/** What a parcel changed. */
+export interface Stored {
+  readonly seq: number;
+  readonly stored: number;
+  readonly refused: readonly RefusedItem[];
+  readonly what: string | undefined;
+}
+
+/**
+ * Checks the items of a parcel, and stores each valid one unless it equals the newest stored version. A project stores parcels one after the other,
+ * so that item numbers only grow. `sent`: the hashes of the objects that came along.
+ */
+export async function storeItems(tx: InProject, project: number, holder: Holder, items: readonly Item[], sent: ReadonlySet<string>): Promise<Stored> {
   await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
-  const names = items.map(({ kind, key }) => nameOf(kind, key));
-  const newest = await newestDigests(tx, names);
+  const { accepted, refused } = await checkItems(tx, holder, items, sent);
+  const newest = new Map(
+    await newestDigests(
+      tx,
+      accepted.map(({ name }) => name),
+    ),
+  );
   let seq = await newestSeq(tx);
-  const rows = items.flatMap(({ kind, digest, body }, i) => {
-    const name = names[i] as Buffer;
+  const rows = accepted.flatMap(({ item: { kind, digest, body }, name }) => {
     if (newest.get(name.toString('hex')) === digest) return [];
+    newest.set(name.toString('hex'), digest);
     seq += 1;
     return [
       {
@@ -128,5 +148,10 @@ export async function storeItems(
       .insertInto('item')
       .values(rows.slice(i, i + rowsAtOnce))
       .execute();
-  return { seq, stored: rows.length, what: namesOfItems(rows) };
+  if (refused.length > 0)
+    await tx
+      .insertInto('audit')
+      .values({ project, by: holder.name, action: 'refused items', count: String(refused.length), what: namesOfRefused(refused) })
+      .execute();
+  return { seq, stored: rows.length, refused, what: namesOfItems(rows) };
 }

@@ -22,6 +22,12 @@ export function namesOfItems(items: readonly { readonly kind: string; readonly s
   return `${kinds} (records ${items[0]?.seq} to ${items.at(-1)?.seq})`;
 }
 
+/** Refused items for the audit log: the first ones by kind and the beginning of their name. */
+export function namesOfRefused(items: readonly { readonly kind: string; readonly key: string }[]): string {
+  const named = items.slice(0, namedObjects).map(({ kind, key }) => `${kind} ${key.replaceAll('\0', '').slice(0, namedDigits * 2)}`);
+  return `${named.join(', ')}${items.length > namedObjects ? ` and ${items.length - namedObjects} more` : ''}`;
+}
+
 /** Objects for the audit log, by the beginnings of their hashes. Undefined if there are no objects. */
 export function namesOfObjects(hashes: readonly string[]): string | undefined {
   if (hashes.length === 0) return undefined;

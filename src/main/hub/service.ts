@@ -23,6 +23,8 @@ async function knownObjects(tx: InProject, hashes: readonly string[]): Promise<R
   return new Set([...rows.map(({ hash }) => hash.toString('hex')), ...wholes.map(([hash]) => hash)]);
 }
 
+/** The most bytes of a parcel that a client sends. Clients send larger objects in parts. */
+const maxSentBytes = 128 * 1024 * 1024;
 const objectBytesAtOnce = 16 * 1024 * 1024;
 
 const blobOf = (bytes: Uint8Array): Blob => new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/zstd' });
@@ -38,10 +40,10 @@ function requireSender(holder: Holder, { items, objects }: Parcel): void {
     });
 }
 
-/** @throws BAD_REQUEST for kinds that this hub does not know, because an older hub must not store items that it cannot interpret. */
+/** @throws BAD_REQUEST for a parcel of which this hub knows no kind. Of any other parcel, unknown items are refused one by one. */
 function requireKinds(items: readonly Item[]): void {
-  const unknown = items.find(({ kind }) => !ruleOf(kind));
-  if (unknown) throw badRequest('parcel', `This hub does not know items of the kind ${unknown.kind}. Update the hub.`);
+  if (items.length > 0 && items.every(({ kind }) => !ruleOf(kind)))
+    throw badRequest('parcel', `This hub does not know items of the kind ${items[0]?.kind}. Update the hub.`);
 }
 
 /**
@@ -94,15 +96,19 @@ const sync = {
     // The project and the role are checked before the parcel is unpacked.
     await projectFor(context.database, context.holder, input.project);
     if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
-    const { items, objects } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), keyOf);
+    const { items, objects } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), keyOf, maxSentBytes);
     requireKinds(items);
     requireSender(context.holder, { items, objects });
     const written = await context.objects.write(objects);
     return within(context, input.project, undefined, 'push', async (tx, { no }) => {
       if (written) await context.objects.record(tx, no, written);
-      const { what, ...answer } = await storeItems(tx, no, context.holder, items);
+      const { what, ...answer } = await storeItems(tx, no, context.holder, items, new Set(objects.map(({ hash }) => hash)));
       context.metrics?.stored({ items: answer.stored, objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + bytes.length, 0) });
-      return { result: answer, count: answer.stored + objects.length, what: what ?? namesOfObjects(objects.map(({ hash }) => hash)) };
+      return {
+        result: { ...answer, refused: [...answer.refused] },
+        count: answer.stored + objects.length,
+        what: what ?? namesOfObjects(objects.map(({ hash }) => hash)),
+      };
     });
   }),
   items: os.sync.items.handler(async ({ input, context }) => {

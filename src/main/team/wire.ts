@@ -73,7 +73,9 @@ export const hubContract = {
     lack: oc
       .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(maxAsked), objects: z.array(hash).max(4 * maxAsked) }))
       .output(z.object({ items: z.array(z.number()), objects: z.array(z.number()) })),
-    send: oc.input(project.extend({ parcel })).output(z.object({ seq, stored: seq })),
+    send: oc
+      .input(project.extend({ parcel }))
+      .output(z.object({ seq, stored: seq, refused: z.array(z.object({ kind: z.string(), key: z.string(), reason: z.string() })) })),
     items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
     objects: oc.input(project.extend({ hashes })).output(parcel),
     outlines: oc

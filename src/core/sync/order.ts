@@ -1,0 +1,57 @@
+import type { Json } from '../base/index.js';
+import type { Item } from './rows.js';
+import { ruleOf } from './rules.js';
+
+/** A row that an item refers to, by its kind and name. Objects are not among them: `objectsOf` returns these. */
+export interface Reference {
+  readonly kind: string;
+  readonly key: string;
+}
+
+/** The rows that an item refers to. */
+export function referencesOf({ kind, body }: Pick<Item, 'kind' | 'body'>): Reference[] {
+  const { refs = {}, lists = {} } = ruleOf(kind) ?? {};
+  const named = (table: string, value: Json | undefined): Reference[] =>
+    table !== 'artifact' && typeof value === 'string' ? [{ kind: table, key: value }] : [];
+  return [
+    ...Object.entries(refs).flatMap(([column, table]) => named(table, body[column])),
+    ...Object.entries(lists).flatMap(([column, table]) => {
+      const members = body[column];
+      return Array.isArray(members) ? members.flatMap((member) => named(table, Array.isArray(member) ? member[0] : member)) : [];
+    }),
+  ];
+}
+
+/**
+ * Orders items so that each follows those that it refers to, in time proportional to their number. Otherwise they keep their order. Items that refer
+ * to each other in a circle stand where the first of them stood.
+ */
+export function inOrder<T extends Pick<Item, 'kind' | 'key' | 'body'>>(items: readonly T[]): T[] {
+  const places = new Map<string, number[]>();
+  for (const [i, { kind, key }] of items.entries()) {
+    const name = `${kind} ${key}`;
+    const known = places.get(name);
+    if (known) known.push(i);
+    else places.set(name, [i]);
+  }
+  const below = (i: number): number[] => referencesOf(items[i] as T).flatMap(({ kind, key }) => places.get(`${kind} ${key}`) ?? []);
+  const ordered: T[] = [];
+  const isSeen = new Uint8Array(items.length);
+  for (let first = 0; first < items.length; first++) {
+    if (isSeen[first]) continue;
+    isSeen[first] = 1;
+    // A stack of its own: a chain may have more items than calls fit on the stack.
+    const open: { readonly item: number; readonly before: number[] }[] = [{ item: first, before: below(first) }];
+    for (let at = open.at(-1); at; at = open.at(-1)) {
+      const next = at.before.pop();
+      if (next === undefined) {
+        ordered.push(items[at.item] as T);
+        open.pop();
+      } else if (!isSeen[next]) {
+        isSeen[next] = 1;
+        open.push({ item: next, before: below(next) });
+      }
+    }
+  }
+  return ordered;
+}

@@ -1,0 +1,168 @@
+import { sql } from 'kysely';
+import { refOfHash } from '../../core/artifacts/index.js';
+import { type ContextId, canonicalJson, type Json, type JsonObject } from '../../core/base/index.js';
+import { digestOf } from '../../core/chain/index.js';
+import { fixedFields, type Item, inOrder, objectsOf, problemOf, referencesOf, ruleOf } from '../../core/sync/index.js';
+import type { Holder } from './access.js';
+import type { InProject } from './database.js';
+import { nameOf } from './names.js';
+import { wholesAmong } from './wholes.js';
+
+/** An item that the hub did not store, with the reason. */
+export interface RefusedItem {
+  readonly kind: string;
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** An item with its name as the database stores it. */
+export interface NamedItem {
+  readonly item: Item;
+  readonly name: Buffer;
+}
+
+/** The items of a parcel that may be stored, each after those that it refers to, and the refused ones. */
+export interface Checked {
+  readonly accepted: readonly NamedItem[];
+  readonly refused: readonly RefusedItem[];
+}
+
+/** A stored version of an item. */
+interface Version {
+  readonly kind: string;
+  readonly body: JsonObject;
+  readonly by: number | null;
+}
+
+/** Kinds that are bound to their maker and their content, with the fields that others may change. Commits have a rule of their own. */
+const bound: Readonly<Record<string, ReadonlySet<string>>> = {
+  card: new Set(['deletedAt']),
+  spaceMessage: new Set(),
+  request: new Set(),
+  modelRun: new Set(),
+  template: new Set(),
+  turnInput: new Set(),
+  experimentResult: new Set(),
+};
+
+/**
+ * Checks every item of a parcel before anything is stored: its schema, its references, the digest of a commit, and whether the sender may replace
+ * what the hub holds. A bad item is refused by name, and so is what refers to it; nothing else is.
+ */
+export async function checkItems(tx: InProject, holder: Holder, items: readonly Item[], sent: ReadonlySet<string>): Promise<Checked> {
+  const refused: RefusedItem[] = [];
+  const refuse = ({ kind, key }: Item, reason: string): void => void refused.push({ kind, key: key.slice(0, 4_096), reason: reason.slice(0, 1_000) });
+  const valid = items.filter((item) => {
+    const problem = ruleOf(item.kind)
+      ? problemOf(item.kind, item.body)?.message
+      : `This hub does not know items of the kind ${item.kind}. Update the hub.`;
+    if (problem !== undefined) refuse(item, problem);
+    return problem === undefined;
+  });
+  const ordered = inOrder(valid).map((item): NamedItem => ({ item, name: nameOf(item.kind, item.key) }));
+  const firsts = await firstVersions(tx, ordered);
+  const held = await heldNames(tx, ordered);
+  const objects = new Set([...sent, ...(await heldObjects(tx, ordered, sent))]);
+  const accepted: NamedItem[] = [];
+  for (const named of ordered) {
+    const { item, name } = named;
+    const id = name.toString('hex');
+    const problem = problemWith(item, holder, firsts.get(id), { held, objects });
+    if (problem !== undefined) refuse(item, problem);
+    else {
+      accepted.push(named);
+      held.add(id);
+      if (!firsts.has(id)) firsts.set(id, { kind: item.kind, body: item.body, by: holder.no });
+    }
+  }
+  return { accepted, refused };
+}
+
+/** What the hub holds, and what this parcel brings. */
+interface Present {
+  readonly held: ReadonlySet<string>;
+  readonly objects: ReadonlySet<string>;
+}
+
+function problemWith(item: Item, holder: Holder, first: Version | undefined, { held, objects }: Present): string | undefined {
+  const missing = referencesOf(item).find(({ kind, key }) => !held.has(nameOf(kind, key).toString('hex')));
+  if (missing) return `It refers to ${missing.kind} ${missing.key}, which the hub does not hold.`;
+  const object = objectsOf(item).find((hash) => !objects.has(hash));
+  if (object !== undefined) return `It needs the object ${object}, which the hub does not hold. Send it first.`;
+  if (item.kind === 'context' && !isDigestOf(item.body))
+    return `The commit ${item.key} does not match its digest: its content, parent, time or template has changed.`;
+  return first && replacementProblem(item, holder, first);
+}
+
+/** Why the sender may not replace the first version of an item with this one. */
+function replacementProblem({ kind, key, body }: Item, holder: Holder, first: Version): string | undefined {
+  if (kind === 'context') {
+    const changed = fixedFields.find((field) => !isSame(first.body[field], body[field]));
+    return changed && `This version changes ${changed} of the commit ${key}, which is fixed. The first version stays.`;
+  }
+  const isMaker = first.by !== null && holder.grants.some(({ no }) => no === first.by);
+  if (isMaker) return undefined;
+  const changed = Object.keys({ ...first.body, ...body }).filter((field) => !isSame(first.body[field], body[field]));
+  if (holder.shared !== null && changed.length > 0) return `A share link adds and never replaces: the hub holds ${kind} ${key} of somebody else.`;
+  const open = bound[kind];
+  const fixed = open && changed.find((field) => !open.has(field));
+  return fixed && `This version changes ${fixed} of ${kind} ${key}, which somebody else made. The first version stays.`;
+}
+
+const isSame = (a: Json | undefined, b: Json | undefined): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
+
+/** The digits of a commit's id: as many as its project needs. */
+const idDigits = { min: 8, max: 64 };
+
+/** Whether a commit's digest is that of its parent, content, time and template. The parent's id may be longer where two commits begin alike. */
+function isDigestOf({ digest, parent, artifact, createdAt, template }: JsonObject): boolean {
+  const ref = refOfHash(Buffer.from(String(artifact), 'hex'));
+  const isFor = (id: ContextId | null): boolean =>
+    digestOf({ parent: id, ref, createdAt: Number(createdAt), template: String(template) }).toString('hex') === digest;
+  if (typeof parent !== 'string') return isFor(null);
+  for (let digits = idDigits.min; digits <= idDigits.max; digits++) if (isFor(`ctx-${parent.slice(0, digits)}` as ContextId)) return true;
+  return false;
+}
+
+const allOf = (values: readonly Buffer[]) => sql.val([...values]);
+
+/** The first stored version of each item, by name in hexadecimal. */
+async function firstVersions(tx: InProject, items: readonly NamedItem[]): Promise<Map<string, Version>> {
+  if (items.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom('item')
+    .distinctOn('name')
+    .select(['name', 'kind', 'body', 'by'])
+    .where(sql<boolean>`name = any(${allOf(items.map(({ name }) => name))}::bytea[])`)
+    .orderBy('name')
+    .orderBy('seq')
+    .execute();
+  return new Map(rows.map(({ name, kind, body, by }) => [name.toString('hex'), { kind, by, body: JSON.parse(body.toString()) as JsonObject }]));
+}
+
+/** The names of the referenced rows that the hub holds. */
+async function heldNames(tx: InProject, items: readonly NamedItem[]): Promise<Set<string>> {
+  const names = new Map(
+    items.flatMap(({ item }) => referencesOf(item).map(({ kind, key }) => nameOf(kind, key))).map((name) => [name.toString('hex'), name]),
+  );
+  if (names.size === 0) return new Set();
+  const rows = await tx
+    .selectFrom('item')
+    .select('name')
+    .distinct()
+    .where(sql<boolean>`name = any(${allOf([...names.values()])}::bytea[])`)
+    .execute();
+  return new Set(rows.map(({ name }) => name.toString('hex')));
+}
+
+/** The objects of items that the hub holds or held: retention removes contents and keeps what names them. */
+async function heldObjects(tx: InProject, items: readonly NamedItem[], sent: ReadonlySet<string>): Promise<string[]> {
+  const hashes = [...new Set(items.flatMap(({ item }) => objectsOf(item)))].filter((hash) => !sent.has(hash) && /^[0-9a-f]{64}$/.test(hash));
+  if (hashes.length === 0) return [];
+  const rows = await tx
+    .selectFrom('object')
+    .select('hash')
+    .where(sql<boolean>`hash = any(${allOf(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
+    .execute();
+  return [...rows.map(({ hash }) => hash.toString('hex')), ...(await wholesAmong(tx, hashes)).keys()];
+}
