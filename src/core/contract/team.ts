@@ -79,6 +79,8 @@ const member = z.object({
   isLink: z.boolean(),
   /** The person who signs in at the hub's issuer. Null for a token. */
   identity: z.string().nullable().optional(),
+  /** The id of the member that made it. Null for the first admin; missing if the hub is older. */
+  madeBy: count.nullish(),
 });
 
 /** A team shares projects through a hub. A push only adds to the hub; two edits of the same item stay as two versions. */
@@ -237,7 +239,24 @@ export const teamContract = {
         }),
       ),
     ),
-  revoke: procedure('Revokes a token or a share link. Needs the role admin, or for a share link, to have made it.')
-    .input(z.strictObject({ id: z.number().int().positive().describe('The id of the token, as `members` lists it.') }))
-    .output(z.object({ id: count })),
+  revoke: procedure(
+    'Revokes a token or a share link, with all tokens and links that its holder made, and returns these. Needs the role admin, or for a share link, to have made it.',
+  )
+    .input(
+      z.strictObject({
+        id: z.number().int().positive().describe('The id of the token, as `members` lists it.'),
+        keep: z
+          .array(z.number().int().positive())
+          .max(10_000)
+          .default([])
+          .describe('The ids of tokens and links that stay. Their maker is then the caller.'),
+      }),
+    )
+    .output(
+      z.object({
+        id: count,
+        /** What ended with it. */
+        made: z.array(z.object({ id: count, name: z.string(), role, isLink: z.boolean() })),
+      }),
+    ),
 };

@@ -39,5 +39,7 @@ export const teamRouter = {
   invite: acts.team.invite.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).invite(input)),
   share: writes.team.share.handler(({ input, context: { session } }) => shareCommit(session.engine, session.project(), input)),
   audit: acts.team.audit.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).audit(input)),
-  revoke: acts.team.revoke.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).revoke(input.id)),
+  revoke: acts.team.revoke.handler(async ({ input, context: { session } }) =>
+    (await teamHub(session.engine, session.project())).revoke(input.id, input.keep),
+  ),
 };

@@ -128,7 +128,8 @@ export interface ManagedHub extends Hub {
     readonly role: 'reader' | 'reviewer';
     readonly expiresAt?: Timestamp | undefined;
   }): Promise<{ id: number; token: string }>;
-  revoke(id: number): Promise<{ id: number }>;
+  /** Ends a token or link with everything that its holder made, except what to keep. Returns what ended with it. */
+  revoke(id: number, keep?: readonly number[]): Promise<OutputOf<'team.revoke'>>;
   /** The newest lines of the audit log, or those before the one with a number. */
   audit(page: InputOf<'team.audit'>): Promise<HubAudit[]>;
 }

@@ -1,6 +1,8 @@
+import { sql, type Transaction } from 'kysely';
 import { StemmaError, timestampOf } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
-import { allows, newToken, projectFor, projectsOf, requireAction } from './access.js';
+import { allows, type Holder, newToken, projectFor, projectsOf, requireAction } from './access.js';
+import type { Tables } from './database.js';
 import { nameOf } from './names.js';
 import { type Called, os } from './procedure.js';
 
@@ -23,27 +25,70 @@ async function addMember(
   const project = input.project === null ? null : (await projectFor(database, holder, input.project, 'administer')).no;
   const { token, hash } = newToken();
   const identity = given?.includes('@') ? given.toLowerCase() : given;
-  const expires_at = input.expiresAt === undefined ? null : new Date(input.expiresAt);
+  const expires_at = endOf(input.expiresAt, holder);
   return database.all.transaction().execute(async (tx) => {
-    if (identity !== null)
-      await tx
-        .updateTable('token')
-        .set({ revoked_at: new Date() })
-        .where('identity', '=', identity)
-        .where('project', 'is not distinct from', project)
-        .where('revoked_at', 'is', null)
-        .execute();
+    const earlier =
+      identity === null
+        ? []
+        : await tx
+            .updateTable('token')
+            .set({ revoked_at: new Date() })
+            .where('identity', '=', identity)
+            .where('project', 'is not distinct from', project)
+            .where('revoked_at', 'is', null)
+            .returning('no')
+            .execute();
     const { no } = await tx
       .insertInto('token')
-      .values({ hash, name: input.name, role: input.role, project, expires_at, revoked_at: null, identity })
+      .values({ hash, name: input.name, role: input.role, project, expires_at, revoked_at: null, identity, made_by: holder.no })
       .returning('no')
       .executeTakeFirstOrThrow();
+    // A new role is the same person, who keeps what they made.
+    if (earlier.length > 0)
+      await tx
+        .updateTable('token')
+        .set({ made_by: no })
+        .where(
+          'made_by',
+          'in',
+          earlier.map((row) => row.no),
+        )
+        .execute();
     await tx
       .insertInto('audit')
       .values({ project, by: holder.name, action: `add ${input.role} ${input.name}`, count: '1' })
       .execute();
     return { id: no, token };
   });
+}
+
+/** When a token ends: no later than that of its maker. */
+function endOf(given: string | undefined, { expiresAt }: Holder): Date | null {
+  const asked = given === undefined ? null : new Date(given);
+  return asked === null || (expiresAt !== null && expiresAt < asked) ? expiresAt : asked;
+}
+
+/** The valid tokens and links that a member made, and those that these made. Not those that stay (`keep`), nor the caller's own. */
+async function madeBy(tx: Transaction<Tables>, no: number, keep: readonly number[]): Promise<Made[]> {
+  const { rows } = await sql<Made>`
+    WITH RECURSIVE made (no) AS (
+      SELECT ${no}::integer
+      UNION
+      SELECT t.no FROM token t JOIN made ON t.made_by = made.no
+       WHERE t.revoked_at IS NULL AND t.no <> ALL(${sql.val([...keep])}::integer[])
+    )
+    SELECT t.no AS id, t.name, t.role, t.shared IS NOT NULL AS "isLink" FROM made JOIN token t ON t.no = made.no WHERE t.no <> ${no}::integer ORDER BY 1`.execute(
+    tx,
+  );
+  return rows;
+}
+
+/** A token or link that somebody made. */
+interface Made {
+  readonly id: number;
+  readonly name: string;
+  readonly role: HubRole;
+  readonly isLink: boolean;
 }
 
 /** The procedures of `members`: tokens, share links, and the roles of people who sign in. */
@@ -62,6 +107,7 @@ export const members = {
         'token.revoked_at',
         'token.shared',
         'token.identity',
+        'token.made_by',
         'project.name as project',
       ])
       .where((where) => where.or([where('token.project', '=', project.no), where('token.project', 'is', null)]))
@@ -77,6 +123,7 @@ export const members = {
       revoked: row.revoked_at !== null,
       isLink: row.shared !== null,
       identity: row.identity,
+      madeBy: row.made_by,
     }));
   }),
   add: os.members.add.handler(({ input, context }) => addMember(context, input, null)),
@@ -100,7 +147,7 @@ export const members = {
         name: input.name,
         role: input.role,
         project: project.no,
-        expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
+        expires_at: endOf(input.expiresAt, holder),
         revoked_at: null,
         shared: shared ?? null,
         against: against ?? null,
@@ -118,30 +165,51 @@ export const members = {
   revoke: os.members.revoke.handler(async ({ input, context: { database, holder } }) => {
     const admin = holder.grants.filter((grant) => allows(grant, 'administer'));
     const isAdminOfAll = admin.some(({ project }) => project === null);
-    // The member that made a link may end it.
-    const row = await database.all
-      .updateTable('token')
-      .set({ revoked_at: new Date() })
-      .where('no', '=', input.id)
-      .$if(!isAdminOfAll, (query) =>
-        query.where((where) =>
-          where.or([
-            ...(admin.length > 0 ? [where('project', 'in', projectsOf(admin))] : []),
-            where(
-              'made_by',
-              'in',
-              holder.grants.map(({ no }) => no),
-            ).and('shared', 'is not', null),
-          ]),
-        ),
-      )
-      .returning(['project', 'name'])
-      .executeTakeFirst();
-    if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });
-    await database.all
-      .insertInto('audit')
-      .values({ project: row.project, by: holder.name, action: `revoke ${row.name}`, count: '1' })
-      .execute();
-    return input;
+    const own = holder.grants.map(({ no }) => no);
+    return database.all.transaction().execute(async (tx) => {
+      // The member that made a link may end it.
+      const row = await tx
+        .updateTable('token')
+        .set({ revoked_at: new Date() })
+        .where('no', '=', input.id)
+        .$if(!isAdminOfAll, (query) =>
+          query.where((where) =>
+            where.or([
+              ...(admin.length > 0 ? [where('project', 'in', projectsOf(admin))] : []),
+              where('made_by', 'in', own).and('shared', 'is not', null),
+            ]),
+          ),
+        )
+        .returning(['project', 'name'])
+        .executeTakeFirst();
+      if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });
+      // What a person made ends with that person. What stays belongs to whoever keeps it, and the caller's own token stays.
+      const kept = [...new Set([...input.keep, ...own])];
+      const made = await madeBy(tx, input.id, kept);
+      const ended = [input.id, ...made.map(({ id }) => id)];
+      await tx.updateTable('token').set({ revoked_at: new Date() }).where('no', 'in', ended).where('revoked_at', 'is', null).execute();
+      await tx
+        .updateTable('token')
+        .set({ made_by: holder.no })
+        .where('made_by', 'in', ended)
+        .where('no', 'in', kept)
+        .where('no', 'not in', own)
+        .execute();
+      await tx.updateTable('token').set({ made_by: null }).where('made_by', 'in', ended).where('no', 'in', own).execute();
+      await tx
+        .insertInto('audit')
+        .values({ project: row.project, by: holder.name, action: `revoke ${row.name}`, count: String(ended.length), what: whatEnded(made) })
+        .execute();
+      return { id: input.id, made };
+    });
   }),
 };
+
+/** What ended with a member, for the audit log. */
+const whatEnded = (made: readonly Made[]): string | undefined =>
+  made.length === 0
+    ? undefined
+    : `with what it made: ${made
+        .slice(0, 20)
+        .map(({ id, name }) => `${id} ${name}`)
+        .join(', ')}${made.length > 20 ? ` and ${made.length - 20} more` : ''}`;

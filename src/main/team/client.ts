@@ -111,7 +111,11 @@ export function hubOver({ sync, projects, members, audit }: HubClient, project: 
     invite: async ({ identity, ...input }) =>
       identity === undefined ? members.add({ project, ...input }) : { ...(await members.grant({ project, identity, ...input })), token: null },
     share: (input) => members.share({ project, ...input }),
-    revoke: (id) => members.revoke({ id }),
+    revoke: async (id, keep = []) => {
+      // An older hub knows no `keep`, and revokes the token alone.
+      const { made = [], ...revoked } = await members.revoke({ id, ...(keep.length > 0 && { keep: [...keep] }) });
+      return { ...revoked, made };
+    },
     audit: (page) => audit.list({ project, ...page }),
   };
 }

@@ -47,7 +47,12 @@ const member = z.object({
   isLink: z.boolean(),
   /** The person who signs in at the hub's issuer. Null for a token. */
   identity: z.string().nullable(),
+  /** The id of the member that made it. Null for the first admin of the hub. */
+  madeBy: z.number().int().nullable(),
 });
+
+/** A token or link that ended with its maker. */
+const made = z.object({ id: z.number().int(), name: z.string(), role, isLink: z.boolean() });
 
 /** The end of a token: a time that the database can hold. */
 const end = timestamp.refine((at) => /^\d{4}-/.test(at) && at >= '1970', 'a token ends in a year from 1970 to 9999').optional();
@@ -117,7 +122,15 @@ export const hubContract = {
         }),
       )
       .output(z.object({ id: z.number().int(), token: z.string() })),
-    revoke: oc.input(z.strictObject({ id })).output(z.object({ id: z.number().int() })),
+    revoke: oc
+      .input(
+        z.strictObject({
+          id,
+          /** What stays of the tokens and links that the member made. */
+          keep: z.array(id).max(10_000).default([]),
+        }),
+      )
+      .output(z.object({ id: z.number().int(), made: z.array(made) })),
   },
   audit: {
     list: oc

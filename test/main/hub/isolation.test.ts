@@ -56,6 +56,7 @@ const aimed = (): Readonly<Record<string, unknown>> => ({
   after: 0,
   parcel: new Blob([packParcel({ items: [], objects: [] }) as Uint8Array<ArrayBuffer>]),
   id: tokens[0],
+  keep: [],
   commit: commits[0],
   against: commits[0],
   name: 'me',

@@ -1,5 +1,6 @@
 import { Copy, UserPlus } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
+import type { OutputOf } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, RemoveButton, Select } from '../../parts';
 import { copy, useQuery } from '../../state';
@@ -20,6 +21,7 @@ export function Members() {
   const [round, setRound] = useState(0);
   const [invited, invite] = useTask<{ name: string; token: string | null }>();
   const [revoked, revoke] = useTask<unknown>();
+  const [isKept, setKept] = useState(false);
   const query = useQuery(`members ${round}`, (signal) => api.team.members({}, { signal }));
   const reload = (): void => setRound((n) => n + 1);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
@@ -57,9 +59,14 @@ export function Members() {
                     label={`Revoke ${name}`}
                     verb="Revoke"
                     question={isLink ? `Revoke ${name}?` : `Revoke the access of ${name}?`}
-                    onRemove={() => void revoke(() => api.team.revoke({ id })).then(reload)}
+                    onRemove={() => {
+                      const keep = isKept ? madeBy(members, id).map((made) => made.id) : [];
+                      setKept(false);
+                      void revoke(() => api.team.revoke({ id, keep })).then(reload);
+                    }}
                   >
                     It stops working at once. What was sent with it stays on the hub.
+                    <AlsoEnds made={madeBy(members, id)} isKept={isKept} onKeep={setKept} />
                   </RemoveButton>
                 </li>
               ))}
@@ -81,6 +88,42 @@ export function Members() {
         <TaskProblem task={revoked} />
       </div>
     </section>
+  );
+}
+
+type Member = OutputOf<'team.members'>[number];
+
+/** The valid tokens and links that a member made, and those that these made. */
+function madeBy(members: readonly Member[], id: number): Member[] {
+  const found = new Set([id]);
+  for (let size = 0; size < found.size; ) {
+    size = found.size;
+    for (const { id: made, madeBy: maker, revoked } of members) if (!revoked && maker != null && found.has(maker)) found.add(made);
+  }
+  return members.filter((member) => member.id !== id && found.has(member.id));
+}
+
+/** What ends with a member, and the choice to keep it. */
+function AlsoEnds({
+  made,
+  isKept,
+  onKeep,
+}: {
+  readonly made: readonly Member[];
+  readonly isKept: boolean;
+  readonly onKeep: (isKept: boolean) => void;
+}) {
+  if (made.length === 0) return null;
+  return (
+    <>
+      <span>
+        {isKept ? 'These stay, and are yours from now on: ' : 'What they made ends, too: '}
+        {made.map(({ name }) => name).join(', ')}.
+      </span>
+      <label>
+        <input type="checkbox" checked={isKept} onChange={({ target }) => onKeep(target.checked)} /> Keep them
+      </label>
+    </>
   );
 }
 
