@@ -95,7 +95,7 @@ export async function push(
 }
 
 interface Push {
-  readonly chain: Chain;
+  readonly chain: WriteChain;
   readonly hub: Hub;
   readonly known: Known;
   readonly partSize: number;
