@@ -59,7 +59,7 @@ export async function pageOfItems(tx: InProject, after: number, view: ShareView 
         key: '',
         digest: '',
         body: JSON.parse(body.toString()) as JsonObject,
-        sender: { name: sender ?? '', isLink },
+        sender: sender === null ? undefined : { name: sender, isLink },
       }),
     ),
     what: namesOfItems(rows),
