@@ -380,6 +380,7 @@ const law: readonly Row[] = [
   { folder: 'test/e2e', folders: [contract, 'test/support'], packages: 'any', deep: true },
   { folder: 'test/attacks', folders: ['src', 'test/support'], packages: 'any', deep: true },
   { folder: 'test/bench', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
+  { folder: 'test/soak', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
   { folder: 'test/faults', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
 ];
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addCard } from '../../src/core/cards/index.js';
-import type { Chain } from '../../src/core/chain/index.js';
+import type { WriteChain } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
-import { router } from '../../src/core/router/index.js';
+import { contextOf, router } from '../../src/core/router/index.js';
 import { type Item, inOrder, keyOf, packParcel, pull, push, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket } from '../../src/core/tickets/index.js';
 import { hubAt } from '../../src/main/team/index.js';
@@ -40,12 +40,12 @@ const member = async (project: string, name: string, role: 'writer' | 'reviewer'
   (await hub.client().members.add({ project, name, role })).token;
 
 /** The sample with every feature. */
-async function sample(): Promise<Chain> {
+async function sample(): Promise<WriteChain> {
   const sampleDir = join(import.meta.dirname, '../../resources/sample');
   const engine = createEngine({ dataDir: scratch(), agentRoots: [], sampleDir, startup: { paths: [], project: null }, platform: 'linux' });
   onTestFinished(() => engine.close());
   const session = createSession(engine);
-  const client = createRouterClient(router, { context: { session } });
+  const client = createRouterClient(router, { context: contextOf(session) });
   await client.project.open(await client.library.sample({}));
   return session.project().chain;
 }
@@ -182,4 +182,4 @@ describe('what the hub stores', () => {
   });
 });
 
-const hashesOf = ({ db }: Chain): string[] => db.all<{ hash: Buffer }>('SELECT hash FROM artifact').map(({ hash }) => hash.toString('hex'));
+const hashesOf = ({ db }: WriteChain): string[] => db.all<{ hash: Buffer }>('SELECT hash FROM artifact').map(({ hash }) => hash.toString('hex'));

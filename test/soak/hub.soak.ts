@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { StemmaError } from '../../src/core/base/index.js';
-import type { Chain } from '../../src/core/chain/index.js';
+import type { WriteChain } from '../../src/core/chain/index.js';
 import { type Hub, pull, push } from '../../src/core/sync/index.js';
 import { firstToken, openHubDatabase, startEmbedded } from '../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../src/main/team/index.js';
@@ -90,7 +90,7 @@ interface Tally {
 }
 
 /** Commits, pushes and now and then pulls until the time is over. Then pushes once more what no push has acknowledged. */
-async function work(who: number, chain: Chain, hubs: readonly Hub[], tally: Tally, isOver: () => boolean): Promise<void> {
+async function work(who: number, chain: WriteChain, hubs: readonly Hub[], tally: Tally, isOver: () => boolean): Promise<void> {
   const call = async (doing: string, action: (hub: Hub) => Promise<unknown>): Promise<boolean> => {
     const started = performance.now();
     try {

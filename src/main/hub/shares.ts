@@ -3,7 +3,7 @@ import { type JsonObject, recent, StemmaError } from '../../core/base/index.js';
 import { type Item, objectsOf } from '../../core/sync/index.js';
 import type { Holder } from './access.js';
 import type { InProject } from './database.js';
-import { newestSeq } from './items.js';
+import { newestSeq } from './newest.js';
 import { wholesAmong } from './wholes.js';
 
 /** Procedures that a share link may call. All others are refused, regardless of its role. */

@@ -46,7 +46,7 @@ describe('the procedures of a hub by role', () => {
     expect(procedures.sort()).toEqual(Object.keys(may).sort());
   });
 
-  test.each(procedures)('[E9, E19] %s answers exactly the roles that may call it, and no other project', async (procedure) => {
+  test.each(procedures)('[E9, E19] %s answers the roles that may call it, in their project only', async (procedure) => {
     const project = `roles-${procedure.replace('.', '-').toLowerCase()}`;
     const mine = chainWith(`content of ${project}`);
     await push(mine, await hub.project(project));

@@ -1,0 +1,20 @@
+import { sql } from 'kysely';
+import type { InProject } from './database.js';
+
+/** The number of a project's newest item, by the index. */
+export const newestSeq = async (tx: InProject): Promise<number> =>
+  Number((await tx.selectFrom('item').select('seq').orderBy('project', 'desc').orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0);
+
+/** The digest of the newest version of each named item, by name in hexadecimal. */
+export async function newestDigests(tx: InProject, names: readonly Buffer[]): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom('item')
+    .distinctOn('name')
+    .select(['name', 'digest'])
+    .where(sql<boolean>`name = any(${sql.val([...names])}::bytea[])`)
+    .orderBy('name')
+    .orderBy('seq', 'desc')
+    .execute();
+  return new Map(rows.map(({ name, digest }) => [name.toString('hex'), digest.toString('hex')]));
+}
