@@ -12,6 +12,7 @@ import { experimentContract } from './experiment.js';
 import { exportContract } from './export.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
+import { priceContract } from './price.js';
 import { artifactContract, projectContract } from './project.js';
 import { providerContract } from './provider.js';
 import { replicaContract } from './replica.js';
@@ -62,6 +63,7 @@ export * from './kinds.js';
 export * from './mapping.js';
 export * from './outline.js';
 export * from './packed-outline.js';
+export * from './price.js';
 export * from './project.js';
 export * from './provider.js';
 export * from './replica.js';
@@ -97,6 +99,7 @@ export const contract = {
   request: requestContract,
   turn: turnContract,
   usage: usageContract,
+  price: priceContract,
   experiment: experimentContract,
   provider: providerContract,
   compose: composeContract,

@@ -27,6 +27,8 @@ export const session = z.object({
   cost: money.nullable(),
   /** Set if some content is only on the hub. The calls are then not counted: `peakTokens`, `limit` and `cost` are null. */
   isOnHub: z.literal(true).optional(),
+  /** What the agent wrote as the sum of its calls, where their sum differs: tokens, or US dollars where it wrote only a cost. */
+  drift: z.object({ recorded: z.number(), counted: z.number(), unit: z.enum(['tokens', 'USD']) }).optional(),
   errors: count,
   /** True while live capture sees the agent work on it. */
   live: z.boolean(),

@@ -18,6 +18,7 @@ import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';
 import { findProjectIn, isProject } from './manifest.js';
 import { type AllowedOutputs, allowedOutputs } from './outputs.js';
+import { ownUsageSettings } from './own-prices.js';
 import { openPolicies, type Policies } from './policies.js';
 import { createProject, type ForProjects, openProject, type Project } from './project.js';
 import { openSummarizerSettings } from './summaries.js';
@@ -131,7 +132,7 @@ export function createEngine(options: EngineOptions): Engine {
     summaries: (dir) => openSummarizerSettings(options.dataDir, dir),
     providers: () => options.providers ?? [],
     copies: join(options.dataDir, 'copies'),
-    usageSettings: () => textOf(join(options.dataDir, 'usage.json')),
+    usageSettings: () => ownUsageSettings(options.dataDir),
   };
   removeUnusedCopies(join(options.dataDir, 'copies'));
   removeLeftovers(temporaryPlaces());

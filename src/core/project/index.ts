@@ -17,6 +17,7 @@ export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions } from './engine.js';
 export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
+export { changePrices, ownUsageSettings } from './own-prices.js';
 export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';
 export { type Derived, noProject, type Reading, type ReadProject } from './reading.js';
 export { checkProject, repairProject } from './repair.js';

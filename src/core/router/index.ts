@@ -14,6 +14,7 @@ import { exportRouter } from './export.js';
 import { handoverRouter } from './handover.js';
 import { importRouter } from './import.js';
 import { libraryRouter } from './library.js';
+import { priceRouter } from './price.js';
 import { base, type Kind, kindIn } from './procedure.js';
 import { profileRouter } from './profile.js';
 import { projectRouter } from './project.js';
@@ -71,6 +72,7 @@ export const router = base.router({
   turn: turnRouter,
   usage: usageRouter,
   desktop: desktopRouter,
+  price: priceRouter,
 });
 
 /** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */

@@ -44,7 +44,8 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
     throw new LimitReached(`The job reached its limit of ${what}.`);
   };
   const inWords = { tokens: `${limits.tokens?.toLocaleString('en-US')} tokens`, cost: `$${limits.cost}` };
-  const priceOf = (tokens: RequestTokens, model: string | null): number | null => costOf(chain, { ...tokens, model, at: now(), cacheWrite1h: null });
+  const priceOf = (tokens: RequestTokens, model: string | null): number | null =>
+    costOf(chain, { ...tokens, model, at: now(), cacheWrite1h: null, windowTokens: null, terms: null });
   const check = (characters: number, model: string | null = null): void => {
     const output = Math.floor(characters / charactersPerToken);
     if (limits.tokens !== undefined && output > 0 && spent + output > limits.tokens) reached(inWords.tokens);

@@ -3,6 +3,7 @@ import { isTurn, type ReadChain } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
+import { driftsOf } from '../usage/index.js';
 import { type Forest, forestOf, type Node, pathTo, subagentKind } from './forest.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
@@ -57,6 +58,7 @@ export function sessionRows(chain: ReadChain, facts: SessionFacts): SessionRow[]
   const parents = startersOf(chain, forest);
   const marks = sessionMarks(chain);
   const numbers = numbersOf(chain, forest, parents);
+  const drifts = driftsOf(chain);
   return [...commits].map(([sessionId, own]) =>
     rowOf(chain, forest, {
       sessionId,
@@ -64,7 +66,7 @@ export function sessionRows(chain: ReadChain, facts: SessionFacts): SessionRow[]
       files: files.get(sessionId),
       parent: parents.get(sessionId),
       mark: marks.get(sessionId),
-      numbers: numbers.get(sessionId) ?? noNumbers,
+      numbers: { ...(numbers.get(sessionId) ?? noNumbers), ...(drifts.has(sessionId) && { drift: drifts.get(sessionId) }) },
       facts,
     }),
   );

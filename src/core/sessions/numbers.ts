@@ -5,10 +5,11 @@ import { callsByCommit, limitOf, moneyOf } from '../usage/index.js';
 import type { Forest } from './forest.js';
 
 /** Figures of the calls of a session. */
-export type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'models' | 'isOnHub'>;
+export type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'drift' | 'models' | 'isOnHub'>;
 
 interface Sum {
   peak: number | null;
+  limit: number | null;
   model: string | null;
   cost: number;
   priced: number;
@@ -27,11 +28,11 @@ export const noNumbers: SessionNumbers = { peakTokens: null, limit: null, cost: 
 export function numbersOf(chain: ReadChain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
   const sums = new Map<string, Sum>();
   const sumOf = (key: string): Sum => {
-    const sum = sums.get(key) ?? { peak: null, model: null, cost: 0, priced: 0, whole: 0, calls: 0, models: new Set<string>() };
+    const sum = sums.get(key) ?? { peak: null, limit: null, model: null, cost: 0, priced: 0, whole: 0, calls: 0, models: new Set<string>() };
     sums.set(key, sum);
     return sum;
   };
-  for (const { context, model, peak, priced, outputs, calls, cost } of callsByCommit(chain)) {
+  for (const { context, model, peak, limit, priced, outputs, calls, cost } of callsByCommit(chain)) {
     const node = at.get(context);
     const key = node && keyOf(node);
     if (key === undefined) continue;
@@ -40,6 +41,7 @@ export function numbersOf(chain: ReadChain, { at, keyOf }: Forest, parents: Read
     if (peak !== null && (own.peak === null || peak > own.peak)) {
       own.peak = peak;
       own.model = model;
+      own.limit = limit;
     }
     for (const one of withStarters(key, parents)) {
       const sum = sumOf(one);
@@ -57,13 +59,13 @@ export function numbersOf(chain: ReadChain, { at, keyOf }: Forest, parents: Read
   }
   for (const key of onHub) sumOf(key);
   return new Map(
-    [...sums].map(([key, { peak, model, cost, priced, whole, calls, models }]) => [
+    [...sums].map(([key, { peak, limit, model, cost, priced, whole, calls, models }]) => [
       key,
       onHub.has(key)
         ? { ...noNumbers, models: [...models].sort(), isOnHub: true as const }
         : {
             peakTokens: peak,
-            limit: limitOf(chain, model, peak),
+            limit: limit ?? limitOf(chain, model, peak),
             cost: moneyOf(priced > 0 ? cost : null, whole === calls),
             models: [...models].sort(),
           },

@@ -9,7 +9,7 @@ import { type CountedCommit, recordCalls } from './facts.js';
 /** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
 /** Increase this number when the stored facts change, so that existing projects are read again. */
-const readerVersion = 5;
+const readerVersion = 6;
 const versionName = 'usage version';
 
 /** The commits per transaction, and the bytes after which a transaction ends early, because other writers wait for it. */
@@ -69,7 +69,8 @@ export function backfillBatch(chain: WriteChain): boolean {
   return chain.db.transaction(() => {
     if (progressOf(chain, versionName) !== readerVersion) {
       chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
-      for (const table of ['usageCall', 'usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
+      for (const table of ['usageCall', 'usageQuarter', 'usageSum', 'usageTotal'])
+        chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
       setProgress(chain, progressName, 0);
       setProgress(chain, versionName, readerVersion);
     }

@@ -18,7 +18,8 @@ const isClaude = ({ model }: CallRow): boolean => /claude/i.test(model ?? '');
 /** The tokens that the previous call left in the cache as a prefix of this call. Zero after a compaction, which replaces the prefix. */
 function cachedBefore({ before, begins }: PlacedCall): number {
   if (!before || begins) return 0;
-  if (isClaude(before) || (before.cacheWrite ?? 0) > 0) return (before.cacheRead ?? 0) + (before.cacheWrite ?? 0);
+  if (isClaude(before) || (before.cacheWrite ?? 0) > 0)
+    return Math.min((before.cacheRead ?? 0) + (before.cacheWrite ?? 0), before.windowTokens ?? Number.POSITIVE_INFINITY);
   const window = windowOf(before) ?? 0;
   return isCaching(before) ? window - (window % step) : 0;
 }

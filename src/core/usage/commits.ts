@@ -2,6 +2,7 @@ import type { CommitSeq, ContextId } from '../base/index.js';
 import { graph, type ReadChain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
+import { isCounted } from './facts.js';
 import { moneyOf } from './prices.js';
 import { callsIn, peakOfCalls, windowsOf } from './rows.js';
 
@@ -11,6 +12,8 @@ export interface CommitCalls {
   readonly model: string | null;
   /** The largest counted input; null if no input was counted. */
   readonly peak: number | null;
+  /** The window that the agent recorded. */
+  readonly limit: number | null;
   readonly calls: number;
   /** The number of calls with a price, and the sum of the prices. */
   readonly priced: number;
@@ -22,8 +25,9 @@ export interface CommitCalls {
 /** The calls of every commit, for lists of sessions. */
 export function callsByCommit(chain: ReadChain): CommitCalls[] {
   return chain.db.all<CommitCalls>(
-    `SELECT context, model, ${peakOfCalls} AS peak, COUNT(*) AS calls, COUNT(cost) AS priced, COUNT(output) AS outputs,
-            IFNULL(SUM(cost), 0) AS cost
+    `SELECT context, model, ${peakOfCalls} AS peak, MAX(windowLimit) AS "limit", COUNT(*) FILTER (WHERE ${isCounted}) AS calls,
+            COUNT(cost) FILTER (WHERE ${isCounted}) AS priced, COUNT(output) FILTER (WHERE ${isCounted}) AS outputs,
+            IFNULL(SUM(cost) FILTER (WHERE ${isCounted}), 0) AS cost
        FROM usageCall u WHERE project = ? GROUP BY context, model`,
     chain.project,
   );

@@ -25,7 +25,7 @@ export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
     counted,
     ...(call && ids && { requestId: ids.idOf(call) }),
     estimated: parts.reduce((sum, { tokens }) => sum + Math.round(tokens), 0),
-    limit: limitOf(chain, call?.model ?? null, counted),
+    limit: call?.windowLimit ?? limitOf(chain, call?.model ?? null, counted),
     model: call?.model ?? null,
     ...partsOf(parts, counted, factors ? 'calibrated' : 'estimated'),
     ...(call?.flaw != null && { flaw: call.flaw }),

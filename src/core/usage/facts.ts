@@ -1,5 +1,6 @@
 import type { ContextRow, WriteChain } from '../chain/index.js';
 import type { CallCount } from '../formats/index.js';
+import { settleTotals, storeTotal } from './totals.js';
 
 /** A stored commit with the calls whose replies it contains. */
 export interface CountedCommit {
@@ -10,7 +11,7 @@ export interface CountedCommit {
 /** Columns with the same value for a whole batch of calls, and columns with a value for each call. */
 const shared = ['project', 'session', 'agent', 'subagent'];
 const own =
-  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does, replayed, windowLimit, terms'.split(
+  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does, replayed, windowLimit, windowTokens, terms'.split(
     ', ',
   );
 
@@ -39,7 +40,7 @@ const joinOne = /* sql */ `${insertCalls(1)} UPDATE SET ${larger},
   flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
   cost = NULL, priced = NULL,
   prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does), terms = COALESCE(excluded.terms, terms),
-  windowLimit = COALESCE(windowLimit, excluded.windowLimit)
+  windowLimit = COALESCE(windowLimit, excluded.windowLimit), windowTokens = COALESCE(windowTokens, excluded.windowTokens)
 RETURNING no, context, session, replayed, key`;
 /** A call belongs to the session that made it, even if a session that repeats it was stored first. */
 const takeOver = /* sql */ `UPDATE usageCall SET session = ?, agent = ?, subagent = ?, context = ?, key = ?, at = ?, replayed = NULL WHERE no = ?`;
@@ -76,6 +77,10 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
       sum = undefined;
     }
     for (const call of calls) {
+      if (call.total) {
+        storeTotal(chain, row.seq, session, call);
+        continue;
+      }
       const at = timeOf(call.at) ?? row.createdAt;
       const endedAt = call.endedAt === call.at && call.at !== undefined ? at : timeOf(call.endedAt);
       const model = call.model ?? '';
@@ -89,6 +94,7 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
     }
   }
   flush();
+  for (const session of settleTotals(chain, new Set([...added.values()].map(({ session }) => session)))) stale.add(session);
   if (stale.size > 0) sumSessions(chain, [...stale]);
   for (const each of added.values()) if (each.counts[0] !== 0 && !stale.has(each.session)) storeSum(chain, each);
 }
@@ -96,7 +102,7 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
 function pushFacts(values: Batch['values'], call: CallCount): void {
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null, terms } = call;
   values.push(input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does);
-  values.push(call.replayed ? 1 : null, call.limit ?? null, terms ? JSON.stringify(terms) : null);
+  values.push(call.replayed ? 1 : null, call.limit ?? null, call.window ?? null, terms ? JSON.stringify(terms) : null);
 }
 
 /**

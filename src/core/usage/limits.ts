@@ -1,13 +1,14 @@
 import type { ReadChain } from '../chain/index.js';
-import known from './model-limits.json' with { type: 'json' };
+import { windowIn } from './price-table.js';
 import { settingsOf } from './settings.js';
 
-/** The context windows of models, as their providers stated them on the date in the file. A person's `usage.json` overrides them. */
-const limits = known.models.map(({ pattern, limit }) => [new RegExp(pattern, 'i'), limit] as const);
-
-/** The window of a model; null for an unknown model. It is also null if a counted input above the window proves it wrong. */
+/**
+ * The window of a model: a person's own, else that of the data file; null for an unknown model. It is also null if a counted input above the window
+ * proves it wrong. What an agent recorded comes before both.
+ */
 export function limitOf(chain: ReadChain, model: string | null, counted: number | null = null): number | null {
   if (model === null) return null;
-  const limit = settingsOf(chain).modelOf(model)?.limit ?? limits.find(([pattern]) => pattern.test(model))?.[1] ?? null;
-  return limit !== null && counted !== null && counted > limit ? null : limit;
+  const own = settingsOf(chain).modelOf(model)?.limit;
+  if (own === undefined) return windowIn(model, counted);
+  return counted !== null && counted > own ? null : own;
 }

@@ -4,7 +4,8 @@ import type { Money } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { progressOf, setProgress } from '../store/index.js';
 import { sumSessions } from './facts.js';
-import type { CallRow } from './rows.js';
+import { factorOf, feesOf } from './price-table.js';
+import { type CallRow, termsOf } from './rows.js';
 import { type ModelSettings, settingsOf, type UsageSettings } from './settings.js';
 
 /** The day on which the list of prices was published, as version 0.1.8 of `@pydantic/genai-prices`. */
@@ -30,9 +31,11 @@ export interface Rates {
   readonly cacheWrite: number;
   readonly cacheWrite1h: number;
   readonly output: number;
+  /** The price of one search, where a person set one. */
+  readonly webSearch?: number | undefined;
 }
 
-type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output'>;
+type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output' | 'terms' | 'windowTokens'>;
 
 const million = 1_000_000;
 
@@ -49,18 +52,36 @@ export function costOf(chain: ReadChain, call: Counted, settings = settingsOf(ch
     longWrites * rates.cacheWrite1h,
     (output ?? 0) * rates.output,
   ];
-  return parts.reduce((sum, part) => sum + part, 0) / million;
+  const terms = termsOf(call);
+  const model = call.model ?? '';
+  const fees = rates.webSearch === undefined ? feesOf(model, terms) : rates.webSearch * (terms.serverTools?.webSearch ?? 0);
+  return (parts.reduce((sum, part) => sum + part, 0) / million) * factorOf(model, terms) + fees;
 }
 
 /** The prices of a call's model at its time. Undefined for an unknown model, and for a call older than its model. */
 export function ratesOf(chain: ReadChain, call: Counted, settings = settingsOf(chain)): Rates | undefined {
   const { model, at } = call;
   if (model === null || predates(model, at)) return undefined;
+  const dated = ownRates(settings, call);
+  if (dated) return dated;
   const own = settings.modelOf(model);
   const prices = own && hasPrices(own) ? undefined : pricesOf(model, at);
   if (own && hasPrices(own)) return ratesIn({ ...own });
   return prices && ratesFor(prices, windowOf(call) ?? 0);
 }
+
+/** A person's prices of the model on the day of the call, for an input of its size. */
+function ownRates({ prices }: UsageSettings, call: Counted): Rates | undefined {
+  const row = prices
+    .find(({ model, from }) => isNamed(model, call.model) && call.at >= Date.parse(from))
+    ?.rows.toSorted((a, b) => (b.above ?? 0) - (a.above ?? 0))
+    .find(({ above = -1 }) => (windowOf(call) ?? 0) > above);
+  return row && { ...ratesIn(row), webSearch: row.webSearch };
+}
+
+/** Whether a name is the model's; a star at its end stands for any ending. */
+const isNamed = (name: string, model: string | null): boolean =>
+  model !== null && (name.endsWith('*') ? model.startsWith(name.slice(0, -1)) : name === model);
 
 const hasPrices = ({ input, output }: ModelSettings): boolean => input !== undefined && output !== undefined;
 
@@ -87,6 +108,15 @@ function ratesFor(prices: ModelPrice, window: number): Rates | undefined {
     ...(cacheWrite !== undefined && { cacheWrite }),
     ...(cacheWrite1h !== undefined && { cacheWrite1h }),
   });
+}
+
+/** The input sizes above which the prices of a model change, beginning with 0. */
+export function stepsOf(model: string, at: number, settings: UsageSettings): number[] {
+  const own = settings.prices.find((row) => isNamed(row.model, model) && at >= Date.parse(row.from));
+  const starts = own
+    ? own.rows.map(({ above = 0 }) => above)
+    : Object.values(pricesOf(model, at) ?? {}).flatMap((price) => (typeof price === 'object' ? price.tiers.map(({ start }) => start) : []));
+  return [...new Set([0, ...starts])].sort((a, b) => a - b);
 }
 
 /** Cached prices by model and hour, because some prices depend on the date or the time of day. */

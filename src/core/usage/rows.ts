@@ -33,12 +33,14 @@ export interface CallRow {
   readonly replayed: number | null;
   /** The context window that the agent recorded. */
   readonly windowLimit: number | null;
+  /** The input of the last step, for a call that the provider made in several steps; otherwise null. */
+  readonly windowTokens: number | null;
   /** The call's `CallTerms` as JSON. */
   readonly terms: string | null;
 }
 
 const facts =
-  'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost, u.replayed, u.windowLimit, u.terms';
+  'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost, u.replayed, u.windowLimit, u.windowTokens, u.terms';
 
 /** The places of commits' calls, and of the copies of calls in them. */
 const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:commits)),
@@ -65,14 +67,14 @@ export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): Cal
 export const callsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
 
 /** The largest input of calls of a conversation, as a column of a SELECT from `usageCall u`. */
-export const peakOfCalls = `MAX(IIF(${notBeside}, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0), NULL))`;
+export const peakOfCalls = `MAX(IIF(${notBeside}, IFNULL(u.windowTokens, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0)), NULL))`;
 
 /** The whole input of the last counted call of each commit. Commits without such a call are omitted. */
 export const windowsOf = (chain: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> =>
   new Map(
     chain.db
       .all<{ context: CommitSeq; window: number }>(
-        `${places} SELECT p.context, IFNULL(u.input, 0) + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0) AS window
+        `${places} SELECT p.context, IFNULL(u.windowTokens, IFNULL(u.input, 0) + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0)) AS window
            FROM place p JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL AND ${notBeside}
           ORDER BY u.at, p.context, u.no`,
         { commits: JSON.stringify(commits) },

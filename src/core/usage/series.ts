@@ -68,7 +68,7 @@ export function usageSeries(chain: ReadChain, id: ContextId): UsageSeries {
         requestId,
         replyKey: call.key,
         counted,
-        limit: limitOf(chain, call.model, counted),
+        limit: call.windowLimit ?? limitOf(chain, call.model, counted),
         parts,
         notRecorded: counted === null ? null : counted - parts.reduce((sum, size) => sum + size, 0),
         ...(at > 0 && points[at]?.cuts !== points[at - 1]?.cuts && { cut: true as const }),

@@ -11,6 +11,24 @@ export interface ModelSettings {
   readonly limit?: number;
 }
 
+/** A person's prices of a model from a day on. The row with the largest `above` below the call's input counts. */
+export interface OwnPrices {
+  readonly model: string;
+  readonly from: string;
+  readonly rows: readonly PriceRow[];
+}
+
+/** Prices per million tokens, for inputs of more than `above` tokens, and of one search. */
+export interface PriceRow {
+  readonly above?: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
+  readonly webSearch?: number;
+}
+
 /** A person's budgets, in the currency of the price list. */
 export interface Budgets {
   readonly day?: number;
@@ -23,11 +41,13 @@ export interface UsageSettings {
   readonly budgets: Budgets;
   /** The settings of a model: for its exact name, else for the longest matching name that ends with `*`. */
   modelOf(model: string): ModelSettings | undefined;
+  /** A person's prices by model and day, the latest day first. */
+  readonly prices: readonly OwnPrices[];
 }
 
 /** Increase this number with the version of the price list. */
-const listVersion = 1;
-const none: UsageSettings = { version: listVersion, budgets: {}, modelOf: () => undefined };
+const listVersion = 2;
+const none: UsageSettings = { version: listVersion, budgets: {}, modelOf: () => undefined, prices: [] };
 
 const latest = new WeakMap<ReadChain, { readonly text: string | undefined; readonly settings: UsageSettings }>();
 
@@ -36,10 +56,13 @@ export function settingsOf(chain: ReadChain): UsageSettings {
   const text = chain.usageSettings();
   const before = latest.get(chain);
   if (before && before.text === text) return before.settings;
-  const settings = text === undefined ? none : settingsIn(text);
+  const settings = settingsFrom(text);
   latest.set(chain, { text, settings });
   return settings;
 }
+
+/** The settings in the text of `usage.json`. @throws BAD_REQUEST if it is not valid. */
+export const settingsFrom = (text: string | undefined): UsageSettings => (text === undefined ? none : settingsIn(text));
 
 const modelFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'limit'] as const;
 const budgetFields = ['day', 'session'] as const;
@@ -47,10 +70,10 @@ const budgetFields = ['day', 'session'] as const;
 function settingsIn(text: string): UsageSettings {
   const parsed = parseJson(text);
   if (!isObject(parsed)) throw badRequest('usage.json', 'The file usage.json is not a JSON object.');
-  const { models = {}, budgets = {}, ...others } = parsed;
+  const { models = {}, budgets = {}, prices = [], ...others } = parsed;
   const [other] = Object.keys(others);
   if (other !== undefined)
-    throw badRequest('usage.json', `usage.json has the unknown member ${JSON.stringify(other)}. It can have models and budgets.`);
+    throw badRequest('usage.json', `usage.json has the unknown member ${JSON.stringify(other)}. It can have models, prices and budgets.`);
   const byName = Object.entries(isObject(models) ? models : refuse('models', models, 'an object')).map(
     ([name, value]) => [name, numbersIn(`models.${name}`, value, modelFields)] as const,
   );
@@ -59,8 +82,40 @@ function settingsIn(text: string): UsageSettings {
   return {
     version: listVersion + checksum(text) * 16,
     budgets: numbersIn('budgets', budgets, budgetFields),
+    prices: pricesIn(prices),
     modelOf: (model) => exact.get(model) ?? prefixes.find(([name]) => model.startsWith(name.slice(0, -1)))?.[1],
   };
+}
+
+const rowFields = ['above', 'input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'webSearch'] as const;
+
+/** The prices by model and day, the latest day first. */
+function pricesIn(value: Json): OwnPrices[] {
+  if (!Array.isArray(value)) return refuse('prices', value, 'a list');
+  const all = value.map((given: Json, at): OwnPrices => {
+    const where = `prices[${at}]`;
+    const { model, from, rows } = isObject(given) ? given : refuse(where, given, 'an object with model, from and rows');
+    if (typeof model !== 'string' || model === '') return refuse(`${where}.model`, model ?? null, 'the name of a model');
+    if (typeof from !== 'string' || Number.isNaN(Date.parse(from))) return refuse(`${where}.from`, from ?? null, 'a date such as 2026-01-31');
+    if (!Array.isArray(rows) || rows.length === 0) return refuse(`${where}.rows`, rows ?? null, 'a list with at least one row');
+    return { model, from, rows: rows.map((row: Json, n) => rowIn(`${where}.rows[${n}]`, row)) };
+  });
+  return all.sort((a, b) => Date.parse(b.from) - Date.parse(a.from));
+}
+
+function rowIn(where: string, value: Json): PriceRow {
+  const { input, output, ...others } = numbersIn(where, value, rowFields);
+  if (input === undefined || output === undefined) return refuse(where, value, 'an object with at least input and output');
+  return { input, output, ...others };
+}
+
+/** The text of `usage.json` with other prices, and everything else unchanged. @throws BAD_REQUEST if the file or a price is not valid. */
+export function withPrices(text: string | undefined, change: (prices: readonly OwnPrices[]) => readonly OwnPrices[]): string {
+  const before = settingsFrom(text);
+  const parsed = text === undefined ? {} : parseJson(text);
+  const changed = `${JSON.stringify({ ...(isObject(parsed) ? parsed : {}), prices: change(before.prices) }, null, 2)}\n`;
+  settingsIn(changed);
+  return changed;
 }
 
 function numbersIn<Name extends string>(where: string, value: Json, fields: readonly Name[]): Partial<Record<Name, number>> {

@@ -11,6 +11,7 @@ import { addHookCommand } from './hooks.js';
 import { addJobCommands } from './jobs.js';
 import { addLiveCommands } from './live.js';
 import { addOtlpCommand } from './otlp.js';
+import { addPriceCommands } from './prices.js';
 import { addProjectCommands } from './projects.js';
 import { addReplayCommands } from './replay.js';
 import { addRequestCommands } from './requests.js';
@@ -63,6 +64,7 @@ export function buildProgram(): Command {
   addHookCommand(program);
   addRequestCommands(program);
   addUsageCommands(program);
+  addPriceCommands(program);
   addCompactionCommand(program);
   addExportCommand(program);
   addReplayCommands(program);

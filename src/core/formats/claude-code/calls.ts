@@ -1,6 +1,18 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { ParsedEntry } from '../format.js';
-import { type CallCount, type CallPart, type Counts, countIn, countsIn, doesOf, joinCalls, partOfEntries } from '../shared/calls.js';
+import type { Mutable, ParsedEntry } from '../format.js';
+import {
+  besidePrefix,
+  type CallCount,
+  type CallPart,
+  type CallTerms,
+  type Counts,
+  countIn,
+  countsIn,
+  doesOf,
+  joinCalls,
+  noCounts,
+  partOfEntries,
+} from '../shared/calls.js';
 import { isHidden } from '../shared/outline.js';
 import { entriesOf } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
@@ -34,8 +46,94 @@ export function countsOfUsage(usage: Json | undefined): Counts & { readonly flaw
  */
 export const isFinalMessage = (message: Json | undefined): boolean => isObject(message) && message.stop_reason !== null;
 
+/** The uses of tools that the provider ran: `web_search_requests` as `webSearch`. */
+function serverToolsIn(given: JsonObject): Record<string, number> | undefined {
+  const uses = Object.entries(isObject(given.server_tool_use) ? given.server_tool_use : {}).flatMap(([name, count]) => {
+    const tool = name.replace(/_requests$/, '').replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const uses = countIn(count);
+    return typeof uses === 'number' && uses > 0 ? [[tool, uses] as const] : [];
+  });
+  return uses.length > 0 ? Object.fromEntries(uses) : undefined;
+}
+
+/** What the price of a reply depends on beside its tokens. Standard speed and tier are left out. */
+function termsIn(usage: Json | undefined): CallTerms | undefined {
+  if (!isObject(usage)) return undefined;
+  const [speed, tier] = [stringAt(usage, 'speed'), stringAt(usage, 'service_tier')];
+  const terms: Mutable<CallTerms> = {};
+  if (speed !== undefined && speed !== 'standard') terms.speed = speed;
+  if (tier !== undefined && tier !== 'standard') terms.tier = tier;
+  const serverTools = serverToolsIn(usage);
+  if (serverTools) terms.serverTools = serverTools;
+  return Object.keys(terms).length > 0 ? terms : undefined;
+}
+
+/** The steps in which the provider made a reply. */
+const stepsIn = (usage: Json | undefined): readonly JsonObject[] =>
+  isObject(usage) && Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : [];
+
+/** The input of the last step of the conversation: the counts of the reply are those of all steps. */
+function windowIn(usage: Json | undefined): number | undefined {
+  const own = stepsIn(usage).filter(({ type }) => type === 'message' || type === undefined);
+  const last = own.at(-1);
+  if (!last || own.length < 2) return undefined;
+  const { input, cacheRead, cacheWrite } = countsOfUsage(last);
+  return (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) || undefined;
+}
+
+/** The calls of advisors whom a reply asked. Their tokens are not in the reply's own counts. */
+function advisorsOf(record: JsonObject, first: ParsedEntry): CallPart[] | undefined {
+  const message = isObject(record.message) ? record.message : {};
+  if (stepsIn(message.usage).length === 0) return undefined;
+  return stepsIn(message.usage).flatMap((step, at): CallPart[] => {
+    if (step.type !== 'advisor_message') return [];
+    const terms = { ...termsIn(step), advisor: true as const };
+    const id = `${besidePrefix}advisor:${messageIdOf(record) ?? first.key}:${at}`;
+    const model = stringAt(step, 'model') ?? stringAt(record, 'advisorModel') ?? null;
+    return [{ at: first.at, prompt: 'advisor', reply: { id, key: first.key, model, ...countsOfUsage(step), terms, isFinal: true } }];
+  });
+}
+
+/**
+ * The sums of a session that Claude Code writes itself when it ends: by model, or in total. They contain calls that stand in no line, such as those of
+ * helpers.
+ */
+function totalsIn(record: JsonObject): CallPart | undefined {
+  const all = numberAt(record, record.type === 'result' ? 'total_cost_usd' : 'totalCostUSD');
+  const { modelUsage } = record;
+  if (!isObject(modelUsage)) return all === null ? undefined : { others: [totalPart('', noCounts, all)] };
+  return {
+    others: Object.entries(modelUsage).flatMap(([model, usage]) =>
+      isObject(usage)
+        ? [
+            totalPart(
+              model,
+              countsIn({
+                input: usage.inputTokens,
+                cacheRead: usage.cacheReadInputTokens,
+                cacheWrite: usage.cacheCreationInputTokens,
+                cacheWrite1h: undefined,
+                output: usage.outputTokens,
+                reasoning: undefined,
+              }),
+              numberAt(usage, 'costUSD'),
+            ),
+          ]
+        : [],
+    ),
+  };
+}
+
+const numberAt = (value: JsonObject, name: string): number | null => (typeof value[name] === 'number' ? (value[name] as number) : null);
+
+function totalPart(model: string, counts: Counts, cost: number | null): CallPart {
+  const id = `total:${model}`;
+  return { reply: { id, key: id as ParsedEntry['key'], model, ...counts, isFinal: true, total: { cost } } };
+}
+
 /** The facts of one record about calls. `entries` are the entries of the record. */
 export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]): CallPart | undefined {
+  if (record.type === 'cost-state' || record.type === 'result') return totalsIn(record);
   if (record.type !== 'assistant') return partOfEntries(entries);
   const first = entries.find((entry) => !isHidden(entry));
   const model = stringAt(record.message, 'model');
@@ -44,6 +142,7 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = countsOfUsage(message.usage);
   return {
     at: first.at,
+    others: advisorsOf(record, first),
     reply: {
       id: messageIdOf(record) ?? first.key,
       key: first.key,
@@ -57,6 +156,9 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
       output,
       reasoning,
       flaw,
+      ...(isObject(record.forkedFrom) && { replayed: true }),
+      window: windowIn(message.usage),
+      terms: termsIn(message.usage),
     },
   };
 }

@@ -131,8 +131,7 @@ const bare: Line = {
 function outlineOfRecord(record: JsonObject): OutlinePart | undefined {
   const entries = entriesOf(record, { start: 0, end: 0 });
   const elisions = elisionsOf(record);
-  const part = entries.length > 0 || elisions.length > 0 ? outlinePart({ entries, elisions }) : undefined;
-  return part && { ...part, call: callPartOf(record, entries) };
+  return outlinePart({ entries, elisions }, callPartOf(record, entries));
 }
 
 /** Reads the lines of one file in order. Ids shared with the previous line are held once; one line holds the facts of the whole file. */

@@ -48,7 +48,16 @@ export interface CallCount extends Counts {
   readonly replayed?: true | undefined;
   /** The context window that the agent recorded. */
   readonly limit?: number | undefined;
+  /** The input of the last step, if the provider made the reply in several steps and counted them together. */
+  readonly window?: number | undefined;
   readonly terms?: CallTerms | undefined;
+  /** Not a call, but the agent's own sum of the session's calls of the model so far, with its cost. An empty model stands for all models. */
+  readonly total?: AgentTotal | undefined;
+}
+
+/** A sum that an agent wrote. */
+export interface AgentTotal {
+  readonly cost: number | null;
 }
 
 /** What a price depends on beside the model and the tokens, where it was recorded. */
@@ -72,14 +81,20 @@ export interface ReplyPart extends Counts {
   readonly flaw?: string | undefined;
   readonly replayed?: true | undefined;
   readonly limit?: number | undefined;
+  /** The input of the last step, if the provider made the reply in several steps and counted them together. */
+  readonly window?: number | undefined;
   readonly terms?: CallTerms | undefined;
+  readonly total?: AgentTotal | undefined;
 }
 
 /** One record of a delta: part of a reply, or something before or between replies. */
 export interface CallPart {
   readonly at?: Timestamp | undefined;
   readonly reply?: ReplyPart | undefined;
+  /** With a reply, what the call was for; otherwise the prompt of the next call. */
   readonly prompt?: string | undefined;
+  /** Further calls of which the same record tells. */
+  readonly others?: readonly CallPart[] | undefined;
 }
 
 /**
@@ -90,8 +105,11 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
   const calls = new Map<string, Joining>();
   let askedAt: Timestamp | undefined;
   let prompt: string | undefined;
+  const others: CallCount[] = [];
   for (const part of parts) {
     if (!part) continue;
+    if (part.others)
+      for (const { id, ...call } of joinCalls(part.others)) calls.set(id, { call: { id, ...call }, first: call.output, isFinal: true });
     const { at, reply, prompt: text } = part;
     if (!reply) {
       askedAt = at ?? askedAt;
@@ -104,12 +122,15 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
       continue;
     }
     const { isFinal, ...about } = reply;
-    calls.set(reply.id, { call: { ...about, at, endedAt: at, askedAt, prompt }, first: reply.output, isFinal });
-    prompt = undefined;
+    calls.set(reply.id, { call: { ...about, at, endedAt: at, askedAt, prompt: text ?? prompt }, first: reply.output, isFinal });
+    if (text === undefined) prompt = undefined;
   }
+  for (const call of others) calls.set(call.id, { call, first: call.output, isFinal: true });
   return Array.from(calls.values(), ({ call, isFinal }) => {
     if (!isFinal) call.output = call.reasoning = null;
-    return isEmpty(call) ? { ...call, ...noCounts, output: call.output || null, flaw: call.flaw ?? 'the record counts no input' } : call;
+    return isEmpty(call) && call.total === undefined
+      ? { ...call, ...noCounts, output: call.output || null, flaw: call.flaw ?? 'the record counts no input' }
+      : call;
   });
 }
 
@@ -134,6 +155,7 @@ function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): v
     call.cacheWrite1h = reply.cacheWrite1h;
     call.output = reply.output;
     call.reasoning = reply.reasoning;
+    call.window = reply.window;
     call.terms = reply.terms ?? call.terms;
   }
   known.isFinal ||= reply.isFinal || (reply.output ?? 0) > (known.first ?? 0);

@@ -139,10 +139,11 @@ function countsWithEnds<Entry extends Counted>(
 }
 
 /** The outline of one record; undefined if it has no entries and no elisions. */
-export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): OutlinePart | undefined {
-  if (parsed.entries.length === 0 && parsed.elisions.length === 0) return undefined;
+export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>, call?: CallPart): OutlinePart | undefined {
   const { entries, elisions } = parsed;
+  if (entries.length === 0 && elisions.length === 0 && !call) return undefined;
   return {
+    ...(call && { call }),
     entriesJson: JSON.stringify(entries.map((entry) => stored(entry, isHidden(entry), headOf(entry)))).slice(1, -1),
     elisionsJson: elisions.length > 0 ? JSON.stringify(elisions).slice(1, -1) : '',
     ...countsWithEnds(entries, isHidden),

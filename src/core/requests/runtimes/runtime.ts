@@ -100,6 +100,8 @@ export interface Usage {
   readonly reasoning?: number | null;
   /** Why a recorded count is not shown. */
   readonly countFlaw?: string;
+  /** The input of the last step, where the provider counts several steps together. */
+  readonly windowTokens?: number | null;
 }
 
 /** The four counts that every list of calls shows. */
@@ -109,8 +111,12 @@ export const shownCounts = ({ input, output, cacheRead, cacheWrite }: Usage): Re
 export const unknownUsage: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
 /** The tokens that the model read, cached or not; null if the provider's count was not recorded. */
-export const windowOf = ({ input, cacheRead, cacheWrite }: Usage): number | null =>
-  input === null && cacheRead === null && cacheWrite === null ? null : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
+export const windowOf = ({ input, cacheRead, cacheWrite, windowTokens }: Usage): number | null =>
+  windowTokens !== undefined && windowTokens !== null
+    ? windowTokens
+    : input === null && cacheRead === null && cacheWrite === null
+      ? null
+      : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
 
 /** The model that wrote an entry. Histories of several agents name the agent instead. */
 export const modelOf = ({ author, marks }: ParsedEntry): string | null => (marks?.includes('agent') ? null : (author ?? null));

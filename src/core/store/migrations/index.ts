@@ -42,6 +42,7 @@ import { usageRecorded } from './038-usage-recorded.js';
 import { usageTerms } from './039-usage-terms.js';
 import { received } from './040-received.js';
 import { rights } from './041-rights.js';
+import { usageSteps } from './042-usage-steps.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -88,6 +89,7 @@ export const migrations: readonly string[] = [
   usageTerms,
   received,
   rights,
+  usageSteps,
 ];
 
 /** The format version that this Stemma reads and writes. */

@@ -1,0 +1,115 @@
+import type { Chain } from '../chain/index.js';
+import { besidePrefix, type CallCount } from '../formats/index.js';
+
+/** A sum that an agent wrote, beside the sum of the calls that it covers. */
+interface Compared {
+  readonly session: string;
+  readonly model: string;
+  readonly context: number;
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+  readonly key: string;
+  readonly agent: string;
+  readonly at: number;
+  readonly ownInput: number;
+  readonly ownCacheRead: number;
+  readonly ownCacheWrite: number;
+  readonly ownOutput: number;
+  /** Calls whose output was not recorded. */
+  readonly unknown: number;
+}
+
+/** Keeps the sum that an agent wrote of a session's calls of a model. A later record replaces an earlier one. */
+export function storeTotal(chain: Chain, context: number, session: string, { model, input, cacheRead, cacheWrite, output, total }: CallCount): void {
+  chain.db.run(
+    `INSERT INTO usageTotal (project, session, model, context, input, cacheRead, cacheWrite, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET context = excluded.context, input = excluded.input, cacheRead = excluded.cacheRead, cacheWrite = excluded.cacheWrite,
+       output = excluded.output, cost = excluded.cost WHERE excluded.context >= context`,
+    ...[chain.project, session, model ?? '', context, input, cacheRead, cacheWrite, output, total?.cost ?? null],
+  );
+}
+
+const idOf = (session: string, model: string): string => `${besidePrefix}total:${session}:${model}`;
+
+/** Providers add a date to the name of a model. */
+const bare = (column: string): string =>
+  `CASE WHEN ${column} GLOB '*-20[0-9][0-9][0-9][0-9][0-9][0-9]' THEN substr(${column}, 1, length(${column}) - 9) ELSE ${column} END`;
+
+/** Calls up to the record of the sum, without the one that this file adds. */
+const covered = `u.project = t.project AND u.session = t.session AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
+
+/**
+ * Adds a call for what an agent's own sum of a model counts beyond the calls in the lines of a session, such as those of helpers. Returns the sessions
+ * whose sums changed.
+ */
+export function settleTotals(chain: Chain, sessions: ReadonlySet<string>): readonly string[] {
+  if (sessions.size === 0) return [];
+  const named = { project: chain.project, sessions: JSON.stringify([...sessions]) };
+  const totals = chain.db.all<Compared>(
+    `WITH t AS (SELECT *, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = usageTotal.project AND u.session = usageTotal.session
+                             AND u.subagent = '' AND u.context <= usageTotal.context) AS at
+                  FROM usageTotal WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND model <> '' AND input IS NOT NULL)
+     SELECT t.session, t.model, t.context, IFNULL(t.at, 0) AS at, t.input, IFNULL(t.cacheRead, 0) AS cacheRead, IFNULL(t.cacheWrite, 0) AS cacheWrite,
+            IFNULL(t.output, 0) AS output,
+            IFNULL((SELECT u.key FROM usageCall u WHERE ${covered} ORDER BY u.at DESC LIMIT 1), '') AS key,
+            IFNULL((SELECT u.agent FROM usageCall u WHERE ${covered} LIMIT 1), '') AS agent,
+            IFNULL(SUM(u.input), 0) AS ownInput, IFNULL(SUM(u.cacheRead), 0) AS ownCacheRead, IFNULL(SUM(u.cacheWrite), 0) AS ownCacheWrite,
+            IFNULL(SUM(u.output), 0) AS ownOutput, COUNT(u.no) - COUNT(u.output) AS unknown
+       FROM t LEFT JOIN usageCall u ON ${covered} AND ${bare('u.model')} = ${bare('t.model')}
+      GROUP BY t.session, t.model`,
+    named,
+  );
+  const changed = new Set<string>();
+  for (const total of totals) {
+    const removed = chain.db.run('DELETE FROM usageCall WHERE project = ? AND call = ?', chain.project, idOf(total.session, total.model)).changes;
+    const rest = [
+      total.input - total.ownInput,
+      total.cacheRead - total.ownCacheRead,
+      total.cacheWrite - total.ownCacheWrite,
+      // The output of replies that were only seen streaming is part of the agent's sum, and of no call.
+      total.unknown > 0 ? 0 : total.output - total.ownOutput,
+    ];
+    const isMore = rest.every((count) => count >= 0) && rest.some((count) => count > 0) && total.key !== '';
+    if (isMore)
+      chain.db.run(
+        `INSERT INTO usageCall (project, call, context, key, session, agent, subagent, model, at, prompt, input, cacheRead, cacheWrite, output)
+         VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 'calls that stand in no line', ?, ?, ?, ?)`,
+        ...[chain.project, idOf(total.session, total.model), total.context, total.key, total.session, total.agent, total.model, total.at, ...rest],
+      );
+    if (isMore || removed > 0) changed.add(total.session);
+  }
+  return [...changed];
+}
+
+/** The tokens of a session by the agent's own sums, and by its calls. */
+export interface Drift {
+  readonly recorded: number;
+  readonly counted: number;
+  readonly unit: 'tokens' | 'USD';
+}
+
+/** The sessions whose calls do not add up to the sum that their agent wrote. */
+export function driftsOf(chain: Chain): ReadonlyMap<string, Drift> {
+  const rows = chain.db.all<{ session: string; recorded: number | null; counted: number; cost: number | null; ownCost: number | null }>(
+    `WITH t AS (SELECT session, SUM(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0) + IFNULL(output, 0)) AS recorded, SUM(cost) AS cost,
+                       MAX(context) AS context FROM usageTotal WHERE project = :project GROUP BY session),
+          a AS (SELECT t.*, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = :project AND u.session = t.session AND u.subagent = ''
+                               AND u.context <= t.context) AS at FROM t)
+     SELECT a.session, a.recorded, a.cost, IFNULL(SUM(u.input), 0) + IFNULL(SUM(u.cacheRead), 0) + IFNULL(SUM(u.cacheWrite), 0) + IFNULL(SUM(u.output), 0)
+              AS counted, IIF(COUNT(u.no) = COUNT(u.cost), SUM(u.cost), NULL) AS ownCost
+       FROM a LEFT JOIN usageCall u ON u.project = :project AND u.session = a.session AND u.replayed IS NULL AND u.at <= a.at GROUP BY a.session`,
+    { project: chain.project },
+  );
+  const drifts = new Map<string, Drift>();
+  for (const { session, recorded, counted, cost, ownCost } of rows) {
+    if (recorded !== null && recorded !== counted) drifts.set(session, { recorded, counted, unit: 'tokens' });
+    else if (recorded === null && cost !== null && ownCost !== null && Math.abs(cost - ownCost) > cost * sameCost)
+      drifts.set(session, { recorded: cost, counted: ownCost, unit: 'USD' });
+  }
+  return drifts;
+}
+
+/** A cost within this share of the agent's own is the same: agents round, and prices change. */
+const sameCost = 0.01;

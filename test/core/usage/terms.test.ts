@@ -1,0 +1,98 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { desk } from '../../support/desk.js';
+import { scratch } from '../../support/project.js';
+
+const cases = join(import.meta.dirname, '../../fixtures/cases');
+
+async function imported(...paths: string[]) {
+  const dataDir = scratch();
+  const { call } = desk(dataDir);
+  await call.project.create({ dir: join(scratch(), 'p.stemma') });
+  for await (const _ of await call.import.run({ paths })) void _;
+  return { call, dataDir };
+}
+
+test('[N23] a reply in steps has the window of the last one, and its advisor is a call', async () => {
+  const { call } = await imported(join(cases, 'advisor-iterations'));
+  const { calls } = await call.usage.calls({});
+  expect(
+    calls
+      .toSorted((a, b) => (b.window ?? 0) - (a.window ?? 0))
+      .map(({ model, window, advisor, beside, cost }) => [model, window, advisor, beside, cost?.amount.toFixed(4)]),
+  ).toEqual([
+    ['claude-sonnet-4-6', 117_551, undefined, undefined, '0.1048'],
+    ['claude-opus-4-8', 100_000, true, 'advisor', '0.5500'],
+  ]);
+  const [tip] = await call.context.tips({});
+  const { entries } = await call.context.entries({ id: tip?.id ?? '' });
+  expect(JSON.stringify(entries)).toContain('Try the other way');
+  expect(await call.usage.context({ id: tip?.id ?? '' })).toMatchObject({ counted: 117_551 });
+});
+
+test('[N23] speed, tier and searches are shown with the call and set its price', async () => {
+  const fast = await imported(join(cases, 'fast-mode'));
+  expect((await fast.call.usage.calls({})).calls.map(({ speed, cost }) => [speed, cost?.amount])).toEqual([
+    ['fast', 60],
+    [undefined, 30],
+  ]);
+  const priority = await imported(join(cases, 'codex-service-tier'));
+  expect((await priority.call.usage.calls({})).calls.map(({ tier, cost }) => [tier, cost?.amount.toFixed(2)])).toEqual([
+    ['priority', '36.25'],
+    ['default', '0.80'],
+  ]);
+  const search = await imported(join(cases, 'web-search-cost'));
+  expect((await search.call.usage.calls({})).calls).toMatchObject([{ serverTools: { webSearch: 3 } }]);
+});
+
+test('[N24] an agent’s larger sum makes a call beside the conversation, a smaller one a drift', async () => {
+  const folder = scratch();
+  const source = join(cases, 'cost-state/c6a3d6f9-2d8e-425d-a92c-cdbb6ca9a6e4.jsonl');
+  const path = join(folder, 'c6a3d6f9-2d8e-425d-a92c-cdbb6ca9a6e4.jsonl');
+  const { call } = await imported(source);
+  expect((await call.usage.calls({})).calls.map(({ model, window, beside }) => [model, window, beside])).toEqual([
+    ['claude-opus-4-8', 1_000, undefined],
+    ['claude-haiku-4-5-20251001', 20_000, 'calls that stand in no line'],
+  ]);
+  expect((await call.session.list({})).sessions).toMatchObject([{ peakTokens: 1_000, limit: 1_000_000 }]);
+  expect((await call.session.list({})).sessions[0]?.drift).toBeUndefined();
+  // Sums that are smaller than the calls in the lines remove nothing.
+  writeFileSync(path, readFileSync(source, 'utf8').replace('"inputTokens": 1000', '"inputTokens": 900'));
+  const less = await imported(path);
+  expect((await less.call.session.list({})).sessions).toMatchObject([{ drift: { recorded: 23_000, counted: 23_100, unit: 'tokens' } }]);
+});
+
+test('[N25] own prices replace the table from their day on, and bad ones are refused by name', async () => {
+  const { call, dataDir } = await imported(join(cases, 'fast-mode'));
+  expect((await call.price.list({})).models).toMatchObject([
+    { model: 'claude-opus-4-8', limit: 1_000_000, source: 'list', rows: [{ input: 5, output: 25 }] },
+  ]);
+  await call.price.set({
+    model: 'claude-opus-4-8',
+    from: '2026-08-01',
+    rows: [
+      { input: 1, output: 2 },
+      { above: 500_000, input: 3, output: 4, webSearch: 1 },
+    ],
+  });
+  // Twice the price for the fast call, as the table says.
+  expect((await call.usage.sessions({})).totals.cost?.amount).toBe(7 + 14);
+  expect((await call.price.list({})).models).toMatchObject([{ source: 'own', rows: [{ input: 1 }, { above: 500_000, input: 3 }] }]);
+  await call.price.set({ model: 'claude-opus-4-8', from: '2026-12-01', rows: [{ input: 100, output: 100 }] });
+  expect((await call.usage.sessions({})).totals.cost?.amount).toBe(21);
+  const before = readFileSync(join(dataDir, 'usage.json'), 'utf8');
+  await expect(call.price.set({ model: 'm', from: '2026-01-01', rows: [{ input: -1, output: 2 }] })).rejects.toMatchObject({
+    code: 'BAD_REQUEST',
+    data: { field: 'rows.0.input' },
+  });
+  await expect(call.price.set({ model: 'm', from: 'soon', rows: [{ input: 1, output: 2 }] })).rejects.toMatchObject({
+    code: 'BAD_REQUEST',
+    data: { field: 'from' },
+  });
+  await expect(call.price.remove({ model: 'unknown' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(readFileSync(join(dataDir, 'usage.json'), 'utf8')).toBe(before);
+  await call.price.remove({ model: 'claude-opus-4-8' });
+  expect((await call.usage.sessions({})).totals.cost?.amount).toBe(90);
+  expect(existsSync(join(dataDir, 'usage.json'))).toBe(true);
+});
