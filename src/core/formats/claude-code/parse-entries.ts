@@ -209,9 +209,35 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
         ];
       }
       default:
+        if (typeof block.type === 'string' && block.type.endsWith('_tool_result')) return [serverResult(block, common, index, messageId)];
         return [{ ...mediaEntry(block, common, index, 'assistant', ['hidden'], messageId), tokens: 0 }];
     }
   });
+}
+
+/** The result of a tool that the provider ran. It stands in the reply itself, such as an advisor's advice or the pages that a search found. */
+function serverResult(block: JsonObject, common: Common, index: number, messageId: string): ParsedEntry {
+  const text = readableIn(block.content).join('\n');
+  const toolCallId = stringAt(block, 'tool_use_id');
+  return make(common, index, 'assistant', {
+    kind: 'event',
+    toolName: stringAt(block, 'type') ?? '',
+    text,
+    result: block,
+    tokens: countTokens(text),
+    marks: ['server'],
+    messageId,
+    ...(toolCallId !== undefined && { toolCallId }),
+  });
+}
+
+/** The texts, titles and addresses in a result, in order. */
+function readableIn(content: unknown): string[] {
+  if (typeof content === 'string') return [content];
+  if (Array.isArray(content)) return content.flatMap(readableIn);
+  if (!isObject(content)) return [];
+  const own = ['title', 'url', 'text', 'stdout', 'stderr', 'error_code'].flatMap((name) => stringAt(content, name) || []);
+  return [...own, ...(isObject(content.content) || Array.isArray(content.content) ? readableIn(content.content) : [])];
 }
 
 function systemEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
