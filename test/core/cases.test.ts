@@ -27,16 +27,7 @@ interface Right {
 }
 
 /** Cases that are not right yet. */
-const open: ReadonlySet<string> = new Set([
-  'claude-no-uuid',
-  'codex-exec-json',
-  'copilot-raw-newline',
-  'cursor-3-headers',
-  'gemini-stream-json',
-  'opencode-v2-only',
-  'queue-absorbed',
-  'worktree-grouping',
-]);
+const open: ReadonlySet<string> = new Set(['copilot-raw-newline', 'cursor-3-headers']);
 const expected = JSON.parse(readFileSync(join(cases, 'expected.json'), 'utf8')) as Readonly<Record<string, Right>>;
 
 /** Imports a case into a new project and reads back the values that the case fixes. */

@@ -8,4 +8,5 @@ export * from './errors.js';
 export * from './ids.js';
 export * from './json.js';
 export * from './recent.js';
+export * from './repository.js';
 export * from './steps.js';

@@ -13,7 +13,7 @@ import {
 import { offer, type ReadChain, type WriteChain } from './chain.js';
 
 /** Raise this when the content of outlines changes, so that stored ones are rebuilt. */
-export const outlineVersion = 5;
+export const outlineVersion = 6;
 
 /** The outline of a stored delta. It is built from the content if it is not stored. */
 export function outlineOf(chain: ReadChain, artifact: ArtifactNo, format: string): Outline {

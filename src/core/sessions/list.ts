@@ -1,4 +1,4 @@
-import { type CommitSeq, notFound, timestampOf } from '../base/index.js';
+import { type CommitSeq, notFound, repositoryOf, timestampOf } from '../base/index.js';
 import { isTurn, type ReadChain } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
@@ -95,7 +95,7 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     agent: agentOf(first),
     ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
     title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? sessionId,
-    repository: files?.cwd ?? null,
+    repository: files?.cwd == null ? null : repositoryOf(files.cwd),
     lastAt: timestampOf((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
     turns: main ? pathTo(forest, main).filter((node) => isTurn(node) && forest.subagentOf.get(node.seq) === subagent).length : 0,
     branches: ends.length,

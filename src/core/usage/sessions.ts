@@ -1,3 +1,4 @@
+import { repositoryOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { groupings, InputOf, UsageSessions, UsageSums } from '../contract/index.js';
 import { requireContents } from './backfill.js';
@@ -52,7 +53,7 @@ const repositoriesOf = (chain: ReadChain): ReadonlyMap<string, string> =>
         'SELECT sessionId, cwd FROM source WHERE project = ? AND sessionId IS NOT NULL AND cwd IS NOT NULL ORDER BY no',
         chain.project,
       )
-      .map(({ sessionId, cwd }) => [sessionId, cwd] as const),
+      .map(({ sessionId, cwd }) => [sessionId, repositoryOf(cwd)] as const),
   );
 
 function keyOf(row: SumRow, groupBy: (typeof groupings)[number], repository: string, { dayOf }: Days): string {

@@ -12,7 +12,7 @@ type Draft = Mutable<ParsedEntry>;
 /** The entries of one record, in order. Progress of tools has none. A record of unknown type is an event. */
 export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
   const uuid = uuidOf(record);
-  if (uuid === undefined) return [];
+  if (uuid === undefined) return absorbedEntries(record, raw);
   const at = timeOf(record);
   const common: Common = { uuid, at, raw };
   switch (record.type) {
@@ -29,6 +29,16 @@ export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEn
     default:
       return [unread(record, typeof record.type === 'string' ? record.type : 'unknown', common, 0)];
   }
+}
+
+/** A prompt that was typed while the agent worked, and that the running turn took up. No other line has its text. */
+function absorbedEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
+  const isAbsorbed = record.type === 'queue-operation' && record.operation === 'remove' && record.reason === 'absorbed_mid_turn';
+  const text = isAbsorbed ? stringAt(record, 'content') : undefined;
+  if (text === undefined || text === '') return [];
+  const at = timeOf(record);
+  const uuid = `queue-${stringAt(record, 'timestamp') ?? ''}`;
+  return [make({ uuid, at, raw }, 0, 'user', { kind: 'text', text, tokens: countTokens(text), marks: ['queued'], messageId: uuid })];
 }
 
 /** A record that this version of the format does not know, as an event that keeps the whole record. */

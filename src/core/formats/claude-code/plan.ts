@@ -63,11 +63,17 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     ...defined({ sessionId, title, cwd }),
     commits,
     side,
-    skipped: fresh([...scan.skipped, ...tree.skipped]),
+    skipped: fresh([...scan.skipped, ...tree.skipped, ...unnamed(scan, commits)]),
     notes: fresh([...scan.notes, ...tree.notes]),
     tips: tipsOf(segments.list, tree, numbers),
     end: scan.end,
   };
+}
+
+/** Why a file with messages has no commit: its messages have no ids, by which they are found and follow each other. */
+function unnamed({ lines }: Lines, commits: ImportPlan['commits']): Problem[] {
+  const first = commits.length === 0 ? lines.find(({ isMessage, part }) => isMessage && part === 'quiet') : undefined;
+  return first ? [{ line: first.line, reason: 'its messages have no uuid, so nothing of them could be read' }] : [];
 }
 
 /** A compaction at the end of the file without a summary is left for the next import, like half a line. */

@@ -2,6 +2,7 @@ import type { Mapping } from '../../contract/index.js';
 import { antigravity, droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, openHandsEvents, sweAgent } from './built-in-agents.js';
 import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
 import { adk, pydanticAi, vercelAi } from './built-in-frameworks.js';
+import { amp, codexExec, cursorStream, droidStream, geminiStream } from './built-in-logs.js';
 import { managedAgents, openAiAgentsState } from './built-in-states.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { BuiltIn } from './parse-document.js';
@@ -17,6 +18,11 @@ export const builtIns: readonly BuiltIn[] = [
   one(miniSweAgent, (head, path) => path.endsWith('.traj.json') && /^\s*\{/.test(head)),
   one(miniSweAgentMessages, (head, path) => path.endsWith('.traj.json') && /^\s*\[\s*\{\s*"role"/.test(head)),
   one(droid, (head) => /^\{"type":"session_start","id":"[^"]*"/.test(head)),
+  one(codexExec, (head) => /^\s*\{"type":\s*"thread\.started",\s*"thread_id"/.test(head)),
+  one(geminiStream, (head) => /^\s*\{"type":\s*"init",.{0,200}"session_id":/.test(head)),
+  one(cursorStream, (head) => /^\s*\{"type":\s*"system",\s*"subtype":\s*"init"/.test(head) && !/^[^\n]*"uuid"/.test(head)),
+  one(droidStream, (head) => /^\s*\{"type":\s*"system",\s*"session_id":/.test(head)),
+  one(amp, (head, path) => /(^|[/\\])T-[0-9a-f-]{36}\.json$/.test(path) && /^\s*\{\s*"v"/.test(head)),
   one(kimi, (head) => /^\{"type":"metadata","protocol_version":/.test(head)),
   one(adk, (head, path) => /"(?:invocation_id|invocationId)"\s*:/.test(head) || (path.endsWith('.session.json') && /"events"\s*:/.test(head))),
   one(openAiAgentsState, (head) => /^\s*\{\s*"\$schemaVersion"\s*:\s*"1\./.test(head)),

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
+import { hasSecond, secondMessages } from './parse-second.js';
 
 const needed: Readonly<Record<string, readonly string[]>> = {
   session: ['id', 'directory', 'title'],
@@ -44,11 +45,16 @@ export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name),
   isFollowed: (name) => ownName.test(name),
   keeps: { not: 'The database also holds the tokens with which its owner is signed in. Stemma keeps each session instead.' },
-  recognize: (tables) => Object.entries(needed).every(([table, columns]) => columns.every((column) => tables.get(table)?.includes(column))),
+  recognize: (tables) => hasFirst(tables) || hasSecond(tables),
   *members(rows) {
-    const columns = sessionColumns.filter((column) => rows.tables.get('session')?.includes(column));
-    const sessions = [...rows.each('session', columns)].map(asJson).filter(({ id }) => typeof id === 'string' && id !== '');
-    sessions.sort((a, b) => Number(a.time_created ?? 0) - Number(b.time_created ?? 0) || (String(a.id) < String(b.id) ? -1 : 1));
+    const moved = new Set<string>();
+    if (hasSecond(rows.tables))
+      for (const session of sessionsIn(rows, 'session_v2')) {
+        moved.add(session.id as string);
+        yield secondMember(rows, session);
+      }
+    if (!hasFirst(rows.tables)) return;
+    const sessions = sessionsIn(rows, 'session').filter(({ id }) => !moved.has(id as string));
     const counts = countsOf(rows);
     const calls = new Map<string, ReturnType<typeof tasksOf>>();
     for (const session of sessions) {
@@ -63,6 +69,40 @@ export const database: DatabaseReader = {
     }
   },
 };
+
+const hasFirst = (tables: DatabaseRows['tables']): boolean =>
+  Object.entries(needed).every(([table, columns]) => columns.every((column) => tables.get(table)?.includes(column)));
+
+/** The rows of a table of sessions, oldest first. */
+function sessionsIn(rows: DatabaseRows, table: string): JsonObject[] {
+  const columns = sessionColumns.filter((column) => rows.tables.get(table)?.includes(column));
+  const sessions = [...rows.each(table, columns)].map(asJson).filter(({ id }) => typeof id === 'string' && id !== '');
+  return sessions.sort((a, b) => Number(a.time_created ?? 0) - Number(b.time_created ?? 0) || (String(a.id) < String(b.id) ? -1 : 1));
+}
+
+/** A session of version 2. */
+function secondMember(rows: DatabaseRows, session: JsonObject): Member {
+  const id = session.id as string;
+  const [title, cwd] = [stringAt(session, 'title'), stringAt(session, 'directory')];
+  const modifiedAt = Number(session.time_updated ?? session.time_created);
+  const linesUpTo = (last?: string): Lines => {
+    const { lines, unread } = secondMessages(rows, id);
+    const end = last === undefined ? lines.length : lines.findIndex(({ info }) => info.id === last) + 1;
+    return writeLines([...lines.slice(0, end), ...unread, { session }]);
+  };
+  return {
+    id,
+    lines: () => linesUpTo(),
+    over: (granularity) => {
+      const { lines } = secondMessages(rows, id);
+      const last = stringAt(lines.findLast(({ info }) => isOver(info, granularity))?.info, 'id');
+      return { last, open: last !== lines.at(-1)?.info.id, lines: () => linesUpTo(last ?? '') };
+    },
+    ...(title !== undefined && { title }),
+    ...(cwd !== undefined && { cwd }),
+    ...(Number.isFinite(modifiedAt) && { modifiedAt, stamp: String(modifiedAt) }),
+  };
+}
 
 function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
   const id = session.id as string;

@@ -1,0 +1,193 @@
+import type { Mapping, MappingRule } from '../../contract/index.js';
+
+/** The log of `codex exec --json`. It has neither the prompt nor the model, and counts the calls of a turn together. */
+export const codexExec: Mapping = {
+  stemmaMapping: 1,
+  name: 'codex',
+  testedOn: 'a log that was made from a public report (test/fixtures/cases/codex-exec-json)',
+  recognize: "$[?@.type == 'thread.started' && @.thread_id]",
+  session: { id: '$[?@.thread_id].thread_id' },
+  entries: [
+    { when: "@.type == 'item.completed' && @.item.type == 'reasoning'", kind: 'thinking', text: '$.item.text' },
+    { when: "@.type == 'item.completed' && @.item.type == 'agent_message'", kind: 'text', role: 'assistant', text: '$.item.text' },
+    {
+      when: "@.type == 'item.completed' && @.item.type == 'command_execution'",
+      kind: 'tool_call',
+      toolName: 'command_execution',
+      toolCallId: '$.item.id',
+      arguments: '$.item',
+    },
+    {
+      when: "@.type == 'item.completed' && @.item.type == 'command_execution'",
+      kind: 'tool_result',
+      toolCallId: '$.item.id',
+      text: '$.item.aggregated_output',
+      isError: '@.item.exit_code != 0',
+    },
+    {
+      when: "@.type == 'item.completed' && @.item.type == 'mcp_tool_call'",
+      kind: 'tool_call',
+      toolName: '$.item.tool',
+      toolCallId: '$.item.id',
+      arguments: '$.item.arguments',
+    },
+    {
+      when: "@.type == 'item.completed' && @.item.type == 'mcp_tool_call'",
+      kind: 'tool_result',
+      toolCallId: '$.item.id',
+      text: "$.item['result', 'error']",
+      isError: '@.item.error',
+    },
+    {
+      when: "@.type == 'item.completed' && (@.item.type == 'file_change' || @.item.type == 'web_search' || @.item.type == 'todo_list')",
+      kind: 'tool_call',
+      toolName: '$.item.type',
+      toolCallId: '$.item.id',
+      arguments: '$.item',
+    },
+    { when: "@.type == 'item.completed' && @.item.type == 'error'", kind: 'event', toolName: 'error', text: '$.item.message', isError: '@.item' },
+    {
+      when: "@.type == 'turn.completed' && @.usage",
+      kind: 'event',
+      toolName: 'the calls of a turn',
+      usage: { input: '$.usage.input_tokens', output: '$.usage.output_tokens', cacheRead: '$.usage.cached_input_tokens', includesCache: true },
+    },
+    { when: "@.type == 'turn.failed' || @.type == 'error'", kind: 'event', toolName: '$.type', text: "$['error', 'message']", isError: '@.type' },
+  ],
+};
+
+/** The log of `gemini --output-format stream-json`. It counts the calls of the run together. */
+export const geminiStream: Mapping = {
+  stemmaMapping: 1,
+  name: 'gemini',
+  testedOn: 'a log that was made from a public report (test/fixtures/cases/gemini-stream-json)',
+  recognize: "$[?@.type == 'init' && @.session_id]",
+  session: { id: '$[?@.session_id].session_id' },
+  record: { at: '$.timestamp', model: '$.model' },
+  entries: [
+    { when: "@.type == 'message' && @.role == 'user'", kind: 'text', role: 'user', text: '$.content' },
+    { when: "@.type == 'message' && @.role == 'assistant'", kind: 'text', role: 'assistant', text: '$.content' },
+    { when: "@.type == 'tool_use'", kind: 'tool_call', toolName: '$.tool_name', toolCallId: '$.tool_id', arguments: '$.parameters' },
+    {
+      when: "@.type == 'tool_result'",
+      kind: 'tool_result',
+      toolCallId: '$.tool_id',
+      text: "$['output', 'error']",
+      isError: "@.status == 'error'",
+    },
+    { when: "@.type == 'error'", kind: 'event', toolName: 'error', text: '$.message', isError: '@.type' },
+    {
+      when: "@.type == 'result' && @.stats",
+      kind: 'event',
+      toolName: 'the calls of a run',
+      usage: { input: '$.stats.input_tokens', output: '$.stats.output_tokens', cacheRead: '$.stats.cached', includesCache: true },
+    },
+  ],
+};
+
+/** Cursor writes each tool's call under a name of its own. */
+const cursorTools = ['shell', 'read', 'write', 'edit', 'grep', 'glob', 'ls', 'delete', 'todo', 'updateTodos', 'mcp', 'task', 'webSearch', 'webFetch'];
+
+/** The log of `cursor-agent --output-format stream-json`. It has no counts. */
+export const cursorStream: Mapping = {
+  stemmaMapping: 1,
+  name: 'cursor',
+  testedOn: 'a log that was made from a public report (test/fixtures/cases/gemini-stream-json)',
+  recognize: "$[?@.type == 'system' && @.subtype == 'init' && @.session_id]",
+  session: { id: '$[?@.session_id].session_id', cwd: '$[?@.cwd].cwd' },
+  record: { model: '$.model' },
+  entries: [
+    { when: "@.type == 'user'", kind: 'text', role: 'user', text: '$.message.content[*].text' },
+    { when: "@.type == 'assistant'", kind: 'text', role: 'assistant', text: '$.message.content[*].text' },
+    { when: "@.type == 'thinking' && @.text", kind: 'thinking', text: '$.text' },
+    ...cursorTools.flatMap((tool): MappingRule[] => [
+      {
+        when: `@.type == 'tool_call' && @.subtype == 'started' && @.tool_call.${tool}ToolCall`,
+        kind: 'tool_call',
+        toolName: tool,
+        toolCallId: '$.call_id',
+        arguments: `$.tool_call.${tool}ToolCall.args`,
+      },
+      {
+        when: `@.type == 'tool_call' && @.subtype == 'completed' && @.tool_call.${tool}ToolCall`,
+        kind: 'tool_result',
+        toolCallId: '$.call_id',
+        text: `$.tool_call.${tool}ToolCall.result`,
+        isError: `@.tool_call.${tool}ToolCall.result.error`,
+      },
+    ]),
+    {
+      when: "@.type == 'tool_call' && @.subtype == 'started' && @.tool_call.function",
+      kind: 'tool_call',
+      toolName: '$.tool_call.function.name',
+      toolCallId: '$.call_id',
+      arguments: { path: '$.tool_call.function.arguments', json: true },
+    },
+    { when: "@.type == 'result' && @.is_error == true", kind: 'event', toolName: 'result', text: '$.result', isError: '@.is_error' },
+  ],
+};
+
+/** The log of `droid exec --output-format stream-json`. It has no counts. */
+export const droidStream: Mapping = {
+  stemmaMapping: 1,
+  name: 'droid',
+  testedOn: 'one log of droid exec',
+  recognize: "$[?@.type == 'system' && @.session_id && @.model]",
+  session: { id: '$[?@.session_id].session_id', cwd: '$[?@.cwd].cwd' },
+  record: { id: '$.id', at: '$.timestamp', model: '$.model' },
+  entries: [
+    { when: "@.type == 'message' && @.role == 'user'", kind: 'text', role: 'user', text: '$.text' },
+    { when: "@.type == 'message' && @.role == 'assistant'", kind: 'text', role: 'assistant', text: '$.text' },
+    { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.text' },
+    { when: "@.type == 'tool_call'", kind: 'tool_call', toolName: '$.toolName', toolCallId: '$.toolCallId', arguments: '$.parameters' },
+    {
+      when: "@.type == 'tool_result'",
+      kind: 'tool_result',
+      toolCallId: '$.toolCallId',
+      text: { path: '$.value' },
+      isError: '@.isError == true',
+    },
+    { when: "@.type == 'completion' && @.finalText", kind: 'text', role: 'assistant', text: '$.finalText' },
+    { when: "@.type == 'error'", kind: 'event', toolName: 'error', text: '$.message', isError: '@.type' },
+  ],
+};
+
+/** Amp: a thread as one document. */
+export const amp: Mapping = {
+  stemmaMapping: 1,
+  name: 'amp',
+  testedOn: 'one thread of the command line',
+  recognize: '$[?@[0].role && @[0].messageId >= 0]',
+  records: '$.messages[*]',
+  session: { id: '$.id', title: '$.title', cwd: '$.env.initial.trees[0].displayName' },
+  record: {
+    id: '$.messageId',
+    at: '$.meta.sentAt',
+    call: '$.messageId',
+    usage: {
+      input: '$.usage.inputTokens',
+      output: '$.usage.outputTokens',
+      cacheRead: '$.usage.cacheReadInputTokens',
+      cacheWrite: '$.usage.cacheCreationInputTokens',
+    },
+  },
+  entries: [
+    {
+      each: '$.content[*]',
+      of: [
+        { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text', author: '^$.usage.model' },
+        { when: "@.type == 'thinking'", kind: 'thinking', text: '$.thinking', signature: '$.signature', author: '^$.usage.model' },
+        { when: "@.type == 'redacted_thinking'", kind: 'thinking' },
+        { when: "@.type == 'tool_use'", kind: 'tool_call', toolName: '$.name', toolCallId: '$.id', arguments: '$.input', author: '^$.usage.model' },
+        {
+          when: "@.type == 'tool_result'",
+          kind: 'tool_result',
+          toolCallId: '$.toolUseID',
+          text: "$.run['result', 'error']",
+          isError: "@.run.status == 'error'",
+        },
+        { when: "@.type == 'image'", kind: 'image', role: 'user', image: '$.source.data' },
+      ],
+    },
+  ],
+};
