@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { contextId, contextPrefix, count, damaged, line, name, procedure, timestamp } from './scalars.js';
+import { commit } from './context.js';
+import { contextId, contextPrefix, count, damaged, entryKey, line, name, procedure, timestamp } from './scalars.js';
 import { money } from './usage.js';
 
 const tags = z.array(name).max(100);
@@ -86,7 +87,56 @@ export type CommitPlace = z.output<typeof place>;
 
 const branchState = z.object({ commit: contextId, title: z.string(), archived: z.boolean(), deleted: z.boolean(), commits: count });
 
+/** What a model's API would refuse in a context. */
+export const problemKinds = [
+  'orphan_result',
+  'unanswered_call',
+  'empty_thinking',
+  'unsigned_thinking',
+  'empty_text',
+  'lone_surrogate',
+  'nul',
+  'large_image',
+] as const;
+export type ProblemKind = (typeof problemKinds)[number];
+
+const problem = z.object({
+  kind: z.enum(problemKinds),
+  key: entryKey.optional(),
+  message: z.string(),
+  /** What a repair does; null if there is none. */
+  fix: z.string().nullable(),
+});
+export type Problem = z.output<typeof problem>;
+
+/** One change of a repair. `after` is null for an entry that is left out. */
+const change = z.object({ key: entryKey, kind: z.enum(problemKinds), before: z.string(), after: z.string().nullable() });
+export type SessionChange = z.output<typeof change>;
+
 export const sessionContract = {
+  diagnose: procedure('Says what a model’s API would refuse in the latest branch of a session: orphan results, unanswered calls, empty texts and others.')
+    .input(
+      z
+        .strictObject({
+          sessionId: name.optional().describe('The session, as `session.list` names it.'),
+          path: z.string().optional().describe('An imported file, in place of the session.'),
+        })
+        .refine(({ sessionId, path }) => (sessionId === undefined) !== (path === undefined), {
+          error: 'give either the sessionId or the path of an imported file',
+          path: ['sessionId'],
+        }),
+    )
+    .output(z.object({ problems: z.array(problem) })),
+  repair: procedure('Makes a fork of the latest branch of a session with only the edits that its agent and a model’s API need. The original stays as it is.')
+    .input(
+      z.strictObject({
+        sessionId,
+        kinds: z.array(z.enum(problemKinds)).optional().describe('Only problems of these kinds. The default is all.'),
+        principal: name.optional().describe('In whose name the fork is made. The default is the person at this machine.'),
+        dryRun: z.boolean().optional().describe('True to see the changes and make no fork.'),
+      }),
+    )
+    .output(z.object({ commit: commit.nullable(), changes: z.array(change) })),
   list: procedure('Lists the sessions of the project, most recently active first. Subagents follow the session that started them.')
     .input(
       z.strictObject({

@@ -1,13 +1,15 @@
 import type { Reading } from '../project/index.js';
 import { removeDiscarded } from '../runner/index.js';
-import { changeBranch, changeSession, deleteSession, listSessions, placeOf, type SessionFacts } from '../sessions/index.js';
+import { changeBranch, changeSession, deleteSession, diagnose, listSessions, placeOf, repairSession, type SessionFacts } from '../sessions/index.js';
 import { loadPrices } from '../usage/index.js';
-import { counts, writes } from './procedure.js';
+import { counts, reads, writes } from './procedure.js';
 
 const factsOf = ({ reading }: { readonly reading: Reading }): SessionFacts => ({ live: reading.project().live() });
 
 /** The procedures of `session`. */
 export const sessionRouter = {
+  diagnose: reads.session.diagnose.handler(({ input, context }) => diagnose(context.chain, input)),
+  repair: writes.session.repair.handler(({ input, context }) => repairSession(context.chain, input)),
   list: counts.session.list.handler(async ({ input, context }) => {
     await loadPrices();
     return listSessions(context.chain, input, factsOf(context));

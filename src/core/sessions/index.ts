@@ -3,6 +3,7 @@
 // A deletion hides. The content stays until a person frees it (release.ts); the file of an agent is never touched.
 
 export { changeBranch, changeSession, deleteSession } from './change.js';
+export { diagnose, repairSession } from './diagnose.js';
 export { listSessions, type SessionFacts, sessionOf } from './list.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';

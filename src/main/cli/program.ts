@@ -18,6 +18,7 @@ import { addRequestCommands } from './requests.js';
 import { addServeCommands } from './serve.js';
 import { addTeamCommands } from './team.js';
 import { addTicketCommands } from './tickets.js';
+import { addRepairCommands } from './repair.js';
 import { addUsageCommands } from './usage.js';
 
 /** Runs the command line; without words, it opens the window on the histories of this machine. Sets the exit code: 0 for success, 1 for a refused call, 2 for wrong usage. */
@@ -65,6 +66,7 @@ export function buildProgram(): Command {
   addRequestCommands(program);
   addUsageCommands(program);
   addPriceCommands(program);
+  addRepairCommands(program);
   addCompactionCommand(program);
   addExportCommand(program);
   addReplayCommands(program);

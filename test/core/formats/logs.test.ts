@@ -24,7 +24,7 @@ function read(path: string) {
   };
 }
 
-test('[F30] the log of codex exec is a turn with its command, answer and counts', () => {
+test('[F43] the log of codex exec is a turn with its command, answer and counts', () => {
   expect(read(join(cases, 'codex-exec-json/out.jsonl'))).toMatchObject({
     agents: ['codex'],
     turns: [1],
@@ -38,7 +38,7 @@ test('[F30] the log of codex exec is a turn with its command, answer and counts'
   });
 });
 
-test('[F30] the logs of Gemini and Cursor are turns with prompt, tools and answer', () => {
+test('[F43] the logs of Gemini and Cursor are turns with prompt, tools and answer', () => {
   expect(read(join(cases, 'gemini-stream-json/gemini.jsonl'))).toMatchObject({
     agents: ['gemini'],
     said: ['user text  list files', 'assistant tool_call list_directory ', 'tool tool_result list_directory a.txt', 'assistant text  a.txt'],
@@ -47,7 +47,7 @@ test('[F30] the logs of Gemini and Cursor are turns with prompt, tools and answe
   expect(read(join(cases, 'gemini-stream-json/cursor.jsonl'))).toMatchObject({ agents: ['cursor'], turns: [1] });
 });
 
-test('[F30] OpenCode 2: a session is read from the new tables alone', () => {
+test('[F43] OpenCode 2: a session is read from the new tables alone', () => {
   expect(read(join(cases, 'opencode-v2-only/opencode/opencode.db'))).toMatchObject({
     agents: ['opencode'],
     turns: [1],
@@ -63,14 +63,14 @@ test('[F30] OpenCode 2: a session is read from the new tables alone', () => {
   });
 });
 
-test('[F30] a file from which nothing was read says why', () => {
+test('[F43] a file from which nothing was read says why', () => {
   const path = join(scratch(), 'session.jsonl');
   writeFileSync(path, readFileSync(join(cases, 'claude-no-uuid/session.jsonl')));
   const { turns, skipped, notes } = read(path);
   expect(turns[0] === 1 || skipped.length + notes.length > 0).toBe(true);
 });
 
-test.skipIf(!existsSync(more))('[F30] threads of Amp and logs of Droid (need ../shared)', () => {
+test.skipIf(!existsSync(more))('[F43] threads of Amp and logs of Droid (need ../shared)', () => {
   expect(read(join(more, 'amp'))).toMatchObject({ agents: ['amp'] });
   expect(read(join(more, 'droid-stream'))).toMatchObject({ agents: ['droid'] });
 });

@@ -1,0 +1,132 @@
+import { type ContextId, type EntryKey, type Json, notFound } from '../base/index.js';
+import { type Chain, contextEntries, fork, type ReadChain } from '../chain/index.js';
+import type { Edit, EntryDraft, InputOf, OutputOf, Problem, ProblemKind, SessionChange } from '../contract/index.js';
+import type { ParsedEntry } from '../formats/index.js';
+import { listSessions } from './list.js';
+
+/** A fault of a context for which a model's API would refuse it, with the edit that removes it. */
+interface Fault {
+  readonly kind: ProblemKind;
+  readonly key: EntryKey;
+  readonly message: string;
+  readonly fix: string;
+  readonly before: string;
+  /** The entry as it would be; null if it is left out. */
+  readonly after: EntryDraft | null;
+}
+
+/** The faults of a session's latest branch. @throws NOT_FOUND for an unknown session or a file that is not imported */
+export function diagnose(chain: ReadChain, { sessionId, path }: InputOf<'session.diagnose'>): { problems: Problem[] } {
+  const faults = faultsIn(chain, tipOf(chain, sessionId ?? sessionAt(chain, path ?? '')));
+  return { problems: faults.map(({ kind, key, message, fix }) => ({ kind, key, message, fix })) };
+}
+
+/** Makes a fork of a session's latest branch without its faults. The original stays as it is. @throws NOT_FOUND for an unknown session */
+export function repairSession(chain: Chain, { sessionId, kinds, principal, dryRun }: InputOf<'session.repair'>): OutputOf<'session.repair'> {
+  const id = tipOf(chain, sessionId);
+  const faults = faultsIn(chain, id).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
+  const changes = faults.map(({ key, kind, before, after }): SessionChange => ({ key, kind, before, after: after === null ? null : shown(after) }));
+  if (dryRun || faults.length === 0) return { commit: null, changes };
+  const edits = faults.map(({ key, after }): Edit => (after === null ? { op: 'drop', key } : { op: 'replace', key, entry: after }));
+  return { commit: fork(chain, { id, edits, summary: 'Repaired', ...(principal !== undefined && { principal }) }), changes };
+}
+
+function tipOf(chain: ReadChain, sessionId: string): ContextId {
+  const tip = listSessions(chain, {}).sessions.find((session) => session.sessionId === sessionId)?.tips[0];
+  if (tip === undefined) throw notFound(sessionId, `there is no session ${sessionId}; \`session.list\` names the sessions`);
+  return tip;
+}
+
+function sessionAt(chain: ReadChain, path: string): string {
+  const source = chain.db.one<{ sessionId: string }>(
+    'SELECT sessionId FROM source WHERE project = ? AND path = ? AND sessionId IS NOT NULL ORDER BY no DESC LIMIT 1',
+    chain.project,
+    path,
+  );
+  if (!source) throw notFound(path, `the file ${path} is not imported; import it first`);
+  return source.sessionId;
+}
+
+/** Providers refuse larger images. */
+const maxImageBytes = 5 * 1024 * 1024;
+
+const isHalf = (text: string): boolean => !text.isWellFormed();
+const isServer = ({ marks }: ParsedEntry): boolean => marks?.includes('server') ?? false;
+
+function faultsIn(chain: ReadChain, id: ContextId): Fault[] {
+  const entries = contextEntries(chain, { id }).filter(({ entry }) => !entry.marks?.includes('hidden'));
+  const answered = new Set(entries.flatMap(({ entry }) => (entry.kind === 'tool_result' ? [entry.toolCallId] : [])));
+  const called = new Set<string | undefined>();
+  return entries.flatMap(({ key, entry }): Fault[] => {
+    const fault = (kind: ProblemKind, message: string, fix: string, after: EntryDraft | null): Fault[] => [
+      { kind, key, message, fix, before: shown(entry), after },
+    ];
+    if (entry.kind === 'tool_call') {
+      called.add(entry.toolCallId);
+      if (!isServer(entry) && !answered.has(entry.toolCallId))
+        return fault('unanswered_call', `The call ${entry.toolCallId ?? entry.toolName} has no result.`, 'Leave out the call.', null);
+    }
+    if (entry.kind === 'tool_result' && !called.has(entry.toolCallId))
+      return fault('orphan_result', `The result ${entry.toolCallId ?? ''} answers no call of the context.`, 'Leave out the result.', null);
+    if (entry.kind === 'thinking') return thinkingFault(entry, fault);
+    const isText = entry.kind === 'text' || entry.kind === 'summary';
+    if (isText && (entry.text ?? '').trim() === '') return fault('empty_text', 'The text is empty.', 'Leave out the text.', null);
+    if (entry.media && entry.media.bytes.length > maxImageBytes)
+      return fault('large_image', `The image has ${entry.media.bytes.length} bytes, more than ${maxImageBytes}.`, 'Leave out the image.', null);
+    return textFault(entry, fault);
+  });
+}
+
+type MakeFault = (kind: ProblemKind, message: string, fix: string, after: EntryDraft | null) => Fault[];
+
+function thinkingFault({ marks, text = '', result }: ParsedEntry, fault: MakeFault): Fault[] {
+  const isSealed = marks?.some((mark) => mark === 'signed' || mark === 'redacted') || result !== undefined;
+  if (isSealed) return [];
+  if (text.trim() === '') return fault('empty_thinking', 'The thinking is empty and has no signature.', 'Leave out the thinking.', null);
+  return fault('unsigned_thinking', 'The thinking has no signature.', 'Leave out the thinking.', null);
+}
+
+function textFault(entry: ParsedEntry, fault: MakeFault): Fault[] {
+  const texts = [entry.text ?? '', JSON.stringify(entry.arguments) ?? ''];
+  const hasHalf = isHalf(entry.text ?? '') || hasHalfIn(entry.arguments);
+  const hasNul = texts.some((text) => text.includes('\0') || text.includes('\\u0000'));
+  if (!hasHalf && !hasNul) return [];
+  const after: EntryDraft = {
+    role: entry.role,
+    kind: entry.kind,
+    ...(entry.text !== undefined && { text: cleaned(entry.text) }),
+    ...(entry.toolName !== undefined && { toolName: entry.toolName }),
+    ...(entry.toolCallId !== undefined && { toolCallId: entry.toolCallId }),
+    ...(entry.arguments !== undefined && { arguments: cleanedValue(entry.arguments as Json) }),
+    ...(entry.result !== undefined && { result: cleanedValue(entry.result as Json) }),
+    ...(entry.isError !== undefined && { isError: entry.isError }),
+  };
+  return hasHalf
+    ? fault('lone_surrogate', 'A text holds half of a character.', 'Put the replacement character in its place.', after)
+    : fault('nul', 'A text holds NUL characters.', 'Leave out the NUL characters.', after);
+}
+
+const cleaned = (text: string): string => text.toWellFormed().replaceAll('\0', '');
+
+function cleanedValue(value: Json): Json {
+  if (typeof value === 'string') return cleaned(value);
+  if (Array.isArray(value)) return value.map(cleanedValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [cleaned(name), cleanedValue(one)]));
+}
+
+function hasHalfIn(value: unknown): boolean {
+  if (typeof value === 'string') return isHalf(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, one]) => isHalf(name) || hasHalfIn(one));
+}
+
+const longest = 500;
+
+/** An entry on one line, for a person to check. */
+const shown = ({ kind, text, toolName, arguments: given }: EntryDraft | ParsedEntry): string =>
+  [kind, toolName, text, given === undefined ? undefined : JSON.stringify(given)]
+    .flatMap((part) => part || [])
+    .join(' ')
+    .slice(0, longest)
+    .toWellFormed();
