@@ -114,7 +114,9 @@ const change = z.object({ key: entryKey, kind: z.enum(problemKinds), before: z.s
 export type SessionChange = z.output<typeof change>;
 
 export const sessionContract = {
-  diagnose: procedure('Says what a model’s API would refuse in the latest branch of a session: orphan results, unanswered calls, empty texts and others.')
+  diagnose: procedure(
+    'Says what a model’s API would refuse in the latest branch of a session: orphan results, unanswered calls, empty texts and others.',
+  )
     .input(
       z
         .strictObject({
@@ -127,7 +129,9 @@ export const sessionContract = {
         }),
     )
     .output(z.object({ problems: z.array(problem) })),
-  repair: procedure('Makes a fork of the latest branch of a session with only the edits that its agent and a model’s API need. The original stays as it is.')
+  repair: procedure(
+    'Makes a fork of the latest branch of a session with only the edits that its agent and a model’s API need. The original stays as it is.',
+  )
     .input(
       z.strictObject({
         sessionId,

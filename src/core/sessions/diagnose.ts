@@ -1,5 +1,5 @@
 import { type ContextId, type EntryKey, type Json, notFound } from '../base/index.js';
-import { type Chain, contextEntries, fork, type ReadChain } from '../chain/index.js';
+import { contextEntries, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, EntryDraft, InputOf, OutputOf, Problem, ProblemKind, SessionChange } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { listSessions } from './list.js';
@@ -22,7 +22,7 @@ export function diagnose(chain: ReadChain, { sessionId, path }: InputOf<'session
 }
 
 /** Makes a fork of a session's latest branch without its faults. The original stays as it is. @throws NOT_FOUND for an unknown session */
-export function repairSession(chain: Chain, { sessionId, kinds, principal, dryRun }: InputOf<'session.repair'>): OutputOf<'session.repair'> {
+export function repairSession(chain: WriteChain, { sessionId, kinds, principal, dryRun }: InputOf<'session.repair'>): OutputOf<'session.repair'> {
   const id = tipOf(chain, sessionId);
   const faults = faultsIn(chain, id).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
   const changes = faults.map(({ key, kind, before, after }): SessionChange => ({ key, kind, before, after: after === null ? null : shown(after) }));

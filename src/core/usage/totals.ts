@@ -1,4 +1,4 @@
-import type { Chain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { besidePrefix, type CallCount } from '../formats/index.js';
 
 /** A sum that an agent wrote, beside the sum of the calls that it covers. */
@@ -22,7 +22,12 @@ interface Compared {
 }
 
 /** Keeps the sum that an agent wrote of a session's calls of a model. A later record replaces an earlier one. */
-export function storeTotal(chain: Chain, context: number, session: string, { model, input, cacheRead, cacheWrite, output, total }: CallCount): void {
+export function storeTotal(
+  chain: WriteChain,
+  context: number,
+  session: string,
+  { model, input, cacheRead, cacheWrite, output, total }: CallCount,
+): void {
   chain.db.run(
     `INSERT INTO usageTotal (project, session, model, context, input, cacheRead, cacheWrite, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET context = excluded.context, input = excluded.input, cacheRead = excluded.cacheRead, cacheWrite = excluded.cacheWrite,
@@ -44,7 +49,7 @@ const covered = `u.project = t.project AND u.session = t.session AND u.replayed 
  * Adds a call for what an agent's own sum of a model counts beyond the calls in the lines of a session, such as those of helpers. Returns the sessions
  * whose sums changed.
  */
-export function settleTotals(chain: Chain, sessions: ReadonlySet<string>): readonly string[] {
+export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): readonly string[] {
   if (sessions.size === 0) return [];
   const named = { project: chain.project, sessions: JSON.stringify([...sessions]) };
   const totals = chain.db.all<Compared>(
@@ -91,7 +96,7 @@ export interface Drift {
 }
 
 /** The sessions whose calls do not add up to the sum that their agent wrote. */
-export function driftsOf(chain: Chain): ReadonlyMap<string, Drift> {
+export function driftsOf(chain: ReadChain): ReadonlyMap<string, Drift> {
   const rows = chain.db.all<{ session: string; recorded: number | null; counted: number; cost: number | null; ownCost: number | null }>(
     `WITH t AS (SELECT session, SUM(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0) + IFNULL(output, 0)) AS recorded, SUM(cost) AS cost,
                        MAX(context) AS context FROM usageTotal WHERE project = :project GROUP BY session),

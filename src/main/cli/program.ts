@@ -13,12 +13,12 @@ import { addLiveCommands } from './live.js';
 import { addOtlpCommand } from './otlp.js';
 import { addPriceCommands } from './prices.js';
 import { addProjectCommands } from './projects.js';
+import { addRepairCommands } from './repair.js';
 import { addReplayCommands } from './replay.js';
 import { addRequestCommands } from './requests.js';
 import { addServeCommands } from './serve.js';
 import { addTeamCommands } from './team.js';
 import { addTicketCommands } from './tickets.js';
-import { addRepairCommands } from './repair.js';
 import { addUsageCommands } from './usage.js';
 
 /** Runs the command line; without words, it opens the window on the histories of this machine. Sets the exit code: 0 for success, 1 for a refused call, 2 for wrong usage. */

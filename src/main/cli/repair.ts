@@ -8,13 +8,14 @@ interface RepairOptions extends ProjectOptions {
 
 /** Adds `stemma diagnose` and `stemma repair-session`, for sessions that their agents can no longer continue. */
 export function addRepairCommands(program: Command): void {
-  addProjectCommand(program, 'diagnose <session>', 'say what a model would refuse in a session').action((sessionId: string, options: ProjectOptions) =>
-    withProject(options, async ({ client }) => {
-      const { problems } = await client.session.diagnose({ sessionId });
-      if (options.json) return printJson({ problems });
-      for (const { kind, message, fix } of problems) printText(line`${kind}: ${message} ${fix ?? ''}`);
-      if (problems.length === 0) printText('Nothing in this session would be refused.');
-    }),
+  addProjectCommand(program, 'diagnose <session>', 'say what a model would refuse in a session').action(
+    (sessionId: string, options: ProjectOptions) =>
+      withProject(options, async ({ client }) => {
+        const { problems } = await client.session.diagnose({ sessionId });
+        if (options.json) return printJson({ problems });
+        for (const { kind, message, fix } of problems) printText(line`${kind}: ${message} ${fix ?? ''}`);
+        if (problems.length === 0) printText('Nothing in this session would be refused.');
+      }),
   );
   addProjectCommand(program, 'repair-session <session>', 'fork a session without what a model would refuse')
     .option('--dry-run', 'show the changes and make no fork')

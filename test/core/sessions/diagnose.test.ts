@@ -20,7 +20,7 @@ test.each([
   ['lone-surrogate', ['lone_surrogate']],
   ['rewind-mid', []],
   ['model-switch-thinking', []],
-])('[F52] %s: a repair changes only what a model would refuse', async (name, kinds) => {
+])('[F51] %s: a repair changes only what a model would refuse', async (name, kinds) => {
   const { call, sessionId } = await imported(name);
   const { problems } = await call.session.diagnose({ sessionId });
   expect(problems.map(({ kind }) => kind).sort()).toEqual(kinds);
@@ -42,7 +42,7 @@ test.each([
   for (const { id } of before) expect(tips.some((tip) => tip.id === id)).toBe(true);
 });
 
-test('[F52] an unknown session, and an input with both or neither, are refused', async () => {
+test('[F51] an unknown session, and an input with both or neither, are refused', async () => {
   const { call } = await imported('rewind-mid');
   await expect(call.session.repair({ sessionId: 'nowhere' })).rejects.toMatchObject({ code: 'NOT_FOUND', data: { id: 'nowhere' } });
   await expect(call.session.diagnose({})).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { field: 'sessionId' } });
