@@ -122,7 +122,8 @@ test('[T2] every procedure that writes or acts is refused for a restricted proje
   const victim = desk();
   await victim.call.project.open({ dir });
   const all = procedureNames(contract);
-  const writes = all.filter((name) => ['writes', 'acts'].includes(kindOf(name.split('.'))));
+  // A check writes only if it repairs, which is tried below.
+  const writes = all.filter((name) => ['writes', 'acts'].includes(kindOf(name.split('.'))) && name !== 'project.check');
   expect(writes.length).toBeGreaterThan(60);
   for (const name of writes)
     expect(await refused(at(victim, name)({})), name).toMatchObject({ code: 'UNAUTHORIZED', data: { reason: 'restricted' } });
@@ -166,7 +167,8 @@ test('[T2, T3] a restricted project is read and exported without a change in its
   };
   for (const name of procedureNames(contract)) {
     const input = inputs[name] ?? {};
-    if (!['reads', 'live'].includes(kindOf(name.split('.')))) continue;
+    // The named ones include calls that write with other inputs.
+    if (!(name in inputs) && !['reads', 'live'].includes(kindOf(name.split('.')))) continue;
     const refusal = await refused(at(victim, name)(input));
     const allowed = name in inputs ? ['not refused'] : ['not refused', 'BAD_REQUEST', 'NOT_FOUND'];
     expect(allowed, `${name}: ${refusal.message}`).toContain(refusal.code);
