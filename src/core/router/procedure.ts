@@ -77,8 +77,11 @@ const readsAfter = (what?: Derived) =>
   base.use(
     of('reads', async ({ next, context: { reading } }) => {
       const project = reading.project();
-      if (what) await reading.prepare(what);
-      const result = await withFetching(() => next({ context: { chain: project.chain, project } }), reading.fetch);
+      const result = await withFetching(async () => {
+        // What was fetched is derived from, too.
+        if (what) await reading.prepare(what);
+        return next({ context: { chain: project.chain, project } });
+      }, reading.fetch);
       await reading.settle();
       return result;
     }),

@@ -3,11 +3,11 @@ import { backfillBatch, pendingCommits } from './backfill.js';
 import { loadPrices, priceInPieces } from './prices.js';
 
 /**
- * Stores the calls of unread commits and looks up missing prices, in short transactions. Yields after each. If contents are still on the hub,
- * the question itself fetches them, so that usage is never counted from a part of the commits.
+ * Stores the calls of unread commits and looks up missing prices, in short transactions. Yields after each. The calls of contents that are still
+ * on the hub are stored when the contents arrive (`countCalls`); a question about usage fetches them first.
  */
 export function* catchUpUsage(chain: WriteChain): Generator<void> {
-  if (!chain.artifacts.copies.expects() && pendingCommits(chain, 1) > 0) while (backfillBatch(chain)) yield;
+  if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain)) yield;
   yield* priceInPieces(chain);
 }
 
