@@ -71,6 +71,18 @@ export interface EngineOptions {
     check(): Promise<UpdateCheck>;
   };
   readonly clock?: Clock;
+  /** Threads that read the projects of this engine. Without them, the engine's thread reads. */
+  readonly readers?: ReadingThreads;
+}
+
+/** What an engine tells the threads that read its projects. */
+export interface ReadingThreads {
+  /** A project was opened, or opened again. */
+  opened(project: Project): void;
+  /** Content of a project was removed: the threads forget what they know of it. */
+  forget(path: string): void;
+  /** Resolves when no thread has the project in a folder open, so that its database can be replaced. */
+  leave(dir: string): Promise<void>;
 }
 
 /** The open projects of one process. Each is opened once, and all sessions share it. */
@@ -113,6 +125,8 @@ export interface Engine {
 }
 
 const recentKept = 20;
+/** The part of the memory for caches that the thread that writes uses. The rest belongs to the threads that read. */
+const writerShare = 0.25;
 
 /** Starts an engine without an open project. */
 export function createEngine(options: EngineOptions): Engine {
@@ -133,12 +147,15 @@ export function createEngine(options: EngineOptions): Engine {
     providers: () => options.providers ?? [],
     copies: join(options.dataDir, 'copies'),
     usageSettings: () => ownUsageSettings(options.dataDir),
+    cacheShare: options.readers && writerShare,
+    onGone: options.readers?.forget,
   };
   removeUnusedCopies(join(options.dataDir, 'copies'));
   removeLeftovers(temporaryPlaces());
 
   const hold = (project: Project): Project => {
     open.set(comparable(project.dir), project);
+    options.readers?.opened(project);
     noteRecent(recentFile, project, clock);
     return project;
   };

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { openArtifacts, openReadArtifacts } from '../artifacts/index.js';
-import { type ArtifactNo, badRequest, type Clock, corrupt, inWords, recent, StemmaError } from '../base/index.js';
-import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '../chain/index.js';
+import { badRequest, type Clock, corrupt, inWords, StemmaError } from '../base/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
 import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably, stampOf as stampOfFile } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
@@ -12,6 +11,7 @@ import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type 
 import { nameProblem, thisSystem } from '../system/index.js';
 import { type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
+import { type ChainPlace, openCaches, type ReadPlace, readChain, writeChain } from './chains.js';
 import {
   database,
   ending,
@@ -33,6 +33,8 @@ export interface ProjectFolder extends Manifest {
   readonly chain: WriteChain;
   /** The project for reading: a second connection, which SQLite opens read-only at the first use. */
   readonly readOnly: () => { readonly db: ReadableDb; readonly chain: ReadChain };
+  /** Where other threads read it. Undefined for a copy in memory, which has only one connection. */
+  readonly place: ReadPlace | undefined;
   /** Closes the connection for reading. The next read opens it again: the database may be another file then. */
   reopenForReading(): void;
   /** Whether the project is writable. If not, `db` is a private copy for caches and indexes only. */
@@ -46,11 +48,6 @@ export interface ProjectFolder extends Manifest {
 
 /** The default project for histories, in Stemma's data folder. It is created at first use. */
 export const historiesIn = (dataDir: string): NewProject => ({ dir: join(dataDir, 'Histories.stemma'), name: 'My histories' });
-
-/** Cache limits: bytes of parsed deltas, and entries of outlines and contexts. */
-const parsedBudget = 64 * 1024 * 1024;
-const outlineBudget = 2_000_000;
-const placeBudget = 1_000_000;
 
 export type NewProject = InputOf<'project.create'>;
 
@@ -98,6 +95,10 @@ export interface OpenFolderOptions {
   readonly machine?: string | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: (() => string | undefined) | undefined;
+  /** The part of the memory for caches that this thread may use. */
+  readonly cacheShare?: number | undefined;
+  /** Called when content was removed, so that other threads forget it too. */
+  readonly onGone?: (() => void) | undefined;
 }
 
 /**
@@ -107,26 +108,23 @@ export interface OpenFolderOptions {
 export function openFolder(
   path: string,
   clock: Clock,
-  { busyMs, repair = false, restrict, copies, machine, usageSettings }: OpenFolderOptions = {},
+  { busyMs, repair = false, restrict, copies, machine, usageSettings, cacheShare, onGone }: OpenFolderOptions = {},
 ): ProjectFolder {
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
   const opened = openPlace(dir, projectId, { busyMs, repair, restrict, copies });
   const { db, access, rebuilt } = opened;
   if (isRecovered && access.mode === 'read-write') repairManifest(dir, said);
-  const caches = openCaches();
+  const caches = openCaches(cacheShare);
   db.onRollback(caches.forget);
-  const project = projectNo(db, projectId, name, createdAt);
-  const place: ChainPlace = {
-    project,
-    folder: opened.objects,
-    behind: access.mode === 'read-only' ? join(dir, objects) : undefined,
-    clock,
-    machine,
-    usageSettings,
-    caches,
+  const forget = (): void => {
+    caches.forget();
+    onGone?.();
   };
-  const chain = writeChain(db, place);
+  const project = projectNo(db, projectId, name, createdAt);
+  const behind = access.mode === 'read-only' ? join(dir, objects) : undefined;
+  const parts: ChainPlace = { project, folder: opened.objects, behind, clock, machine, usageSettings, caches, forget };
+  const chain = writeChain(db, parts);
   let reading: { readonly db: OpenDatabase; readonly chain: ReadChain } | undefined;
   const reopenForReading = (): void => {
     reading?.chain.artifacts.close();
@@ -138,7 +136,7 @@ export function openFolder(
     // A copy in memory has only one connection.
     if (typeof opened.file !== 'string') return { db, chain };
     const own = openDatabase(opened.file, { readonly: true, ...(busyMs !== undefined && { busyMs }) });
-    reading = { db: own, chain: readChain(own, place) };
+    reading = { db: own, chain: readChain(own, parts) };
     return reading;
   };
   return {
@@ -148,6 +146,8 @@ export function openFolder(
     chain,
     readOnly,
     reopenForReading,
+    place:
+      typeof opened.file === 'string' ? { dir, ...said, access, file: opened.file, objects: opened.objects, behind, project, machine } : undefined,
     access,
     ...(rebuilt && { rebuilt }),
     isStale: () => {
@@ -162,51 +162,6 @@ export function openFolder(
       opened.remove();
     },
   };
-}
-
-/** The caches of one process, which the chains of its connections share. */
-type ChainCaches = Pick<ReadChain, 'outlines' | 'parsed' | 'placed'>;
-
-function openCaches(): ChainCaches & { forget(): void } {
-  const caches: ChainCaches = { outlines: recent(outlineBudget), parsed: recent(parsedBudget), placed: recent(placeBudget) };
-  return {
-    ...caches,
-    forget: () => {
-      caches.outlines.clear();
-      caches.parsed.clear();
-      caches.placed.clear();
-    },
-  };
-}
-
-/** What the chains of one project have in common. */
-interface ChainPlace {
-  readonly project: number;
-  readonly folder: string;
-  readonly behind: string | undefined;
-  readonly clock: Clock;
-  readonly machine: string | undefined;
-  readonly usageSettings: (() => string | undefined) | undefined;
-  readonly caches: ReturnType<typeof openCaches>;
-}
-
-/** The parts of a chain beside its database and objects. */
-function partsOf({ project, clock, machine, usageSettings = () => undefined, caches: { outlines, parsed, placed } }: ChainPlace, db: ReadableDb) {
-  return { project, clock, machine, usageSettings, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db), offers: [] };
-}
-
-function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
-  const parts = partsOf(place, db);
-  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
-  const artifacts = openArtifacts({ db, newName: randomUUID, ...place, remake, onGone: place.caches.forget });
-  const chain: WriteChain = { db, artifacts, ...parts };
-  return chain;
-}
-
-function readChain(db: ReadableDb, place: ChainPlace): ReadChain {
-  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
-  const chain: ReadChain = { db, artifacts: openReadArtifacts({ db, newName: randomUUID, ...place, remake }), ...partsOf(place, db) };
-  return chain;
 }
 
 /** Restricts every project that no person trusts on this machine. */

@@ -2,6 +2,7 @@
 // A session is one connection to the engine. It works in the project that it opened last.
 // The engine reads no environment: paths on the machine are passed in.
 
+export type { Offer } from '../chain/index.js';
 export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../import/index.js';
 export type { CheckResult } from '../integrity/index.js';
@@ -12,9 +13,10 @@ export { type Access, isUntrusted, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
+export { type OpenedForReading, openForReading, type ReadPlace } from './chains.js';
 export { changes } from './changes.js';
 export { resolveLink, updatesOf } from './desktop.js';
-export { createEngine, type Engine, type EngineOptions } from './engine.js';
+export { createEngine, type Engine, type EngineOptions, type ReadingThreads } from './engine.js';
 export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { changePrices, ownUsageSettings } from './own-prices.js';

@@ -4,18 +4,44 @@ import { saveProofs } from '../requests/index.js';
 import { saveFactors } from '../usage/index.js';
 import type { Access } from './access.js';
 
-/** Stores the derived data that reads offered, in one transaction. While another process writes, it stores only what a caller got a ref of. */
-export function keepOffers({ chain, access }: { readonly chain: WriteChain; readonly access: Access }, offers: readonly Offer[]): void {
-  const isFree = offers.length > 0 && chain.db.isFree();
-  const kept = offers.filter((offer) => isNamed(offer) || (isFree && (offer.kind !== 'proofs' || access.mode === 'read-write')));
-  if (kept.length === 0) return;
-  chain.artifacts.transaction(() => {
-    for (const offer of kept) keep(chain, offer);
-  });
+/** Stores the derived data that reads offer. */
+export interface Keeper {
+  /** Stores the offers now, or as soon as no other process writes. It never waits for the lock. */
+  keep(offers: readonly Offer[]): void;
+  close(): void;
 }
 
-/** Whether a caller may have got the ref of this object. */
-const isNamed = ({ kind }: Offer): boolean => kind === 'object' || kind === 'result';
+/** Milliseconds between two tries to store offers while another process writes. */
+const againMs = 250;
+/** Offers that wait at most. The rest is computed again when it is needed. */
+const maxWaiting = 4_096;
+
+/** Opens the keeper of a project. A read-only project keeps them in its copy of the database, where proofs of calls have no place. */
+export function openKeeper(chain: WriteChain, access: Access): Keeper {
+  let waiting: Offer[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const store = (): void => {
+    clearTimeout(timer);
+    if (waiting.length === 0) return;
+    if (!chain.db.isFree()) {
+      timer = setTimeout(store, againMs).unref();
+      return;
+    }
+    const offers = waiting;
+    waiting = [];
+    chain.artifacts.transaction(() => {
+      for (const offer of offers) keep(chain, offer);
+    });
+  };
+  return {
+    keep: (offers) => {
+      const useful = access.mode === 'read-write' ? offers : offers.filter(({ kind }) => kind !== 'proofs');
+      waiting.push(...useful.slice(0, Math.max(0, maxWaiting - waiting.length)));
+      store();
+    },
+    close: () => clearTimeout(timer),
+  };
+}
 
 function keep(chain: WriteChain, offer: Offer): void {
   switch (offer.kind) {

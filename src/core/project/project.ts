@@ -1,5 +1,5 @@
 import { openSummarizer, type Summarizer, type SummarizerSettings } from '../assist/index.js';
-import { type Clock, timestampOf } from '../base/index.js';
+import { type Clock, type ContextId, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type ReadableDb } from '../store/index.js';
@@ -10,6 +10,7 @@ import { isUntrusted } from './access.js';
 import { openBackups } from './backups.js';
 import { type Capture, liveTips, openCapture } from './capture.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
+import { type Keeper, openKeeper } from './offers.js';
 import type { ReadProject } from './reading.js';
 import { storedBytes } from './storage.js';
 import { openUpkeep } from './upkeep.js';
@@ -24,6 +25,10 @@ export interface Project extends ProjectFolder {
   readonly summarizer: Summarizer;
   /** The project for calls that read. */
   reading(): ReadProject;
+  /** Stores the derived data that reads offer. */
+  readonly keeper: Keeper;
+  /** The ends of the sessions on which an agent works, as live capture observes it. */
+  live(): ReadonlySet<ContextId>;
 }
 
 /** This machine's data about its projects, which is stored outside of them. */
@@ -38,6 +43,10 @@ export interface ForProjects {
   readonly vault?: Vault | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: () => string | undefined;
+  /** The part of the memory for caches that this thread may use. */
+  readonly cacheShare?: number | undefined;
+  /** Called with the path of a project of which content was removed. */
+  readonly onGone?: ((path: string) => void) | undefined;
   /** The summarizers that a person turned on, by the folder of the project. */
   readonly summaries?: (dir: string) => SummarizerSettings;
   readonly providers?: () => readonly ModelProvider[];
@@ -61,12 +70,14 @@ export const createProject = (input: NewProject, clock: Clock, machine?: ForProj
 
 /** Opens a project. `repair` works as in `openFolder`. @throws the errors of `openFolder`. */
 export function openProject(path: string, clock: Clock, machine: ForProjects = nothing, { repair = false } = {}): Project {
-  const folder = openFolder(path, clock, {
+  const folder: ProjectFolder = openFolder(path, clock, {
     repair,
     restrict: restrictUntrusted(machine.trusted),
     copies: machine.copies,
     machine: machine.name,
     usageSettings: machine.usageSettings,
+    cacheShare: machine.cacheShare,
+    onGone: () => machine.onGone?.(folder.dir),
   });
   const { access, chain, projectId } = folder;
   // A restricted project gets no replicas: it may have copied the id of a project that has replicas here.
@@ -90,25 +101,21 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     summarizer.wake();
   };
   const capture = openCapture(chain);
+  const keeper = openKeeper(chain, access);
   const { dir, name, createdAt, tokenizer } = folder;
-  const reading = (): ReadProject => ({
-    dir,
-    projectId,
-    name,
-    createdAt,
-    tokenizer,
-    access,
-    live: () => liveTips(capture, chain.clock()),
-    ...folder.readOnly(),
-  });
+  const live = (): ReadonlySet<ContextId> => liveTips(capture, chain.clock());
+  const reading = (): ReadProject => ({ dir, projectId, name, createdAt, tokenizer, access, live, ...folder.readOnly() });
   return {
     ...folder,
     reading,
+    live,
+    keeper,
     replicas,
     wake,
     capture,
     summarizer,
     close: () => {
+      keeper.close();
       forgetFetched(chain);
       summarizer.close();
       capture.close();

@@ -1,7 +1,6 @@
 import { catchUpIndex } from '../search/index.js';
 import { prepareUsage } from '../usage/index.js';
 import type { Engine } from './engine.js';
-import { keepOffers } from './offers.js';
 import type { Project } from './project.js';
 import { type Derived, noProject, type Reading, type ReadProject } from './reading.js';
 import { fetchForRead } from './team.js';
@@ -25,8 +24,8 @@ export interface Session {
   use(project: Project): Project;
 }
 
-/** Creates a connection without a project. Scripts may write any file that their user may write. */
-export function createSession(engine: Engine, caller: Caller = 'script'): Session {
+/** Creates a connection without a project. `used` is called when it opens one. Scripts may write any file that their user may write. */
+export function createSession(engine: Engine, caller: Caller = 'script', used: (project: Project) => void = () => {}): Session {
   let current: Project | undefined;
   // Another session may have reopened it.
   const held = (project: Project): Project => engine.held(project.dir) ?? project;
@@ -42,6 +41,7 @@ export function createSession(engine: Engine, caller: Caller = 'script'): Sessio
     openProject: () => current && held(current),
     use: (project) => {
       current = project;
+      used(project);
       return project;
     },
   };
@@ -66,7 +66,7 @@ function readingOf(session: Omit<Session, 'reading'>): Reading {
     },
     settle: async () => {
       const project = session.openProject();
-      if (project) keepOffers(project, project.reading().chain.offers.splice(0));
+      project?.keeper.keep(project.reading().chain.offers.splice(0));
     },
     fetch: async (refusal) => {
       const project = session.openProject();

@@ -32,7 +32,12 @@ export const projectRouter = {
   backups: live.project.backups.handler(({ context: { session } }) => reportBackups(session.project())),
   backUp: writes.project.backUp.handler(({ input, context: { session } }) => (input.ifDue ? backUpIfDue : backUpNow)(session.project())),
   setBackups: writes.project.setBackups.handler(({ input, context: { session } }) => setBackups(session.project(), input.on)),
-  check: writesIf<{ repair?: boolean | undefined }>(({ repair }) => repair === true).project.check.handler(({ input, context: { session } }) =>
-    inSteps(input.repair ? repairProject(session.project()) : checkProject(session.project())),
+  check: writesIf<{ repair?: boolean | undefined }>(({ repair }) => repair === true).project.check.handler(
+    async ({ input, context: { session } }) => {
+      const project = session.project();
+      if (!input.repair) return inSteps(checkProject(project));
+      await session.engine.options.readers?.leave(project.dir);
+      return inSteps(repairProject(project));
+    },
   ),
 };

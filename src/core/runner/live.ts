@@ -81,10 +81,13 @@ const tried = (target: Target, number: number | undefined): Target =>
 async function carryOut(parts: RunnerParts, work: Performing, abort: AbortController, listeners: LiveJob['listeners']): Promise<void> {
   const { chain } = parts;
   const { jobId, diary, signal } = work;
-  const renewal = setInterval(() => {
-    if (!diary.isClosed() && !renewLease(chain, jobId))
-      abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
-  }, renewMs);
+  const renew = (): void => {
+    if (diary.isClosed()) return;
+    // While another process writes, waiting for its lock would block this thread.
+    if (!chain.db.isFree()) setTimeout(renew, lookMs).unref();
+    else if (!renewLease(chain, jobId)) abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
+  };
+  const renewal = setInterval(renew, renewMs);
   // Other processes store their answers and stops in the project.
   const looking = setInterval(() => {
     // The project is closed, so there is nothing left to check.

@@ -1,6 +1,6 @@
 import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage, type SupportedMessagePort } from '@orpc/client/message-port';
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
-import { createSession, type Engine } from '../../core/project/index.js';
+import { createSession, type Engine, type Project, type Session } from '../../core/project/index.js';
 import { contextOf, router } from '../../core/router/index.js';
 import { type Caller, maxFrameBytes } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
@@ -14,8 +14,9 @@ const handler = new RPCHandler(router);
  * Serves one connection with its own session while its port is open. A frame that is not a readable call closes this port and affects no other
  * connection.
  */
-export function serveConnection(engine: Engine, port: Port, caller: Caller): void {
-  const context = contextOf(createSession(engine, caller));
+export function serveConnection(engine: Engine, port: Port, caller: Caller, used?: (project: Project) => void): Session {
+  const session = createSession(engine, caller, used);
+  const context = contextOf(session);
   // oRPC's handler for message ports drops the promise of each message, so an unhandled rejection would end the engine for all windows. Its handler
   // for sockets returns the promise, and uses only `send` of the socket.
   const socket = { send: (frame: unknown) => postMessagePortMessage(port, frame) } as MinimalWebsocket;
@@ -37,6 +38,7 @@ export function serveConnection(engine: Engine, port: Port, caller: Caller): voi
   });
   onMessagePortClose(port, end);
   port.start?.();
+  return session;
 }
 
 /** Checks the type and size of a frame for oRPC, because carriers pass on any value that a page posts. */

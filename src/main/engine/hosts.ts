@@ -2,6 +2,8 @@ import { type MessagePort, parentPort as workerParent } from 'node:worker_thread
 import type { MessagePortMain } from 'electron';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 import { say } from '../terminal/index.js';
+import type { Port } from './connection.js';
+import { frontBehind } from './front.js';
 import { engineBehind } from './serve.js';
 
 /** The host of a utility process. */
@@ -9,28 +11,48 @@ interface UtilityParent {
   on(event: 'message', listener: (event: { data: ToEngine; ports: MessagePortMain[] }) => void): void;
   postMessage(message: FromEngine): void;
 }
+
+/**
+ * Answers the messages of a host: with threads that read and one that writes, or, if the host wants an engine that imports on its own thread, on
+ * this thread alone. `ended` gets the exit code.
+ */
+function answerer(say: (message: FromEngine) => void, ended: (code: number) => void): (message: ToEngine, port?: Port) => void {
+  let answer: ReturnType<typeof engineBehind> | undefined;
+  return (message, port) => {
+    const hasThreads = message.kind === 'start' && message.options.worker !== undefined;
+    answer ??= hasThreads ? frontBehind(say, ended) : engineBehind(say, () => ended(0));
+    answer(message, port);
+  };
+}
+
 /** Finds the host of the engine, which is a utility process, a worker or a Node process, and answers its messages. */
 export function answerHost(): void {
   const utilityParent = (process as { parentPort?: UtilityParent }).parentPort;
 
   if (utilityParent) {
-    const answer = engineBehind(
+    const answer = answerer(
       (message) => utilityParent.postMessage(message),
-      () => process.exit(0),
+      (code) => process.exit(code),
     );
     utilityParent.on('message', ({ data, ports }) => answer(data, ports[0]));
   } else if (workerParent) {
     const parent = workerParent;
-    const answer = engineBehind(
+    const answer = answerer(
       (message) => parent.postMessage(message),
-      () => parent.close(),
+      (code) => {
+        parent.close();
+        if (code !== 0) throw new Error('the thread that writes ended');
+      },
     );
     parent.on('message', ({ message, port }: { message: ToEngine; port?: MessagePort }) => answer(message, port));
   } else if (process.send) {
     const send = process.send.bind(process);
-    const answer = engineBehind(
+    const answer = answerer(
       (message) => process.connected && send(message),
-      () => process.connected && process.disconnect(),
+      (code) => {
+        process.exitCode = code;
+        if (process.connected) process.disconnect();
+      },
     );
     process.on('message', (message) => answer(message as ToEngine));
     // The shell has ended, so no more calls will come.

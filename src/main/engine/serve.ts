@@ -1,16 +1,24 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Engine, EngineOptions } from '../../core/project/index.js';
+import type { Engine, EngineOptions, ReadingThreads, Session } from '../../core/project/index.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 import { type Port, serveConnection } from './connection.js';
 import { startEngine } from './start.js';
 import { updatesOver } from './updates.js';
 import { vaultOver } from './vault.js';
 
+/** What the thread that writes tells the threads that read. */
+export interface PoolSide extends ReadingThreads {
+  connected(connection: number, session: Session): void;
+  /** A connection works in the project of this folder from now on. */
+  using(connection: number, dir: string): void;
+  ended(connection: number): void;
+}
+
 /**
  * Answers the messages of a host. `say` sends messages back. `ended` is called once, after the engine has closed its projects; then the process may
  * end.
  */
-export function engineBehind(say: (message: FromEngine) => void, ended: () => void): (message: ToEngine, port?: Port) => void {
+export function engineBehind(say: (message: FromEngine) => void, ended: () => void, pool?: PoolSide): (message: ToEngine, port?: Port) => void {
   let engine: Engine | undefined;
   let options: { startup: EngineOptions['startup'] } | undefined;
   const relayed = new Map<number, MessagePort>();
@@ -32,7 +40,8 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
     switch (message.kind) {
       case 'start': {
         try {
-          engine = startEngine(message.options, message.desktop && { ...message.desktop, vault: keys.vault, checkForUpdates: updates.check });
+          const desktop = message.desktop && { ...message.desktop, vault: keys.vault, checkForUpdates: updates.check };
+          engine = startEngine({ ...message.options, readers: pool }, desktop);
           options = engine.options;
           say({ kind: 'ready' });
         } catch (error) {
@@ -51,7 +60,11 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
         updates.answer(message);
         return;
       case 'connect':
-        if (engine) serveConnection(engine, port ?? relay(message.connection), message.caller);
+        if (engine) {
+          const { connection } = message;
+          const session = serveConnection(engine, port ?? relay(connection), message.caller, ({ dir }) => pool?.using(connection, dir));
+          pool?.connected(connection, session);
+        }
         return;
       case 'frame':
         relayed.get(message.connection)?.postMessage(message.frame);
@@ -59,10 +72,14 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
       case 'close': {
         const end = relayed.get(message.connection);
         relayed.delete(message.connection);
+        pool?.ended(message.connection);
         end?.close();
         return;
       }
       case 'stop':
+        // A port that stays open keeps the thread alive.
+        for (const port of relayed.values()) port.close();
+        relayed.clear();
         engine?.close();
         engine = undefined;
         ended();

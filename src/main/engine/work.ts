@@ -1,8 +1,17 @@
+import { workerData } from 'node:worker_threads';
 import { storeCompiledCode } from '../launch/index.js';
 import { protectFiles } from '../system/index.js';
 
-/** The entry of a thread for long work. It loads the work after the cache of compiled code is on. */
+/** The entry of the engine's threads. It loads their work after the cache of compiled code is on. */
 storeCompiledCode();
 protectFiles();
-const { workForParent } = await import('./thread.js');
-await workForParent();
+switch ((workerData as { readonly kind?: string }).kind) {
+  case 'writer':
+    (await import('./writer.js')).writeForFront();
+    break;
+  case 'reader':
+    (await import('./reader.js')).readForFront();
+    break;
+  default:
+    await (await import('./thread.js')).workForParent();
+}

@@ -9,6 +9,6 @@ export { readStandardInput } from './input.js';
 export { diagnosticsOf, installedAs, logEvent } from './log.js';
 export * from './places.js';
 export { type ChosenProject, findProject, searchedFolders } from './projects.js';
-export { type ContractClient, type FromEngine, maxFrameBytes, type ToEngine } from './protocol.js';
+export { type ContractClient, type Frame, type FromEngine, maxFrameBytes, type ToEngine } from './protocol.js';
 export { readUpdates, updatesFile } from './update-settings.js';
 export { startWorker, type WorkerEngine } from './worker.js';

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { openArtifacts, openReadArtifacts } from '../artifacts/index.js';
+import { type ArtifactNo, type Clock, recent } from '../base/index.js';
+import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '../chain/index.js';
+import { type OpenDatabase, openDatabase, type ReadableDb } from '../store/index.js';
+import type { Access } from './access.js';
+import type { Manifest } from './manifest.js';
+import type { ReadProject } from './reading.js';
+
+/** Cache limits: bytes of parsed deltas, and entries of outlines and contexts. */
+const parsedBudget = 64 * 1024 * 1024;
+const outlineBudget = 2_000_000;
+const placeBudget = 1_000_000;
+
+/** The caches of one process, which the chains of its connections share. */
+type ChainCaches = Pick<ReadChain, 'outlines' | 'parsed' | 'placed'>;
+
+/** Opens the caches of one process or thread. `share` is its part of the memory that all of them may use. */
+export function openCaches(share = 1): ChainCaches & { forget(): void } {
+  const caches: ChainCaches = { outlines: recent(outlineBudget * share), parsed: recent(parsedBudget * share), placed: recent(placeBudget * share) };
+  return {
+    ...caches,
+    forget: () => {
+      caches.outlines.clear();
+      caches.parsed.clear();
+      caches.placed.clear();
+    },
+  };
+}
+
+/** What the chains of one project have in common. */
+export interface ChainPlace {
+  readonly project: number;
+  readonly folder: string;
+  readonly behind: string | undefined;
+  readonly clock: Clock;
+  readonly machine: string | undefined;
+  readonly usageSettings: (() => string | undefined) | undefined;
+  readonly caches: ChainCaches;
+  /** Forgets cached content that was removed. */
+  readonly forget: () => void;
+}
+
+/** The parts of a chain beside its database and objects. */
+function partsOf({ project, clock, machine, usageSettings = () => undefined, caches: { outlines, parsed, placed } }: ChainPlace, db: ReadableDb) {
+  return { project, clock, machine, usageSettings, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db), offers: [] };
+}
+
+/** The chain of a connection that writes. */
+export function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
+  const parts = partsOf(place, db);
+  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
+  const artifacts = openArtifacts({ db, newName: randomUUID, ...place, remake, onGone: place.forget });
+  const chain: WriteChain = { db, artifacts, ...parts };
+  return chain;
+}
+
+/** The chain of a connection that SQLite opened read-only. */
+export function readChain(db: ReadableDb, place: ChainPlace): ReadChain {
+  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
+  const chain: ReadChain = { db, artifacts: openReadArtifacts({ db, newName: randomUUID, ...place, remake }), ...partsOf(place, db) };
+  return chain;
+}
+
+/** Where a project is read: all that another thread needs to open it. */
+export interface ReadPlace extends Manifest {
+  readonly dir: string;
+  readonly access: Access;
+  /** The file of the database: the project's own, or a copy. */
+  readonly file: string;
+  readonly objects: string;
+  /** For a read-only project, its own `objects` folder; `objects` then belongs to a copy. */
+  readonly behind: string | undefined;
+  /** The number of the project's row. */
+  readonly project: number;
+  readonly machine: string | undefined;
+}
+
+/** A project that a thread opened for reading. */
+export interface OpenedForReading {
+  readonly project: ReadProject;
+  close(): void;
+}
+
+export interface ForReading {
+  readonly clock: Clock;
+  readonly usageSettings: () => string | undefined;
+  readonly cacheShare: number;
+  readonly live: ReadProject['live'];
+}
+
+/** Opens a project for reading on this thread. @throws the errors of `openDatabase`. */
+export function openForReading(place: ReadPlace, { clock, usageSettings, cacheShare, live }: ForReading): OpenedForReading {
+  const { file, objects, behind, project, machine, ...about } = place;
+  const db = openDatabase(file, { readonly: true });
+  const caches = openCaches(cacheShare);
+  const chain = readChain(db, { project, folder: objects, behind, clock, machine, usageSettings, caches, forget: caches.forget });
+  return {
+    project: { ...about, db, chain, live },
+    close: () => {
+      chain.artifacts.close();
+      db.close();
+    },
+  };
+}

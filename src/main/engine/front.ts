@@ -1,0 +1,159 @@
+import { Worker } from 'node:worker_threads';
+import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage } from '@orpc/client/message-port';
+import type { ReadPlace } from '../../core/project/index.js';
+import type { Kind } from '../../core/router/index.js';
+import { built, type Caller, type Frame, type FromEngine, maxFrameBytes, type ToEngine } from '../launch/index.js';
+import type { Port } from './connection.js';
+import { pathOf } from './frames.js';
+import type { FromWriter, ToWriter } from './pool.js';
+import { openReaders, type Readers } from './readers.js';
+
+/** A connection of a window or a script: where its answers go, and the project that it opened last. */
+interface Connection {
+  readonly send: (frame: Frame) => void;
+  readonly end: () => void;
+  dir: string | undefined;
+}
+
+/**
+ * Answers the messages of a host on a thread that opens no database: it passes each call to a thread that reads or to the one that writes, and
+ * the answers back. So it always answers, whatever an import or a long read is doing. `ended` is called once, after the writer has closed its
+ * projects. Long because every message passes through the same connections.
+ */
+export function frontBehind(say: (message: FromEngine) => void, ended: (code: number) => void): (message: ToEngine, port?: Port) => void {
+  const connections = new Map<number, Connection>();
+  const readers = new Map<string, Readers>();
+  const places = new Map<string, ReadPlace | undefined>();
+  let kinds: Readonly<Record<string, Kind>> = {};
+  let options: Extract<ToEngine, { kind: 'start' }>['options'] | undefined;
+  let isStopping = false;
+
+  const writer = new Worker(built('engine', 'work.js'), { name: 'stemma-writer', workerData: { kind: 'writer' } });
+  const tell = (message: ToWriter): void => writer.postMessage(message);
+  writer.on('message', hear);
+  writer.on('error', (error: Error) => say({ kind: 'failed', message: error.message }));
+  writer.once('exit', () => {
+    for (const each of readers.values()) each.close();
+    readers.clear();
+    ended(isStopping ? 0 : 1);
+  });
+
+  /** The threads that read a project. The empty name stands for the files of this machine, without a project. */
+  function readersOf(dir: string): Readers {
+    const known = readers.get(dir);
+    if (known) return known;
+    const { dataDir = '', agentRoots = [] } = options ?? {};
+    const made = openReaders({
+      dataDir,
+      agentRoots,
+      place: places.get(dir),
+      answer: (connection, frame) => connections.get(connection)?.send(frame),
+      ask: (aid) => tell({ kind: 'aid', dir, aid }),
+      giveUp: (connection, frame) => tell({ kind: 'frame', connection, frame }),
+    });
+    readers.set(dir, made);
+    return made;
+  }
+
+  function hear(message: FromWriter): void {
+    switch (message.kind) {
+      case 'ready':
+        kinds = message.kinds;
+        say({ kind: 'ready' });
+        return;
+      case 'frame':
+        connections.get(message.connection)?.send(message.frame);
+        return;
+      case 'close':
+        connections.get(message.connection)?.end();
+        connections.delete(message.connection);
+        return;
+      case 'using': {
+        const connection = connections.get(message.connection);
+        if (!connection) return;
+        connection.dir = message.dir;
+        if (places.get(message.dir)) readersOf(message.dir).wake();
+        return;
+      }
+      case 'place':
+        places.set(message.dir, message.place);
+        readers.get(message.dir)?.move(message.place);
+        return;
+      case 'live':
+        readers.get(message.dir)?.live(message.tips);
+        return;
+      case 'aided':
+        readers.get(message.dir)?.aided(message.reader, message.number, message.answer);
+        return;
+      case 'leave': {
+        const { dir, number } = message;
+        void (readers.get(dir)?.leave() ?? Promise.resolve()).then(() => tell({ kind: 'left', number }));
+        return;
+      }
+      case 'failed':
+        isStopping = true;
+        say(message);
+        return;
+      default:
+        say(message);
+    }
+  }
+
+  function take(connection: number, frame: unknown): void {
+    const call = pathOf(frame, maxFrameBytes);
+    const { dir } = connections.get(connection) ?? {};
+    // A message that belongs to an earlier call goes to every thread that may carry that call out.
+    if (call === 'continues') {
+      for (const each of readers.values()) each.continue(connection, frame as Frame);
+      tell({ kind: 'frame', connection, frame: frame as Frame });
+      return;
+    }
+    const kind = call === undefined ? undefined : kinds[call.path];
+    const isRead = kind === 'reads' && dir !== undefined && places.get(dir) !== undefined;
+    if (call && (isRead || kind === 'scans'))
+      readersOf(isRead || (dir !== undefined && places.get(dir)) ? (dir as string) : '').call(connection, call, frame as Frame);
+    else tell({ kind: 'frame', connection, frame: frame as Frame });
+  }
+
+  function connect(number: number, caller: Caller, port: Port | undefined): void {
+    const connection: Connection = port
+      ? { send: (frame) => postMessagePortMessage(port, frame), end: () => port.close?.(), dir: undefined }
+      : { send: (frame) => say({ kind: 'frame', connection: number, frame }), end: () => say({ kind: 'close', connection: number }), dir: undefined };
+    connections.set(number, connection);
+    tell({ kind: 'connect', connection: number, caller });
+    if (!port) return;
+    onMessagePortMessage(port, (frame: unknown) => take(number, frame));
+    onMessagePortClose(port, () => close(number));
+    port.start?.();
+  }
+
+  function close(number: number): void {
+    if (!connections.delete(number)) return;
+    for (const each of readers.values()) each.end(number);
+    tell({ kind: 'close', connection: number });
+  }
+
+  return (message, port) => {
+    switch (message.kind) {
+      case 'start':
+        ({ options } = message);
+        tell(message);
+        return;
+      case 'connect':
+        connect(message.connection, message.caller, port);
+        return;
+      case 'frame':
+        take(message.connection, message.frame);
+        return;
+      case 'close':
+        close(message.connection);
+        return;
+      case 'stop':
+        isStopping = true;
+        tell(message);
+        return;
+      default:
+        tell(message);
+    }
+  };
+}

@@ -1,0 +1,63 @@
+import type { StemmaError } from '../../core/base/index.js';
+import type { AgentRoot, Derived, Offer, ReadPlace } from '../../core/project/index.js';
+import type { Kind } from '../../core/router/index.js';
+import type { Frame, FromEngine, ToEngine } from '../launch/index.js';
+
+/** What a thread that reads asks of the writer: to store something, or to fetch or allow what only the engine can. */
+export type AidQuestion =
+  | { readonly what: 'keep'; readonly offers: readonly Offer[] }
+  | { readonly what: 'prepare'; readonly derived: Derived }
+  | { readonly what: 'fetch'; readonly refusal: Refusal }
+  | { readonly what: 'checkOutput'; readonly path: string };
+
+/** A question of a thread that reads, for one of its connections. */
+export interface Aid {
+  readonly reader: number;
+  readonly number: number;
+  readonly connection: number;
+  readonly question: AidQuestion;
+}
+
+export type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
+export type AidAnswer = { readonly result: unknown } | { readonly refused: Refusal };
+
+/** Messages from the thread that answers to the writer. */
+export type ToWriter =
+  | ToEngine
+  | { readonly kind: 'aid'; readonly dir: string; readonly aid: Aid }
+  /** The threads that read a project have closed it. */
+  | { readonly kind: 'left'; readonly number: number };
+
+/** Messages from the writer to the thread that answers. */
+export type FromWriter =
+  | Exclude<FromEngine, { kind: 'ready' }>
+  | { readonly kind: 'ready'; readonly kinds: Readonly<Record<string, Kind>> }
+  /** A connection works in this project from now on. */
+  | { readonly kind: 'using'; readonly connection: number; readonly dir: string }
+  /** Where a project is read; undefined if only the writer can read it. Sent before the first `using`, and after each change. */
+  | { readonly kind: 'place'; readonly dir: string; readonly place: ReadPlace | undefined }
+  | { readonly kind: 'live'; readonly dir: string; readonly tips: readonly string[] }
+  | { readonly kind: 'aided'; readonly dir: string; readonly reader: number; readonly number: number; readonly answer: AidAnswer }
+  /** Asks the threads that read a project to close it, because its file is about to be replaced. */
+  | { readonly kind: 'leave'; readonly dir: string; readonly number: number };
+
+/** What a thread that reads starts with. */
+export interface ReaderOrder {
+  readonly kind: 'reader';
+  readonly dataDir: string;
+  readonly agentRoots: readonly AgentRoot[];
+  readonly place: ReadPlace | undefined;
+}
+
+export type ToReader =
+  | { readonly kind: 'frame'; readonly connection: number; readonly frame: Frame }
+  | { readonly kind: 'end'; readonly connection: number }
+  | { readonly kind: 'place'; readonly place: ReadPlace | undefined }
+  | { readonly kind: 'live'; readonly tips: readonly string[] }
+  | { readonly kind: 'aided'; readonly number: number; readonly answer: AidAnswer }
+  | { readonly kind: 'leave' };
+
+export type FromReader =
+  | { readonly kind: 'frame'; readonly connection: number; readonly frame: Frame }
+  | { readonly kind: 'ask'; readonly number: number; readonly connection: number; readonly question: AidQuestion }
+  | { readonly kind: 'left' };

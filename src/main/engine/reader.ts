@@ -1,0 +1,115 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
+import { StemmaError, systemClock } from '../../core/base/index.js';
+import { noProject, type OpenedForReading, openForReading, ownUsageSettings, type Reading, type ReadProject } from '../../core/project/index.js';
+import { router } from '../../core/router/index.js';
+import type { Frame } from '../launch/index.js';
+import type { AidQuestion, FromReader, ReaderOrder, ToReader } from './pool.js';
+
+/** The part of the memory for caches that one of the threads that read may use. */
+const cacheShare = 0.375;
+
+/**
+ * Carries out the calls that read, on a thread of their own whose connection SQLite opened read-only. Long because all messages share the open
+ * project and the questions to the writer.
+ */
+export function readForFront(): void {
+  const parent = parentPort;
+  if (!parent) return;
+  const order = workerData as ReaderOrder;
+  const say = (message: FromReader): void => parent.postMessage(message);
+  const handler = new RPCHandler(router);
+  const sockets = new Map<number, MinimalWebsocket>();
+  const asked = new Map<number, PromiseWithResolvers<unknown>>();
+  let { place } = order;
+  let opened: OpenedForReading | undefined;
+  let live: ReadonlySet<string> = new Set();
+  let count = 0;
+
+  const usageSettings = (): string | undefined => ownUsageSettings(order.dataDir);
+  const leave = (): void => {
+    opened?.close();
+    opened = undefined;
+  };
+  const openProject = (): ReadProject | undefined => {
+    if (!place) return undefined;
+    opened ??= openForReading(place, { clock: systemClock, usageSettings, cacheShare, live: () => live as ReturnType<ReadProject['live']> });
+    return opened.project;
+  };
+  const ask = (connection: number, question: AidQuestion): Promise<unknown> => {
+    const answer = Promise.withResolvers<unknown>();
+    asked.set(++count, answer);
+    say({ kind: 'ask', number: count, connection, question });
+    return answer.promise;
+  };
+
+  function readingFor(connection: number): Reading {
+    return {
+      openProject,
+      project: () => {
+        const project = openProject();
+        if (!project) throw noProject();
+        return project;
+      },
+      agentRoots: order.agentRoots,
+      checkOutput: async (path) => {
+        if (path !== undefined) await ask(connection, { what: 'checkOutput', path });
+      },
+      prepare: async (derived) => void (await ask(connection, { what: 'prepare', derived })),
+      settle: async () => {
+        const offers = opened?.project.chain.offers.splice(0) ?? [];
+        if (offers.length === 0) return;
+        const stored = ask(connection, { what: 'keep', offers });
+        // The rest only makes later reads faster.
+        if (offers.some(({ kind }) => kind === 'object' || kind === 'result')) await stored;
+        else stored.catch(() => {});
+      },
+      fetch: async (refusal) => {
+        if (!(refusal instanceof StemmaError && refusal.data.reason === 'elsewhere')) return false;
+        const { code, message, data } = refusal;
+        return (await ask(connection, { what: 'fetch', refusal: { code, message, data } })) === true;
+      },
+    };
+  }
+
+  function take(connection: number, frame: Frame): void {
+    const socket =
+      sockets.get(connection) ?? ({ send: (answer: unknown) => say({ kind: 'frame', connection, frame: answer as Frame }) } as MinimalWebsocket);
+    sockets.set(connection, socket);
+    // The engine refuses frames that cannot be read. The thread that answers passes only those of oRPC.
+    handler.message(socket, frame as string, { context: { reading: readingFor(connection) } }).catch(() => {});
+  }
+
+  parent.on('message', (message: ToReader) => {
+    switch (message.kind) {
+      case 'frame':
+        take(message.connection, message.frame);
+        return;
+      case 'end': {
+        const socket = sockets.get(message.connection);
+        sockets.delete(message.connection);
+        if (socket) handler.close(socket);
+        return;
+      }
+      case 'place':
+        leave();
+        ({ place } = message);
+        return;
+      case 'live':
+        live = new Set(message.tips);
+        return;
+      case 'aided': {
+        const answer = asked.get(message.number);
+        asked.delete(message.number);
+        if ('refused' in message.answer) {
+          const { code, message: why, data } = message.answer.refused;
+          answer?.reject(new StemmaError(code, why, data));
+        } else answer?.resolve(message.answer.result);
+        return;
+      }
+      case 'leave':
+        leave();
+        say({ kind: 'left' });
+    }
+  });
+}
