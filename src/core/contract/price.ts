@@ -16,6 +16,7 @@ const priceRow = z.strictObject({
 
 const day = z
   .string()
+  .max(10)
   .regex(/^20\d\d-[01]\d-[0-3]\d$/, 'a date has the form 2026-01-31')
   .describe('The first day of the prices, such as 2026-01-31.');
 const model = name.describe('The model. A star at its end stands for any ending.');

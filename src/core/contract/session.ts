@@ -121,7 +121,7 @@ export const sessionContract = {
       z
         .strictObject({
           sessionId: name.optional().describe('The session, as `session.list` names it.'),
-          path: z.string().optional().describe('An imported file, in place of the session.'),
+          path: line.optional().describe('An imported file, in place of the session.'),
         })
         .refine(({ sessionId, path }) => (sessionId === undefined) !== (path === undefined), {
           error: 'give either the sessionId or the path of an imported file',
@@ -135,7 +135,7 @@ export const sessionContract = {
     .input(
       z.strictObject({
         sessionId,
-        kinds: z.array(z.enum(problemKinds)).optional().describe('Only problems of these kinds. The default is all.'),
+        kinds: z.array(z.enum(problemKinds)).max(problemKinds.length).optional().describe('Only problems of these kinds. The default is all.'),
         principal: name.optional().describe('In whose name the fork is made. The default is the person at this machine.'),
         dryRun: z.boolean().optional().describe('True to see the changes and make no fork.'),
       }),
