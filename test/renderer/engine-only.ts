@@ -5,6 +5,7 @@ const wireReads =
 const compose = 'For programs that compose their own prompts. The window shows the result with compose.preview and compose.body.';
 const texts = 'For programs that render their own timeline. The window shows the result with timeline.transcript and timeline.messages.';
 const fewer = 'The window uses a procedure that returns more: ';
+const missing = 'The window has no place for it yet. The command line has: ';
 const machinery = 'Called by Stemma itself or by its hooks, never by a person.';
 
 /** Procedures that the window does not call, each with the reason. */
@@ -39,6 +40,11 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'ticket.startFrom': performer,
   'timeline.block': texts,
   'timeline.render': texts,
+  'price.list': `${missing}stemma prices.`,
+  'price.remove': `${missing}stemma prices --remove.`,
+  'price.set': `${missing}stemma prices --set.`,
+  'session.diagnose': `${missing}stemma diagnose.`,
+  'session.repair': `${missing}stemma repair-session.`,
   'turn.list': `${fewer}turn.steps.`,
   'turn.compare': `${fewer}turn.compareMany and turn.sides.`,
 };
