@@ -90,7 +90,7 @@ async function storePage(work: Pull, hub: Hub, items: readonly Item[], then: () 
   const { known, chain } = work;
   const problems = new Map(items.map((item) => [item, problemWith(item)]));
   const valid = items.filter((item) => problems.get(item) === undefined);
-  const some = newest(valid).filter((item) => known.digest(item.kind, item.key) !== item.digest);
+  const some = newest(work, valid).filter((item) => known.digest(item.kind, item.key) !== item.digest);
   await fetchObjects(work, hub, work.isOnDemand ? some.filter(isForLists) : some);
   await expectObjects(work, hub, some);
   chain.db.transaction(() => {
@@ -111,10 +111,15 @@ const unknownKind = 'This version of Stemma does not know the kind. Update Stemm
 
 /**
  * The last version of each item, at the position of its first version, because later items may refer to it. Earlier versions are skipped, except
- * for commits: what identifies or attributes a commit is fixed by its first valid version.
+ * for new commits: what identifies or attributes a commit is fixed by its first valid version.
  */
-const newest = (items: readonly Item[]): Item[] => [
-  ...new Map(items.map((item) => [`${item.kind} ${item.key} ${item.kind === 'context' ? item.digest : ''}`, item])).values(),
+const newest = ({ places }: Pull, items: readonly Item[]): Item[] => [
+  ...new Map(
+    items.map((item, place) => {
+      const isNewCommit = item.kind === 'context' && places.numberOf('context', item.key) === undefined;
+      return [`${item.kind} ${item.key} ${isNewCommit ? place : ''}`, item];
+    }),
+  ).values(),
 ];
 
 /** Stores items, each after those that it refers to. Retries an item after the others if it still lacks one, as a changed row may do. */
