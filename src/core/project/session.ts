@@ -1,5 +1,5 @@
 import { catchUpIndex } from '../search/index.js';
-import { prepareUsage } from '../usage/index.js';
+import { catchUpCalls, prepareUsage } from '../usage/index.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
 import { type Derived, noProject, type Reading, type ReadProject } from './reading.js';
@@ -75,8 +75,18 @@ function readingOf(session: Omit<Session, 'reading'>): Reading {
   };
 }
 
+/** Milliseconds that the graph waits for the counts of new commits. Those that take longer are shown by the next question. */
+const callsMs = 1_000;
+
+function catchUpFor(chain: Project['chain'], ms: number): void {
+  const end = chain.clock() + ms;
+  if (!chain.db.isFree()) return;
+  for (const _ of catchUpCalls(chain)) if (chain.clock() > end) return;
+}
+
 /** Derives what a question is answered from, unless another process is writing. */
 export async function prepare({ chain }: Pick<Project, 'chain'>, what: Derived): Promise<void> {
   if (what === 'search') catchUpIndex(chain);
+  else if (what === 'calls') catchUpFor(chain, callsMs);
   else if (chain.db.isFree()) await prepareUsage(chain);
 }

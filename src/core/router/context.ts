@@ -21,7 +21,7 @@ import {
 import { packOutline } from '../contract/index.js';
 import { compareCalls, compareContexts } from '../turns/index.js';
 import { countedGraph } from '../usage/index.js';
-import { live, reads, writes } from './procedure.js';
+import { countsCalls, live, reads, writes } from './procedure.js';
 
 /** The procedures of `context`. */
 export const contextRouter = {
@@ -35,7 +35,7 @@ export const contextRouter = {
   history: reads.context.history.handler(({ input, context }) => history(context.chain, input.id, input.depth)),
   update: writes.context.update.handler(({ input, context }) => update(context.chain, input.id, input)),
   tips: reads.context.tips.handler(({ input, context }) => tips(context.chain, input)),
-  graph: reads.context.graph.handler(({ input, context }) => countedGraph(context.chain, input)),
+  graph: countsCalls.context.graph.handler(({ input, context }) => countedGraph(context.chain, input)),
   graphMap: reads.context.graphMap.handler(({ input, context }) => graphMap(context.chain, input)),
   entries: reads.context.entries.handler(({ input, context }) => entries(context.chain, input)),
   outline: reads.context.outline.handler(async ({ input: { packed, near, ...query }, context }) => {

@@ -90,6 +90,8 @@ const readsAfter = (what?: Derived) =>
 export const reads = readsAfter();
 /** A read of usage, after the writer has stored the calls of new commits. */
 export const counts = readsAfter('usage');
+/** A read of commits with the counts of their calls. */
+export const countsCalls = readsAfter('calls');
 /** A read of the search index, after the writer has indexed new commits. */
 export const searches = readsAfter('search');
 

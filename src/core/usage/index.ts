@@ -13,7 +13,7 @@ export { usageFillers } from './fillers.js';
 export { fitFactors, type Growth, isUsable, sizeBy } from './fit.js';
 export { largestOf, usageLargest } from './largest.js';
 export { limitOf } from './limits.js';
-export { catchUpUsage, prepareUsage } from './prepare.js';
+export { catchUpCalls, catchUpUsage, prepareUsage } from './prepare.js';
 export { costOf, loadPrices, moneyOf } from './prices.js';
 export { callsIn } from './rows.js';
 export { usageSeries } from './series.js';

@@ -7,7 +7,7 @@ import { loadPrices, priceInPieces } from './prices.js';
  * on the hub are stored when the contents arrive (`countCalls`); a question about usage fetches them first.
  */
 export function* catchUpUsage(chain: WriteChain): Generator<void> {
-  if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain)) yield;
+  yield* catchUpCalls(chain);
   yield* priceInPieces(chain);
 }
 
@@ -15,4 +15,9 @@ export function* catchUpUsage(chain: WriteChain): Generator<void> {
 export async function prepareUsage(chain: WriteChain): Promise<void> {
   await loadPrices();
   for (const _ of catchUpUsage(chain)) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/** Stores the calls of unread commits, in short transactions. Yields after each. */
+export function* catchUpCalls(chain: WriteChain): Generator<void> {
+  if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain)) yield;
 }
