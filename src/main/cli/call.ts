@@ -21,11 +21,14 @@ export function addCallCommand(program: Command): void {
 
 const procedureList = (): string => `Procedures (stemma call PROCEDURE --help describes one):\n  ${procedureNames(contract).join('\n  ')}`;
 
+/** Procedures that need no project, but follow the switches of the chosen one. */
+const usesSwitch: readonly string[] = ['compose.messages', 'compose.collect'];
+
 async function callProcedure(procedure: string, options: ProjectOptions & { input?: string; stream?: boolean }): Promise<void> {
   if (!procedureNames(contract).includes(procedure))
     throw new UsageError(`unknown procedure ${JSON.stringify(procedure)}. \`stemma call --help\` lists the procedures.`);
   const input = await readInput(options.input);
-  const needsProject = !['machine', 'scans'].includes(kindOf(procedure.split('.')));
+  const needsProject = !['machine', 'scans'].includes(kindOf(procedure.split('.'))) || usesSwitch.includes(procedure);
   const dir = needsProject ? findChosen(options)?.dir : options.project && resolve(options.project);
   await withEngine(async ({ client }) => {
     if (dir && !/^project\.(create|open|trust)$/.test(procedure)) await openChosen(client, dir, options);

@@ -82,7 +82,6 @@ test.describe('stemma call', () => {
       ['call', 'project.info', '--input', '@nowhere'],
       ['call', 'project.info', '--what'],
       ['nothing'],
-      [],
     ])
       expect(await machine.run(...words), words.join(' ')).toMatchObject({ code: 2, out: '' });
   });
