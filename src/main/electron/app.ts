@@ -20,7 +20,8 @@ async function runCommand(command: readonly string[]): Promise<void> {
   void app.whenReady().then(() => app.exit(13));
   await import(pathToFileURL(script).href);
   await outputTaken();
-  process.exit();
+  // Electron ends with 0 if no code is given.
+  process.exit(process.exitCode ?? 0);
 }
 
 /** On Windows, Electron closes standard input and sends standard output to its log. Commands need both as they are. */

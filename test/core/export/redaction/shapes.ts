@@ -36,7 +36,7 @@ const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const letters = upper + upper.toLowerCase();
 const base32 = `${upper}234567`;
 const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-/** Bytes from the seed of the property tests, so that a failing secret fails again. `npm run test:random` draws a new seed. */
+/** Bytes from the number of STEMMA_PROPERTY_SEED, so that a failing secret fails again. */
 let drawn = 0;
 function randomBytes(length: number): Buffer {
   const parts = Array.from({ length: Math.ceil(length / 64) }, () =>
