@@ -126,7 +126,7 @@ export interface Engine {
 
 const recentKept = 20;
 /** The part of the memory for caches that the thread that writes uses. The rest belongs to the threads that read. */
-const writerShare = 0.25;
+export const writerShare = 0.25;
 
 /** Starts an engine without an open project. */
 export function createEngine(options: EngineOptions): Engine {
