@@ -9,6 +9,7 @@ import type { ModelProvider } from '../turns/index.js';
 import { isUntrusted } from './access.js';
 import { openBackups } from './backups.js';
 import { type Capture, liveTips, openCapture } from './capture.js';
+import { standOf } from './changes.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
 import { type Keeper, openKeeper } from './offers.js';
 import type { ReadProject } from './reading.js';
@@ -130,10 +131,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
 /** Names, counts and sizes for `project.info`. */
 export function projectInfo(project: ReadProject): ProjectInfo {
   const { db, chain } = project;
-  const commits = db.one<{ commits: number; entries: number | null }>(
-    'SELECT COUNT(*) AS commits, SUM(entries) AS entries FROM context WHERE project = ?',
-    chain.project,
-  );
+  const totals = totalsOf(db, chain.project);
   const artifacts = chain.artifacts.totals();
   return {
     projectId: project.projectId,
@@ -143,17 +141,21 @@ export function projectInfo(project: ReadProject): ProjectInfo {
     access: project.access,
     trusted: !isUntrusted(project.access),
     counts: {
-      commits: commits?.commits ?? 0,
-      entries: commits?.entries ?? 0,
-      cards: countOf(db, 'card', chain.project),
-      boxes: countOf(db, 'box', chain.project),
+      commits: totals.commits ?? 0,
+      entries: totals.entries ?? 0,
+      cards: totals.cards ?? 0,
+      boxes: totals.boxes ?? 0,
       artifacts: artifacts.objects,
     },
     bytes: { logical: artifacts.logical, stored: storedBytes(project) },
     formatVersion,
     tokenizer: project.tokenizer,
+    stand: standOf(chain),
   };
 }
 
-const countOf = (db: ReadableDb, table: 'card' | 'box', project: number): number =>
-  db.one<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table} WHERE project = ?`, project)?.count ?? 0;
+/** The kept numbers of rows by area. */
+const totalsOf = (db: ReadableDb, project: number): Readonly<Partial<Record<string, number>>> =>
+  Object.fromEntries(
+    db.all<{ area: string; total: number }>('SELECT area, total FROM areaCount WHERE project = ?', project).map(({ area, total }) => [area, total]),
+  );

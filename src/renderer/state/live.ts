@@ -25,11 +25,11 @@ export async function listen(): Promise<void> {
   const { state } = useProject.getState();
   useLive.setState({ next: new Map(), capture: undefined });
   if (state.phase !== 'open') return;
-  const { dir } = state;
+  const { dir, info } = state;
   const own = new AbortController();
   listening = own;
   try {
-    const changes = await api.project.changes({}, { signal: own.signal });
+    const changes = await api.project.changes({ since: info.stand }, { signal: own.signal });
     own.signal.addEventListener('abort', () => void changes.return?.(undefined as never).catch(() => {}), { once: true });
     void followAgain();
     for await (const { commits, changed } of changes) {

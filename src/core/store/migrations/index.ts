@@ -43,6 +43,7 @@ import { usageTerms } from './039-usage-terms.js';
 import { received } from './040-received.js';
 import { rights } from './041-rights.js';
 import { usageSteps } from './042-usage-steps.js';
+import { areaCounts } from './043-area-counts.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -90,6 +91,7 @@ export const migrations: readonly string[] = [
   received,
   rights,
   usageSteps,
+  areaCounts,
 ];
 
 /** The format version that this Stemma reads and writes. */
