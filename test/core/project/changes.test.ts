@@ -91,7 +91,7 @@ test('[K5] changes that a sum would hide are reported, and a stream continues wh
 test('[K5] the kept numbers of a project are those of its rows, also after rows changed or went', async () => {
   const { client, chain } = door();
   for (const text of ['apple', 'banana', 'cherry'])
-    await client.card.add({ card: { authorId: 'a', content: { kind: 'text', text } } } as never);
+    await client.card.add({ card: { type: 'message', authorId: 'a', content: { kind: 'text', text } } } as never);
   checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: prompt('u', 'hi'), template: 'x', checkpoint: 'explicit' });
   chain.db.run('UPDATE context SET entries = entries + 3 WHERE project = ?', chain.project);
   chain.db.run("DELETE FROM card WHERE content LIKE '%banana%'");
