@@ -65,7 +65,7 @@ test('[K5] the stream reports turns and jobs whose state changes', async () => {
   expect(reported.map((areas) => areas.filter((area) => area === 'turns' || area === 'jobs'))).toEqual([[], ['turns'], ['jobs'], ['jobs']]);
 });
 
-test('[K5] changes that a sum would hide are reported, and a stream continues where another one stood', async () => {
+test('[K5] changes that a sum would hide are reported, and a stream continues where one stood', async () => {
   const { client, chain } = door();
   await client.profile.put({ name: 'Writer', card: { content: { kind: 'json', data: { name: 'Writer' } } } } as never);
   const launch = async () => (await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' })).agentTurnId ?? '';

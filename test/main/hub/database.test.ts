@@ -70,7 +70,7 @@ describe('the database of a hub', () => {
     expect(problems[0]).toMatch(/max_connections|configuration file/);
   }, 60_000);
 
-  test('[E25] [E61] a server that a killed hub left running is ended without ps, and its data stays', async () => {
+  test('[E25] [E61] the server of a killed hub is ended without ps, and its data stays', async () => {
     const dir = scratch();
     const first = await startEmbedded(dir);
     const query = async (statement: string, url = first.url) => {
