@@ -19,9 +19,10 @@ export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, store
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
-export { remember, rememberAll } from './records.js';
+export { holderOf, remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
-export { isTurn } from './turn-numbers.js';
+export { beginsTurn } from './turn-numbers.js';
+export { type TurnParts, turnParts } from './turn-parts.js';
 export { openVerified } from './verified.js';
 export { lineage, type Walk, walk } from './walk.js';

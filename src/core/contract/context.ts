@@ -97,8 +97,12 @@ export const graphRow = z.object({
   countedTokens: count.optional(),
   /** Only for a compaction: the counted input of the last call before it and of the first call after it. */
   compacted: z.object({ before: count.optional(), after: count.optional() }).optional(),
-  /** True if a fork or an edit in Stemma made the commit. */
+  /** True if a fork or an edit in Stemma made the commit, or the prompt that it answers. */
   forked: z.boolean(),
+  /** The fork with the edited prompt that this commit answers. Both are one turn with one row, titled by the edit. */
+  fork: z.object({ commit: contextId, parent: contextId.nullable(), title: z.string().optional() }).optional(),
+  /** True if an agent continued by itself after a compaction. Such a commit is no turn. */
+  continues: z.literal(true).optional(),
   /** The call that started the subagent whose chain this is. */
   startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
   /** The name of the branch that ends here: the title of its session, or that of its first commit for a side branch. */

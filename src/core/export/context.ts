@@ -309,12 +309,14 @@ const maxPromptLength = 30_000;
 /** Splits off the prompts at the end of the content, joined into one. Undefined if it does not end with a prompt, or if nothing precedes it. */
 function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
   const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
-  const at = entries.findLastIndex(({ role }) => role !== 'user');
+  // Reminders and other texts that the agent added before a prompt stay in the file.
+  const at = entries.findLastIndex((each) => each.kind !== 'text' || promptAt([{ ...each, head: each.text ?? '' }]) === undefined);
   const before = entries[at];
   const prompts = entries.slice(at + 1);
   const prompt = prompts.map(({ text }) => text).join('\n\n');
   if (!before || prompt === '' || prompt.length > maxPromptLength) return undefined;
-  if (prompts.some((each) => each.kind !== 'text' || promptAt([{ ...each, head: each.text ?? '' }]) === undefined)) return undefined;
+  // An image is part of what a person asked, and a command cannot pass it.
+  if (before.role === 'user' && before.kind !== 'text') return undefined;
   return { bytes: format.cut(bytes, before.key), prompt };
 }
 

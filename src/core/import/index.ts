@@ -18,6 +18,7 @@ export {
   Unreadable,
 } from './files.js';
 export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
+export { storeWritten, type WrittenSession } from './join-fork.js';
 export { mappedFormat, previewMapping } from './mapping.js';
 export { documentOf, isDatabaseFile, mainFileOf, memberPath } from './members.js';
 export { searchOutside } from './outside.js';

@@ -5,6 +5,7 @@ import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { FoundFile, OpenFile } from './files.js';
+import { joinFork } from './join-fork.js';
 import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, splitSide, storeSide } from './pieces.js';
 import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
@@ -30,8 +31,9 @@ interface Storing {
 const countedAtOnce = 1_000;
 
 /** Stores the planned commits of a file, and the file itself as a source. Call inside a transaction. */
-export function store(chain: WriteChain, { found, file, hash, plan, grown, calls, signed, last }: Storing): FileResult {
+export function store(chain: WriteChain, { found, file, hash, plan: given, grown, calls, signed, last }: Storing): FileResult {
   const { bytes } = file;
+  const plan = joinFork(chain, given, bytes);
   const from = grown?.resumeAt ?? 0;
   const recordCalls = openRecorder(chain);
   const { problem: claim, machine = plan.machine, ...signer } = signedFor(chain, { signed, plan, grown });

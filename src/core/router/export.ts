@@ -13,15 +13,16 @@ import {
   type Resumable,
   resumeIn,
 } from '../export/index.js';
+import { formatOfAgent, storeWritten } from '../import/index.js';
 import type { Session } from '../project/index.js';
-import { noteResumed } from '../sessions/index.js';
 import { loadPrices } from '../usage/index.js';
 import { acts, counts, reads } from './procedure.js';
 
 /** Stores which session an agent continues, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
 function remember(session: Session, id: ContextId, made: Resumable): void {
   const { access, chain } = session.project();
-  if (access.mode === 'read-write' && made.agent !== 'opencode') noteResumed(chain, { ...made, id });
+  const format = formatOfAgent(made.agent);
+  if (access.mode === 'read-write' && made.agent !== 'opencode' && format) storeWritten(chain, { ...made, id, format: format.id });
 }
 
 /** A context in another format, with secrets replaced if that was asked for. */

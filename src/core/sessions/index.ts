@@ -7,4 +7,3 @@ export { diagnose, repairSession } from './diagnose.js';
 export { listSessions, type SessionFacts, sessionOf } from './list.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
-export { noteResumed } from './resumed.js';
