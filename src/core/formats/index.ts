@@ -73,6 +73,7 @@ export { commandIn, commandOutputIn, promptAt, type Told } from './shared/prompt
 export { textParts } from './shared/result-parts.js';
 export { startOf } from './shared/subagents.js';
 export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';
+export { writeZip, type ZipEntry, zipEntries } from './shared/zip.js';
 export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [
