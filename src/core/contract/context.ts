@@ -129,7 +129,7 @@ export type GraphMap = z.output<typeof graphMap>;
 /** Facts about a commit that a list shows in addition to its row. */
 export const rowFacts = z.object({
   id: contextId,
-  /** The time from the first to the last recorded entry, or the duration of the calls if Stemma made them; null is "not recorded". */
+  /** How long the turn took: what the agent wrote, else the time from the prompt to the last record, or that of the calls if Stemma made them. */
   ms: count.nullable(),
   tools: count,
   /** Files that its tools read or changed. */

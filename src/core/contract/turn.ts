@@ -26,6 +26,7 @@ export const turnRow = z.object({
   first: count,
   startedAt: timestamp.nullable(),
   endedAt: timestamp.nullable(),
+  ms: z.number().nullable().describe('What the agent wrote as the duration, else from the prompt to the last record.'),
 });
 export type TurnRow = z.output<typeof turnRow>;
 
@@ -211,7 +212,7 @@ const moment = {
   step: count.optional().describe('The moment after this number of steps.'),
 };
 
-/** What a turn used, and the size of its context. Null means not recorded. `ms`: from its first to its last recorded time. */
+/** What a turn used, and the size of its context. Null means not recorded. `ms`: how long it took, as in `turn.list`. */
 const side = z.object({
   turnId: contextId,
   summary: z.string().nullable(),

@@ -98,7 +98,7 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
     return { ...shared, calls: 0, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
   // A fork contains entries of the original and of its author, so the time between them is not working time.
   const isWork = row.forked === 0 || ownRun(chain, row.id) !== undefined;
-  const { model, tokens, usage, cost, costAtLeast, startedAt, endedAt, input } = turnOf(chain, row.id);
+  const { model, tokens, usage, cost, costAtLeast, ms, input } = turnOf(chain, row.id);
   return {
     ...shared,
     model,
@@ -107,14 +107,8 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
     usage,
     cost,
     ...(costAtLeast && { costAtLeast }),
-    ms: isWork ? timeBetween(startedAt, endedAt) : null,
+    ms: isWork ? ms : null,
   };
-}
-
-/** The time between two records in milliseconds; null if the clock ran backwards, or if both are the same record. */
-function timeBetween(start: string | null, end: string | null): number | null {
-  const ms = start && end ? Date.parse(end) - Date.parse(start) : -1;
-  return ms > 0 ? ms : null;
 }
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */

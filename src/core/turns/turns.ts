@@ -98,6 +98,8 @@ function rowOf({ commits, cardTurn }: Group, number: number, steps: readonly Rep
   const last = commits.at(-1) ?? head;
   // An edited prompt keeps the time of the original, so the turn of a fork begins with its answer.
   const timed = cardTurn || commits.length === 1 ? commits : commits.slice(1);
+  const startedAt = timed.find((turn) => turn.startedAt !== null)?.startedAt ?? null;
+  const endedAt = timed.findLast((turn) => turn.endedAt !== null)?.endedAt ?? null;
   const sum = (part: 'count' | 'tokens' | 'errors'): number => commits.reduce((total, turn) => total + turn[part], 0);
   return {
     turnId: last.turnId,
@@ -109,9 +111,16 @@ function rowOf({ commits, cardTurn }: Group, number: number, steps: readonly Rep
     tokens: sum('tokens'),
     errors: sum('errors'),
     first: head.first,
-    startedAt: timed.find(({ startedAt }) => startedAt !== null)?.startedAt ?? null,
-    endedAt: timed.findLast(({ endedAt }) => endedAt !== null)?.endedAt ?? null,
+    startedAt,
+    endedAt,
+    // The commits of a card turn are its input and its output; between them, its model worked.
+    ms: cardTurn ? timeBetween(startedAt, endedAt) : sumOf(timed.map(({ ms }) => ms)),
   };
+}
+
+function timeBetween(start: string | null, end: string | null): number | null {
+  const ms = start && end ? Date.parse(end) - Date.parse(start) : -1;
+  return ms > 0 ? ms : null;
 }
 
 function triggerOf(turn: RecordedTurn, all: readonly ReplayStep[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
@@ -165,7 +174,7 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
     usage: usageOf(requests),
     cost: ran ? sumOf(ran.calls.map((call) => call.cost)) : (price?.amount ?? null),
     ...(price?.atLeast && { costAtLeast: true }),
-    ...(ran && timesOf(ran)),
+    ...(ran && runTimes(ran)),
   };
 }
 
@@ -255,11 +264,17 @@ const bulky = new Set(['messages', 'system', 'tools', 'input', 'contents', 'inst
 export const settingsOf = (body: unknown): Record<string, Json> | null =>
   isObject(body) ? Object.fromEntries(Object.entries(body).filter(([key]) => !bulky.has(key))) : null;
 
-/** Start and end of Stemma's own calls, because replies to them have no times in their entries. */
-/** A recorded reply has no end time, because Stemma did not wait for it. */
-function timesOf({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt'> {
+/**
+ * Start and end of Stemma's own calls, because replies to them have no times in their entries. A recorded reply has no end time, because Stemma did
+ * not wait for it.
+ */
+function runTimes({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt' | 'ms'> {
   const [first, last] = [calls[0], provider === 'recorded' ? undefined : calls.at(-1)];
-  return { startedAt: first ? timestampOf(first.at) : null, endedAt: last ? timestampOf(last.at + last.ms) : null };
+  return {
+    startedAt: first ? timestampOf(first.at) : null,
+    endedAt: last ? timestampOf(last.at + last.ms) : null,
+    ms: first && last ? last.at + last.ms - first.at : null,
+  };
 }
 
 /** The sum of the known numbers; null if all are unknown. */

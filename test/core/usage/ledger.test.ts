@@ -149,6 +149,17 @@ describe('the cache', () => {
     expect(second?.cache).toEqual({ hit: false });
   });
 
+  test.each([
+    ['shrank and was read whole', usage(7, 152_897, 2_333, 10), usage(10, 127_765, 18, 10), false],
+    ['shrank and lost most of its cache', usage(7, 152_897, 2_333, 10), usage(10, 27_000, 100_783, 10), true],
+    ['lost less than what is new', usage(10, 100_000, 0, 10), usage(10, 97_000, 8_000, 10), false],
+    ['lost more than what is new', usage(10, 100_000, 0, 10), usage(10, 97_000, 3_500, 10), true],
+  ])('[N7] a call that %s', (_, before, counts, isMiss) => {
+    const { cache } = lastOf({ at: 0, counts: before }, { at: 600, counts });
+    expect(cache).toMatchObject(isMiss ? { hit: false, cause: 'expired' } : { hit: true });
+    expect('cause' in cache).toBe(isMiss);
+  });
+
   test('[N7] a provider that never read from a cache is not said to have one', () => {
     const model = 'gpt-5.1';
     const plain = { counts: usage(9_000, 0, 0, 10), model };

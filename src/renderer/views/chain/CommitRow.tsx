@@ -202,7 +202,10 @@ function RowNumbers({ facts }: { facts: RowFacts | undefined }) {
   const { ms = null, tools = 0, files = 0 } = facts ?? {};
   return (
     <>
-      <span className="chain-number chain-duration" title={ms === null ? 'The duration is not recorded' : 'From the first to the last recorded time'}>
+      <span
+        className="chain-number chain-duration"
+        title={ms === null ? 'The duration is not recorded' : 'What the agent wrote as the duration, else from the prompt to the last record'}
+      >
         {ms === null ? '' : clock(ms)}
       </span>
       <span className="chain-number" title={say.plural(tools, 'tool call')}>

@@ -99,7 +99,7 @@ function Figures({
       isCounted ? `${basis.counted}: the input of the last call` : `${basis.estimated}: no call has seen this context`,
     ],
     ['Cost', side?.cost, other?.cost, price, 'All calls of the turn, at API prices. A subscription does not pay them.'],
-    ['Time', side?.ms, other?.ms, say.duration, 'From the first to the last recorded time of the turn'],
+    ['Time', side?.ms, other?.ms, say.duration, 'What the agent wrote as the duration of the turn, else from its prompt to its last record'],
     ['Input', side && inputOf(side), other && inputOf(other), say.exact, `${basis.counted}: the input of all calls of the turn`],
     ['Output', side?.usage?.output, other?.usage?.output, say.exact, `${basis.counted}: the replies of all calls of the turn`],
   ];
