@@ -13,8 +13,8 @@ export interface Room {
   left: number;
 }
 
-/** No ordinary text packs to less than a twentieth. */
-export const roomFor = (length: number): Room => ({ left: 4_096 + 16 * length });
+/** No ordinary text packs to less than a tenth. */
+export const roomFor = (length: number): Room => ({ left: 4_096 + 8 * length });
 
 /** The error for a compressed file that expands too much to be searched. */
 export class Unsearchable extends Error {}

@@ -146,7 +146,7 @@ describe('[T61] hostile texts of 256 KB', () => {
       expect(left.split(bomb.toString('base64')).length).toBeLessThan(12);
     }
     const many = filled(`${gzipSync(Buffer.alloc(4_000, 'password=')).toString('base64')}\n`, size);
-    expect(await timeOf(() => redactText(many, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 3);
+    expect(await timeOf(() => redactText(many, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 8);
   });
 
   test('JSON of deep and long strings is redacted in linear time', async () => {
