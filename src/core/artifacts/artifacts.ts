@@ -45,6 +45,8 @@ export interface ReadArtifacts {
   /** The number of an object by its full or short ref. @throws NOT_FOUND for an unknown ref, BAD_REQUEST for an ambiguous short one. */
   find(name: string): ArtifactNo;
   stat(no: ArtifactNo): ArtifactStat;
+  /** Whether the object still has this number and its content. */
+  has(no: ArtifactNo, ref: ArtifactRef): boolean;
   /** The number and plain bytes of the objects under each policy. Objects that are gone are counted by reason. */
   byPolicy(): { readonly policy: Policy; readonly gone: Gone | null; readonly count: number; readonly bytes: number }[];
   /** The number of objects, their plain bytes and their stored bytes. */
@@ -202,6 +204,10 @@ function readsOf(shelf: ReadShelf): Omit<ReadArtifacts, 'copies' | 'close'> {
     },
     find: (name) => find(shelf, name),
     stat: (no) => stat(shelf, no),
+    has: (no, ref) => {
+      const row = known(shelf, hashOfRef(ref));
+      return row?.no === no && row.isStored === 1 && row.gone === null;
+    },
     totals: () =>
       db.one<{ objects: number; logical: number; stored: number }>(
         `SELECT COUNT(*) FILTER (WHERE contentType <> '${chunkType}') AS objects,

@@ -63,6 +63,7 @@ export {
   encodeOutline,
   isHidden,
   type Outline,
+  type Outlined,
   type OutlineEntry,
   outlined,
   outlineOfParsed,

@@ -13,7 +13,7 @@ export interface OpenOptions {
   readonly readonly?: boolean;
   /** Returns the path for a copy of an older database, made before it is migrated. `from` is the old format version. */
   readonly backupPath?: (from: number) => string;
-  /** Milliseconds to wait for another process's transaction. The default is a minute: an import holds one transaction per file. */
+  /** Milliseconds to wait for another process's transaction. The default is a minute. */
   readonly busyMs?: number;
   /** Why nothing may be recorded. With it, only tables of caches and indexes accept writes. */
   readonly derivedOnly?: string;
