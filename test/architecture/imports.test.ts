@@ -44,6 +44,7 @@ const flow = [
   'sessions',
   'replicas',
   'export',
+  'analysis',
   'sync',
   'experiments',
   'runner',
@@ -59,7 +60,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   system: ['node:path'],
   files: ['node:crypto', 'node:fs', 'node:os', 'node:path'],
   trust: ['node:crypto', 'node:fs', 'node:path'],
-  store: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:zlib'],
+  store: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:sqlite', 'node:zlib'],
   artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
   formats: [
     '@msgpack/msgpack',
@@ -100,6 +101,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'node:zlib',
     'virtual:exported-page',
   ],
+  analysis: ['node:crypto', 'node:fs', 'node:path', 'node:zlib'],
   experiments: ['node:vm', 'zod'],
   runner: ['node:path', 'zod'],
   integrity: ['node:fs', 'node:path'],
@@ -178,6 +180,8 @@ const law: readonly Row[] = [
     ],
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads'],
   },
+  // The process that answers SQL.
+  { folder: 'src/main/analyst', folders: [core('base'), core('project'), 'src/main/launch'], packages: ['node:worker_threads'] },
   // Starting an engine never loads it: the shell's Node may be too old.
   {
     folder: 'src/main/launch',
@@ -239,6 +243,7 @@ const law: readonly Row[] = [
       core('router'),
       core('system'),
       core('trust'),
+      'src/main/analyst',
       'src/main/engine',
       'src/main/hook',
       'src/main/hub',

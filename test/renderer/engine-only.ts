@@ -12,6 +12,10 @@ const machinery = 'Called by Stemma itself or by its hooks, never by a person.';
 export const engineOnly: Readonly<Record<string, string>> = {
   'request.series': `${fewer}usage.series.`,
   'usage.fillers': 'For scripts that read each filler. The window shows their sums with usage.largest.',
+  'analysis.export': `${missing}stemma sql -o.`,
+  'analysis.query': 'For programs that ask without SQL. The window and the command line ask with analysis.sql.',
+  'analysis.schema': `${missing}stemma sql.`,
+  'analysis.sql': `${missing}stemma sql.`,
   'agent.get': `${fewer}handover.list.`,
   'artifact.put': writer,
   'box.batch': `${fewer}box.list.`,

@@ -3,6 +3,7 @@
 // It uses neither Node nor I/O, because it is the only part of the engine that the window may import.
 
 import type { AnySchema, InferSchemaOutput } from '@orpc/contract';
+import { analysisContract } from './analysis.js';
 import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
@@ -29,6 +30,7 @@ import { turnContract } from './turn.js';
 import { usageContract } from './usage.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
+export * from './analysis.js';
 export * from './capture.js';
 export * from './card.js';
 export * from './compose.js';
@@ -100,6 +102,7 @@ export const contract = {
   turn: turnContract,
   usage: usageContract,
   price: priceContract,
+  analysis: analysisContract,
   experiment: experimentContract,
   provider: providerContract,
   compose: composeContract,

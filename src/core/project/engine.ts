@@ -13,6 +13,7 @@ import { comparable } from '../system/index.js';
 import { openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
+import type { Analyst } from './analyst.js';
 import { openWanted, type Wanted } from './capture.js';
 import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';
@@ -35,6 +36,8 @@ export interface EngineOptions {
   /** The script of the threads that do long work, such as imports. Without it, the engine does that work itself, step by step. */
   readonly worker?: string | undefined;
   readonly platform: string;
+  /** Answers SQL in a process of its own, which can be killed. Without it, the engine's thread answers. */
+  readonly analyst?: Analyst | undefined;
   /** The name of this machine, stored with the commits and the default author that it creates. */
   readonly machine?: string | undefined;
   /** Model providers for reruns. */

@@ -1,6 +1,7 @@
+import { analysisIsDue, catchUpAnalysis } from '../analysis/index.js';
 import { keepRestPoints, listIsDue, listPrincipals, type ReadChain, restIsDue, type WriteChain } from '../chain/index.js';
 import { indexInPieces, pendingOf } from '../search/index.js';
-import { catchUpUsage, pendingCommits } from '../usage/index.js';
+import { pendingCommits } from '../usage/index.js';
 
 /**
  * Background work on an idle store: repacks older objects, caches results of long chains, and fills the tables that are derived from commits.
@@ -33,12 +34,12 @@ export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolea
 /** Fills the tables that are derived from commits: the list by principal, the facts of usage and the search index. */
 function* derive(chain: WriteChain): Generator<undefined, void> {
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
-  for (const _ of catchUpUsage(chain)) yield;
+  for (const _ of catchUpAnalysis(chain)) yield;
   yield* indexInPieces(chain);
 }
 
 const isDue = (chain: ReadChain): boolean =>
-  isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0;
+  isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0 || analysisIsDue(chain);
 
 function isWorthIt(chain: ReadChain): boolean {
   const { objects, bytes } = chain.artifacts.loose(worthIt.objects);

@@ -2,6 +2,7 @@
 // One file for each namespace. Every call runs through `procedure.ts`, which handles access, replicas and errors.
 // The router has no SQL and no logic of its own.
 import { agentRouter } from './agent.js';
+import { analysisRouter } from './analysis.js';
 import { artifactRouter } from './artifact.js';
 import { boxRouter } from './box.js';
 import { captureRouter } from './capture.js';
@@ -73,6 +74,7 @@ export const router = base.router({
   usage: usageRouter,
   desktop: desktopRouter,
   price: priceRouter,
+  analysis: analysisRouter,
 });
 
 /** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */

@@ -7,3 +7,4 @@ export { diagnose, repairSession } from './diagnose.js';
 export { listSessions, type SessionFacts, sessionOf } from './list.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
+export { type SessionSpan, sessionSpans } from './spans.js';

@@ -5,14 +5,17 @@
 export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';
 export { growthsOf, saveFactors } from './calibrate.js';
 export { usageCalls } from './calls.js';
+export { cardCallPrefix } from './card-calls.js';
 export { callsByCommit, compactedAt, costsAt, countedGraph, lastModels } from './commits.js';
 export { usageCompaction } from './compaction.js';
 export { countedInput, usageOfContext } from './context.js';
-export { type CountedCommit, sumSessions } from './facts.js';
+export { agentOf, type CountedCommit, quarterMs, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { fitFactors, type Growth, isUsable, sizeBy } from './fit.js';
 export { largestOf, usageLargest } from './largest.js';
+export { catchUpLedger, ledgerIsDue } from './ledger.js';
 export { limitOf } from './limits.js';
+export { pathIn } from './paths.js';
 export { catchUpCalls, catchUpUsage, prepareUsage } from './prepare.js';
 export { costOf, loadPrices, moneyOf } from './prices.js';
 export { callsIn } from './rows.js';

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { block, line, printPart, say, sayError, sayJson } from '../terminal/index.js';
+import { addAnalysisCommands } from './analysis.js';
 import { addCallCommand } from './call.js';
 import { addCompactionCommand } from './compaction.js';
 import { addContextCommands } from './contexts.js';
@@ -65,6 +66,7 @@ export function buildProgram(): Command {
   addHookCommand(program);
   addRequestCommands(program);
   addUsageCommands(program);
+  addAnalysisCommands(program);
   addPriceCommands(program);
   addRepairCommands(program);
   addCompactionCommand(program);

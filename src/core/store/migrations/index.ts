@@ -44,6 +44,7 @@ import { received } from './040-received.js';
 import { rights } from './041-rights.js';
 import { usageSteps } from './042-usage-steps.js';
 import { areaCounts } from './043-area-counts.js';
+import { usageLedger } from './044-usage-ledger.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -92,6 +93,7 @@ export const migrations: readonly string[] = [
   rights,
   usageSteps,
   areaCounts,
+  usageLedger,
 ];
 
 /** The format version that this Stemma reads and writes. */

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { answer, catchUpAnalysis, openViews, type Statement, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
+import { badRequest, StemmaError, systemClock } from '../base/index.js';
+import type { AnalysisFormat } from '../contract/index.js';
+import { absolutePath, renameDurably } from '../files/index.js';
+import { loadPrices } from '../usage/index.js';
+import { openForReading, type ReadPlace } from './chains.js';
+import type { Engine } from './engine.js';
+import type { Project } from './project.js';
+
+/** A question over many sessions, for a process of its own. */
+export type Ask =
+  | { readonly kind: 'rows'; readonly statement: Statement; readonly limit?: number | undefined }
+  | { readonly kind: 'file'; readonly statement: Statement; readonly format: AnalysisFormat; readonly path: string }
+  | { readonly kind: 'dataset'; readonly name: string; readonly path: string };
+
+/** A question with the project that it is asked of. */
+export interface AnalystOrder {
+  readonly place: ReadPlace;
+  readonly ask: Ask;
+}
+
+/** Sends a question to a process that is killed after a time. @throws the StemmaError of the answer; UNAVAILABLE after the time */
+export type Analyst = (order: AnalystOrder, limits: AnalystLimits) => Promise<unknown>;
+
+export interface AnalystLimits {
+  readonly ms: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Milliseconds that a question may take, and the writing of a file. */
+export const analystMs = { question: 15_000, file: 10 * 60_000 } as const;
+
+/** Answers a question in this process. The process that a question may not block calls it elsewhere. */
+export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown> {
+  const opened = openForReading(place, { clock: systemClock, usageSettings: () => undefined, cacheShare: 1, live: () => new Set() });
+  const db = await openViews(opened.project.chain, place.file, ask.kind === 'dataset');
+  try {
+    switch (ask.kind) {
+      case 'rows':
+        return answer(db, ask.statement, ask.limit);
+      case 'file':
+        return writeAnswer(db, ask.statement, ask.format, ask.path);
+      case 'dataset':
+        return writeDataset(db, ask.path, ask.name);
+    }
+  } finally {
+    db.close();
+    opened.close();
+  }
+}
+
+/** Asks a question of an open project. @throws as `Analyst` */
+export async function askProject({ options }: Engine, { place }: Project, ask: Ask, limits: AnalystLimits): Promise<unknown> {
+  if (!place)
+    throw new StemmaError('UNAVAILABLE', 'The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
+      reason: 'memory',
+    });
+  const order = { place, ask };
+  return options.analyst ? await options.analyst(order, limits) : await answerOrder(order);
+}
+
+/** Derives what questions over many sessions are answered from, unless another process is writing. */
+export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promise<void> {
+  await loadPrices();
+  if (!chain.db.isFree()) return;
+  for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/**
+ * Writes what a question returns to a new file or folder. It gets its name when it is complete, so that a process that is killed leaves nothing.
+ * @throws as `Analyst`; CONFLICT if the path is taken; BAD_REQUEST if its folder does not exist
+ */
+export async function writeFor(
+  engine: Engine,
+  project: Project,
+  given: string,
+  askAt: (path: string) => Ask,
+  signal: AbortSignal | undefined,
+): Promise<Written> {
+  const path = absolutePath(given);
+  const requireFree = (): void => {
+    if (existsSync(path)) throw new StemmaError('CONFLICT', `Cannot write ${path}: it already exists, and Stemma overwrites no file.`, { path });
+  };
+  requireFree();
+  if (!existsSync(dirname(path))) throw badRequest('path', `Cannot write ${basename(path)}: the folder ${dirname(path)} does not exist.`);
+  const beside = `${path}.${randomUUID().slice(0, 8)}.part`;
+  try {
+    const written = (await askProject(engine, project, askAt(beside), { ms: analystMs.file, signal })) as Written;
+    requireFree();
+    renameDurably(beside, path);
+    return { ...written, path };
+  } finally {
+    rmSync(beside, { recursive: true, force: true });
+  }
+}
