@@ -21,6 +21,7 @@ const exemptions: readonly { readonly file: string; readonly uses: readonly stri
   { file: 'src/core/replicas/settings.ts', uses: ['readFileSync'], because: ownFolder },
   { file: 'src/core/store/copy.ts', uses: ['Database', 'readFileSync'], because: checked },
   { file: 'src/core/store/connection.ts', uses: ['Database'], because: checked },
+  { file: 'src/core/store/confined.ts', uses: ['node:sqlite'], because: checked },
   { file: 'src/core/store/definitions.ts', uses: ['Database'], because: 'its database is in memory' },
   { file: 'src/core/store/foreign.ts', uses: ['Database', 'copyFileSync'], because: checked },
   { file: 'src/core/store/log.ts', uses: ['openSync'], because: checked },

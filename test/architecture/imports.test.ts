@@ -148,7 +148,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/system',
     folders: [core('files'), core('system')],
-    packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:stream'],
+    packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:stream', 'node:worker_threads'],
   },
   // The printer for every process with a terminal.
   { folder: 'src/main/terminal', folders: [], packages: ['node:stream'] },
@@ -181,7 +181,7 @@ const law: readonly Row[] = [
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads'],
   },
   // The process that answers SQL.
-  { folder: 'src/main/analyst', folders: [core('base'), core('project'), 'src/main/launch'], packages: ['node:worker_threads'] },
+  { folder: 'src/main/analyst', folders: [core('base'), core('project'), 'src/main/launch', 'src/main/system', 'src/main/terminal'], packages: [] },
   // Starting an engine never loads it: the shell's Node may be too old.
   {
     folder: 'src/main/launch',

@@ -18,8 +18,11 @@ function varint(value: bigint): number[] {
 
 const zigzag = (value: number): number[] => varint(BigInt(value) >= 0n ? BigInt(value) * 2n : BigInt(value) * -2n - 1n);
 
+/** A number of 32 bits. */
 export const i32 = (value: number): Thrift => ({ type: types.i32, bytes: () => Uint8Array.from(zigzag(value)) });
+/** A number of 64 bits. */
 export const i64 = (value: number): Thrift => ({ type: types.i64, bytes: () => Uint8Array.from(zigzag(value)) });
+/** A text in UTF-8. */
 export const text = (value: string): Thrift => ({
   type: types.binary,
   bytes: () => {

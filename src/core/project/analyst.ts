@@ -1,34 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { answer, catchUpAnalysis, openViews, type Statement, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
+import { answer, catchUpAnalysis, openViews, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
 import { badRequest, StemmaError, systemClock } from '../base/index.js';
-import type { AnalysisFormat } from '../contract/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import { loadPrices } from '../usage/index.js';
-import { openForReading, type ReadPlace } from './chains.js';
+import type { AnalystLimits, AnalystOrder, Ask } from './ask.js';
+import { openForReading } from './chains.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
-
-/** A question over many sessions, for a process of its own. */
-export type Ask =
-  | { readonly kind: 'rows'; readonly statement: Statement; readonly limit?: number | undefined }
-  | { readonly kind: 'file'; readonly statement: Statement; readonly format: AnalysisFormat; readonly path: string }
-  | { readonly kind: 'dataset'; readonly name: string; readonly path: string };
-
-/** A question with the project that it is asked of. */
-export interface AnalystOrder {
-  readonly place: ReadPlace;
-  readonly ask: Ask;
-}
-
-/** Sends a question to a process that is killed after a time. @throws the StemmaError of the answer; UNAVAILABLE after the time */
-export type Analyst = (order: AnalystOrder, limits: AnalystLimits) => Promise<unknown>;
-
-export interface AnalystLimits {
-  readonly ms: number;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Milliseconds that a question may take, and the writing of a file. */
 export const analystMs = { question: 15_000, file: 10 * 60_000 } as const;

@@ -13,7 +13,7 @@ import { comparable } from '../system/index.js';
 import { openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
-import type { Analyst } from './analyst.js';
+import type { Analyst } from './ask.js';
 import { openWanted, type Wanted } from './capture.js';
 import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';

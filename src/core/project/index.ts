@@ -11,7 +11,8 @@ export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from 
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
 export { type Access, isUntrusted, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
-export { type Analyst, type AnalystOrder, type Ask, analystMs, answerOrder, askProject, writeFor } from './analyst.js';
+export { analystMs, answerOrder, askProject, writeFor } from './analyst.js';
+export type { Analyst, AnalystOrder, Ask } from './ask.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { type OpenedForReading, openForReading, type ReadPlace } from './chains.js';

@@ -16,9 +16,9 @@ async function rows(
   signal: AbortSignal | undefined,
 ): Promise<AnalysisAnswer> {
   await session.reading.prepare('analysis');
-  const from = performance.now();
+  const from = session.engine.clock();
   const answer = await askProject(session.engine, project, { kind: 'rows', statement, limit }, { ms: analystMs.question, signal });
-  return { ...(answer as AnalysisAnswer), ms: Math.round(performance.now() - from) };
+  return { ...(answer as AnalysisAnswer), ms: session.engine.clock() - from };
 }
 
 /** The procedures of `analysis`. */

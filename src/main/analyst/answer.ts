@@ -1,20 +1,19 @@
-import { Worker } from 'node:worker_threads';
 import { StemmaError } from '../../core/base/index.js';
 import { type AnalystOrder, answerOrder } from '../../core/project/index.js';
 import { readStandardInput } from '../launch/index.js';
+import { limitMemory } from '../system/index.js';
+import { printJson } from '../terminal/index.js';
 
-/** Bytes of memory that the process may use. SQLite in Node counts none, so a thread watches. */
+/** Bytes of memory that the process may use. SQLite in Node has no limit of its own. */
 const maxMemory = 768 * 1024 * 1024;
-const watch = `setInterval(() => process.memoryUsage.rss() > ${maxMemory} && process.kill(process.pid, 'SIGKILL'), 25)`;
 
-/** Answers the question on standard input, and writes the result or the refusal to standard output as JSON. */
+/** Answers the question on standard input, and prints the result or the refusal as JSON. */
 export async function answerQuestion(): Promise<void> {
-  const watcher = new Worker(watch, { eval: true });
+  const lift = limitMemory(maxMemory);
   // node:sqlite says that it is experimental.
   process.removeAllListeners('warning').on('warning', () => {});
-  const order = JSON.parse(await readStandardInput()) as AnalystOrder;
-  process.stdout.write(JSON.stringify(await answered(order)));
-  await watcher.terminate();
+  printJson(await answered(JSON.parse(await readStandardInput()) as AnalystOrder));
+  await lift();
 }
 
 async function answered(order: AnalystOrder): Promise<unknown> {

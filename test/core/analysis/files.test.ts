@@ -54,7 +54,7 @@ describe('files of a question', () => {
     expect(readFileSync(path, 'utf8')).toBe('"x,y",e,n,f\n"a, ""b""","",,1.5\n');
   });
 
-  test('[Q5] refuses a path that is taken, a folder that does not exist and a wrong statement, and leaves nothing', async () => {
+  test('[Q5] a taken path, a missing folder and a wrong statement are refused and leave nothing', async () => {
     const { client } = door();
     const dir = scratch();
     const taken = join(dir, 'taken.csv');
