@@ -10,6 +10,7 @@ const machinery = 'Called by Stemma itself or by its hooks, never by a person.';
 
 /** Procedures that the window does not call, each with the reason. */
 export const engineOnly: Readonly<Record<string, string>> = {
+  'space.lines': 'For agents outside of a run. The window shows the messages with space.messages.',
   'request.series': `${fewer}usage.series.`,
   'usage.fillers': 'For scripts that read each filler. The window shows their sums with usage.largest.',
   'analysis.export': `${missing}stemma sql -o.`,

@@ -21,6 +21,7 @@ export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
 export { holderOf, remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
+export { changeSettings, settingsOf } from './settings.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
 export { beginsTurn } from './turn-numbers.js';
 export { type TurnParts, turnParts } from './turn-parts.js';

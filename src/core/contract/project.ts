@@ -31,7 +31,9 @@ export const projectInfo = z.object({
 export type ProjectInfo = z.output<typeof projectInfo>;
 
 const enableShareContext = z.boolean().describe('Whether composed calls get the shared context, unless a call says otherwise.');
-const projectSettings = z.object({ enableShareContext });
+const historyBudget = count.min(1).max(10_000).describe('The number of messages in the space history of an agent. The default is 50.');
+const maxChainDepth = count.min(1).max(100).describe('The depth at which a message starts no more runs. The default is 5.');
+const projectSettings = z.object({ enableShareContext, historyBudget: historyBudget.optional(), maxChainDepth: maxChainDepth.optional() });
 export type ProjectSettings = z.output<typeof projectSettings>;
 
 /**
@@ -127,7 +129,13 @@ export const projectContract = {
     .input(z.strictObject({}))
     .output(projectSettings),
   setSettings: procedure('Changes settings of the project.')
-    .input(z.strictObject({ enableShareContext: enableShareContext.optional() }))
+    .input(
+      z.strictObject({
+        enableShareContext: enableShareContext.optional(),
+        historyBudget: historyBudget.optional(),
+        maxChainDepth: maxChainDepth.optional(),
+      }),
+    )
     .output(projectSettings),
   storage: procedure("Returns what uses the project's disk space. Slow for a large project, because it reads the whole database.")
     .input(z.strictObject({}))

@@ -164,6 +164,17 @@ const requestFilter = z.strictObject({
   sessionId: name.optional().describe('Only calls of this session and its subagents.'),
 });
 
+/** The editable parts of a turn's request. */
+export const turnRequest = z.object({
+  /** The recorded call; null if none is known. */
+  requestId: name.nullable(),
+  model: z.string().nullable(),
+  system: z.array(z.string()),
+  tools: z.array(z.unknown()),
+  settings: z.record(z.string(), z.unknown()),
+});
+export type TurnRequest = z.output<typeof turnRequest>;
+
 export const requestContract = {
   list: procedure(
     'Lists calls to models in the order in which they were sent: of a commit, of a turn, of a session with its subagents, or of the whole project.',

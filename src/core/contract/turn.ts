@@ -1,10 +1,11 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
+import { layerTexts } from './compose.js';
 import { author, edit, hunk, rowFacts, stop } from './context.js';
 import { entry } from './entry.js';
 import { kinds } from './kinds.js';
 import { outlineRow } from './outline.js';
-import { proofs, requestTokens, wires } from './request.js';
+import { proofs, requestTokens, turnRequest, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
 
 /** What began a turn. `continuation`: the delta continues a turn that an earlier commit began. */
@@ -125,16 +126,6 @@ export const rerunFields = {
   request: requestEdits.optional().describe("Changes of the turn's request."),
   samples: z.number().int().min(1).max(16).optional().describe('The number of replies. The default is 1.'),
 };
-
-export const turnRequest = z.object({
-  /** The recorded call; null if none is known. */
-  requestId: name.nullable(),
-  model: z.string().nullable(),
-  system: z.array(z.string()),
-  tools: z.array(z.unknown()),
-  settings: z.record(z.string(), z.unknown()),
-});
-export type TurnRequest = z.output<typeof turnRequest>;
 
 /**
  * A part of a reply. `question`: a tool call that only a person can answer, by `turn.answer`. `waiting`: the provider asks to retry in `ms`. `usage`:
@@ -360,6 +351,7 @@ export const turnContract = {
         model: rerunFields.model,
         samples: rerunFields.samples,
         principal: author,
+        system: layerTexts.optional(),
       }),
     )
     .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId, from: contextId.nullable() }))),

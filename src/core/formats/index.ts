@@ -30,7 +30,7 @@ import { qwenCode } from './qwen-code/index.js';
 import { unknownFormat } from './unknown.js';
 import { vscodeChat } from './vscode-chat/index.js';
 
-export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
+export { anthropicMessages, systemPromptType, wireMessages } from './anthropic-messages/index.js';
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';

@@ -1,4 +1,4 @@
-import { badRequest, isObject, stringAt } from '../base/index.js';
+import { badRequest, isObject, type JsonObject, stringAt } from '../base/index.js';
 import { isCallRecord } from '../cards/index.js';
 import type { Card, Message } from '../contract/index.js';
 import { spacedJson, textOfContent } from '../formats/index.js';
@@ -19,9 +19,13 @@ export interface RequestInput {
   readonly appendix?: string | undefined;
 }
 
+/** The settings of a profile. */
+export const dataOfProfile = (profile: Card | undefined): JsonObject =>
+  profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data : {};
+
 /** Builds a request: the prompt with the required result fields, then the cards as messages (H16). */
 export function requestOf({ cards, profile, agentId, tools, appendix }: RequestInput): Request {
-  const data = profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data : {};
+  const data = dataOfProfile(profile);
   const prompt = renderPrompt(stringAt(data, 'system_prompt_template') ?? '', {
     display_name: stringAt(data, 'display_name') ?? stringAt(data, 'name') ?? agentId,
   });
@@ -30,8 +34,7 @@ export function requestOf({ cards, profile, agentId, tools, appendix }: RequestI
     ? ['Required result fields:', ...fields.map(({ name, description }) => `- ${name}${description ? `: ${description}` : ''}`)].join('\n')
     : '';
   const system = [prompt, asked, appendix ?? ''].filter((part) => part !== '').join('\n\n');
-  const allowed = Array.isArray(data.allowed_tools) ? data.allowed_tools : undefined;
-  const offered = allowed ? tools.filter((tool) => allowed.includes(nameOfTool(tool)) || nameOfTool(tool) === finalTool) : [...tools];
+  const offered = tools.filter((tool) => mayUse(data, nameOfTool(tool)));
   return {
     messages: [{ role: 'system', content: system }, ...messagesOf(cards)],
     tools: offered.length ? offered : null,
@@ -98,7 +101,15 @@ const cutStreams = (result: unknown): unknown =>
       )
     : result;
 
-const finalTool = 'submit_result';
+/** The tool that ends a turn with a result. */
+export const finalTool = 'submit_result';
+
+/** Whether a profile allows a tool. `allowed_internal_tools` decides for the tools that it names, and alone for `submit_result`. */
+function mayUse({ allowed_tools: allowed, allowed_internal_tools: own }: JsonObject, name: string | undefined): boolean {
+  if (Array.isArray(own) && (name === finalTool || own.length === 0)) return own.includes(name as string);
+  if (Array.isArray(own) && own.includes(name as string)) return true;
+  return !Array.isArray(allowed) || name === finalTool || allowed.includes(name as string);
+}
 const nameOfTool = (tool: unknown): string | undefined =>
   typeof tool === 'string' ? tool : isObject(tool) ? (stringAt(tool.function, 'name') ?? stringAt(tool, 'name')) : undefined;
 

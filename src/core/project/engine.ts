@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { layerSources } from '../assist/index.js';
 import { type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
@@ -216,6 +217,7 @@ export function createEngine(options: EngineOptions): Engine {
 const runnerOf = ({ options, jobs, policies }: Engine, { chain, dir, projectId }: Project): RunnerParts => ({
   chain,
   dir,
+  layers: layerSources({ chain, dir }),
   environment: policies.get(projectId, dir).environment,
   live: jobs,
   providers: options.providers ?? [],

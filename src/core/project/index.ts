@@ -3,6 +3,7 @@
 // The engine reads no environment: paths on the machine are passed in.
 
 export type { Offer } from '../chain/index.js';
+export { changeSettings, settingsOf } from '../chain/index.js';
 export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../import/index.js';
 export type { CheckResult } from '../integrity/index.js';
@@ -27,7 +28,6 @@ export { type Derived, noProject, type Reading, type ReadProject } from './readi
 export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
 export { type Caller, createSession, prepare, type Session } from './session.js';
-export { changeSettings, settingsOf } from './settings.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
 export {

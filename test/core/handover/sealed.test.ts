@@ -82,7 +82,7 @@ describe('sealed cards', () => {
     const turn = await client.agent.begin({ agentTurnId: later.agentTurnId ?? '' });
     expect(turn.startCommit).not.toBe(later.turns[0]?.startCommit);
     const texts = (await client.agent.input({ agentTurnId: turn.agentTurnId })).messages.map(({ content }) => content);
-    expect(texts).toEqual(['You are Writer.', 'Do it', '{"parent_agent_id": "lead"}']);
+    expect(texts).toEqual(['You are Writer.', expect.stringMatching(/^RULES:/), 'Do it', '{"parent_agent_id": "lead"}']);
     const { entries } = await client.context.entries({ id: turn.startCommit as ContextId });
     expect(entries.map((entry) => entry.text)).toEqual(['Do it', '{"parent_agent_id": "lead"}']);
     // The output stays too.
@@ -121,11 +121,13 @@ describe('recorded calls', () => {
     const records = (await client.box.cards({ boxId: first.requestBoxId ?? '' })).cards;
     expect(records.map((card) => [card.type, card.metadata.role])).toEqual([
       ['sys.rendered_prompt', 'system'],
+      ['sys.rendered_prompt', 'system'],
       ['sys.tools', 'system'],
       ['sys.parameters', 'system'],
     ]);
     expect(records.map((card) => card.content)).toEqual([
       { kind: 'text', text: 'Go.' },
+      { kind: 'text', text: expect.stringMatching(/^RULES:/) },
       { kind: 'json', data: { tools: [tool] } },
       { kind: 'json', data: { model: 'small', temperature: 0 } },
     ]);

@@ -23,10 +23,10 @@ test('[U10] work that a job hands out has the lesser rights of both', () => {
 
 test('[U10] a call of a tool that is not offered is refused and has no effect', () => {
   const chain = emptyChain();
-  const actor = { who: 'bot', runId: null, context: () => undefined };
-  const call = (only: readonly string[] | undefined) => answered(chain, only, actor, 'ticket_create', { title: 'T', type: 'task' });
+  const actor = { who: 'bot', runId: null, readsProject: false, context: () => undefined };
+  const call = (only: readonly string[]) => answered(chain, only, actor, 'ticket_create', { title: 'T', type: 'task' });
   expect(call(['search'])).toMatchObject({ status: 'failed', result: expect.stringContaining('UNAUTHORIZED') });
   expect(call([])).toMatchObject({ status: 'failed' });
   expect(chain.db.all('SELECT 1 FROM ticket')).toEqual([]);
-  expect(call(undefined)).toMatchObject({ status: 'success' });
+  expect(call(['ticket_create'])).toMatchObject({ status: 'success' });
 });

@@ -1,7 +1,7 @@
 import { badRequest } from '../../base/index.js';
 import type { InputOf, MessageOrigin, MessageWait, OutputOf, Run, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
-import { keepFrame } from './input.js';
+import { keepFrame, noteSeen } from './input.js';
 import {
   type EntityRow,
   entityOf,
@@ -186,21 +186,6 @@ export function startRun(store: Store, agent: EntityRow, trigger: Trigger, space
   if (space) noteSeen(store, rowId, agent, space);
   keepFrame(store, runId);
   return toRun(runOf(store, runId));
-}
-
-/** Records that the run has seen all messages of the space, and the agent's mark when the run first saw the space. */
-export function noteSeen(store: Store, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
-  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
-  store.db.run(
-    `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (run, space) DO UPDATE SET seq = MAX(seq, excluded.seq)`,
-    run,
-    space.no,
-    store.project,
-    newestSeq(store, space.no),
-    processedSeq,
-    processedMessage,
-  );
 }
 
 /** Resumes a waiting run with a new call, whose context contains the messages since. */
