@@ -13,7 +13,7 @@ const systemMessages: readonly Exception[] = [
   { file: 'src/core/timeline/render/conversion.ts', because: 'converts a timeline to roles, which the composer gets' },
   { file: 'src/core/timeline/spaces/commit.ts', because: 'gives the blocks of a run to the composer' },
   { file: 'src/core/turns/request.ts', because: 'writes composed texts in a wire format' },
-  { file: 'src/core/usage/context.ts', because: 'measures a recorded system prompt' },
+  { file: 'src/core/usage/parts.ts', because: 'measures a recorded system prompt' },
 ];
 
 /** Where a provider is called. Each of them sends a body that was made of a composed or a recorded call. */
