@@ -44,7 +44,7 @@ test('[F48] a file of torn lines is read in a time that grows with its size', ()
   expect(performance.now() - from).toBeLessThan(20_000);
 });
 
-test('[F48] raw line breaks in Claude Code’s records are read, and the delta reads the same again', () => {
+test('[F48] raw line breaks in records of Claude Code are read, in the delta too', () => {
   const lines = prompt('u1', 'look') + answer('a1', 'ONE@TWO', { parent: 'u1' }).replace('@', '\n') + prompt('u2', 'thanks', { parent: 'a1' });
   const { entries, problems } = readerOf('claude-code-v1').parse(bytesOf(lines));
   expect(entries.map(({ text }) => text)).toEqual(['look', 'ONE\nTWO', 'thanks']);
