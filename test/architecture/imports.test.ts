@@ -367,7 +367,12 @@ const law: readonly Row[] = [
   })),
   {
     folder: 'src/renderer/app',
-    folders: [...below, 'src/renderer/views/actions.ts', ...Object.keys(views).map((view) => `src/renderer/views/${view}`)],
+    folders: [
+      ...below,
+      'src/renderer/views/actions.ts',
+      'src/renderer/views/original.ts',
+      ...Object.keys(views).map((view) => `src/renderer/views/${view}`),
+    ],
     packages: ['@base-ui/react', 'cmdk', 'lucide-react', 'react', 'react-dom', 'react-resizable-panels'],
   },
   { folder: 'src/renderer/main.tsx', folders: ['src/renderer/app', 'src/renderer/client'], packages: [] },

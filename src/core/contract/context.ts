@@ -95,6 +95,8 @@ export const graphRow = z.object({
   replacedTokens: count.optional(),
   /** The input of the last call in this commit, as its provider counted it. */
   countedTokens: count.optional(),
+  /** For a fork, rerun or snapshot that no call has seen: its tokens as `usage.context` estimates them, from what was counted before the edit. */
+  estimatedTokens: count.optional(),
   /** Only for a compaction: the counted input of the last call before it and of the first call after it. */
   compacted: z.object({ before: count.optional(), after: count.optional() }).optional(),
   /** True if a fork or an edit in Stemma made the commit, or the prompt that it answers. */

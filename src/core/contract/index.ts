@@ -63,6 +63,7 @@ export * from './intake.js';
 export { describeInvalid } from './issue.js';
 export * from './kinds.js';
 export * from './mapping.js';
+export * from './moment.js';
 export * from './outline.js';
 export * from './packed-outline.js';
 export * from './price.js';

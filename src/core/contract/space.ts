@@ -6,7 +6,7 @@ import { message } from './handover.js';
 import { contextId, count, damaged, procedure, timestamp } from './scalars.js';
 import { rendered, timelineInput } from './timeline.js';
 
-const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp, damaged });
+const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp });
 export type Entity = z.output<typeof entity>;
 
 const space = z.object({
@@ -16,7 +16,6 @@ const space = z.object({
   members: z.array(entity),
   messages: count,
   lastMessageAt: timestamp.nullable(),
-  damaged,
 });
 export type Space = z.output<typeof space>;
 
@@ -36,7 +35,7 @@ const spaceMessage = z.object({
   spaceId: id,
   seq: count,
   at: timestamp,
-  sender: person.extend({ damaged }),
+  sender: person,
   text: words,
   replyTo: id.nullable(),
   expectsReply: z.boolean(),
@@ -91,7 +90,6 @@ const run = z.object({
   resumed: resume.nullable(),
   /** The run's context, stored as a commit when it ended. */
   contextId: contextId.nullable(),
-  damaged,
 });
 export type Run = z.output<typeof run>;
 

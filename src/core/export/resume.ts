@@ -126,7 +126,8 @@ export function resumeIn(
   if (cwd === undefined)
     throw badRequest('cwd', `the folder in which the agent of ${tip.id} worked is not recorded: give the folder to resume it in`);
   if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
-  const place: Place = { root, cwd, sessionId: chain.newId(), now: timestampOf(chain.clock()) };
+  const name = JSON.stringify([tip.id, agent, root, cwd]);
+  const place: Place = { root, cwd, ...plannedFor(chain, name) };
   const path = driver.path(place);
   const session = sessionOf(chain, tip, formatOf(driver.format), {
     sessionId: place.sessionId,
@@ -139,12 +140,30 @@ export function resumeIn(
     makeFolders(dirname(path));
     driver.prepare?.(place, path);
     writeNew(path, session.bytes);
+    planned.get(chain)?.delete(name);
   }
   const { prompt } = session;
   // A word that starts with a hyphen would be read as an option.
   const commands = driver.commands(place, path, prompt === undefined ? [] : [prompt.startsWith('-') ? ` ${prompt}` : prompt]);
   const command = commandLine(shellOf(thisSystem), cwd, commands);
   return { agent, path, cwd, cwdExists: isFolder(cwd), sessionId: place.sessionId, ...(prompt !== undefined && { prompt }), command, commands };
+}
+
+type Planned = Pick<Place, 'sessionId' | 'now'>;
+
+/** The sessions that were named and are not written yet. */
+const planned = new WeakMap<ReadChain, Map<string, Planned>>();
+const maxPlanned = 100;
+
+/** The id and the time of the next session of a context. They stay until it is written, so the file that a dry run names is the file that is written. */
+function plannedFor(chain: ReadChain, name: string): Planned {
+  const all = planned.get(chain) ?? new Map<string, Planned>();
+  planned.set(chain, all);
+  const known = all.get(name) ?? { sessionId: chain.newId(), now: timestampOf(chain.clock()) };
+  all.delete(name);
+  all.set(name, known);
+  for (const oldest of [...all.keys()].slice(0, -maxPlanned)) all.delete(oldest);
+  return known;
 }
 
 /** The file in which an agent keeps a session of a folder. */

@@ -79,6 +79,8 @@ interface Followed extends Located {
   format: string | undefined;
   cwd: string | undefined;
   tip: ContextId | undefined;
+  /** The newest commit of an earlier import. */
+  readonly known: ContextId | undefined;
   capturedAt: Timestamp | undefined;
 }
 
@@ -347,9 +349,16 @@ export async function follow(chain: WriteChain, options: LiveOptions): Promise<L
       format: undefined,
       cwd: undefined,
       tip: undefined,
+      known: knownTip(chain, path),
       capturedAt: undefined,
     };
   }
+}
+
+/** The newest commit of a file that was imported before. */
+function knownTip(chain: ReadChain, path: string): ContextId | undefined {
+  const tip = latestSource(chain, path)?.tips.at(-1);
+  return tip === undefined ? undefined : chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE seq = ?', tip)?.id;
 }
 
 const mayBeFollowed = (path: string): boolean => mayBeTranscript(path) || isFollowableDatabase(path);
@@ -360,7 +369,7 @@ const toCaptured = (file: Followed): CapturedFile => ({
   pending: file.pending,
   open: file.open,
   changedAt: timestampOf(file.changedAt),
-  ...defined({ cwd: file.cwd, tip: file.tip, capturedAt: file.capturedAt }),
+  ...defined({ cwd: file.cwd, tip: file.tip ?? file.known, capturedAt: file.capturedAt }),
 });
 
 /** Imported files below the places whose size has changed: they grew while nothing was recorded. */

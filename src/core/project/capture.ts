@@ -7,21 +7,43 @@ import { replaceFile } from '../files/index.js';
 import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
 import type { AgentRoot } from '../import/index.js';
 import { historyFolders } from '../import/index.js';
+import { isWithin } from '../system/index.js';
 
 /** The live capture of one project: at most one watch at a time. */
 export interface Capture {
   watch(options: LiveOptions): Promise<void>;
+  /** Follows a session file that was written for an agent, whether or not anything else is followed. */
+  addWritten(path: string, isRunning: LiveOptions['isRunning']): Promise<void>;
   status(): LiveStatus;
+  /** The sessions that are followed now. */
+  files(): LiveStatus['files'];
   /** With `end`, imports all changed files to their ends, as the ends of their sessions. */
   stop(end: boolean): Promise<void>;
   close(): void;
 }
+
+const filesOf = (live: Live | undefined): LiveStatus['files'] => live?.status().files ?? [];
+
+/** The most files that are followed because they were written for agents. */
+const maxWritten = 20;
 
 const idle: LiveStatus = { watching: false, since: null, places: [], files: [], checkpoints: 0, last: null, problems: [] };
 
 /** Creates the live capture of a project. It follows nothing before `watch`. */
 export function openCapture(chain: WriteChain): Capture {
   let live: Live | undefined;
+  /** The files that were written for agents, and what follows them. */
+  const written = new Set<string>();
+  let writtenLive: Live | undefined;
+  let isRunning: LiveOptions['isRunning'];
+  const followWritten = async (): Promise<void> => {
+    const before = writtenLive;
+    writtenLive = undefined;
+    await before?.close();
+    const watched = live?.status().places ?? [];
+    const places = [...written].filter((path) => !watched.some((place) => isWithin(path, place.path))).map((path) => ({ path }));
+    if (places.length > 0) writtenLive = await follow(chain, { places, from: 'now', granularity: 'turn_boundary', isRunning });
+  };
   /** The result of the last watch, after its end. */
   let ended = idle;
   const end = async (): Promise<void> => {
@@ -34,13 +56,30 @@ export function openCapture(chain: WriteChain): Capture {
     watch: async (options) => {
       await end();
       live = await follow(chain, options);
+      await followWritten();
     },
-    status: () => live?.status() ?? ended,
+    addWritten: async (path, running) => {
+      isRunning = running;
+      written.delete(path);
+      written.add(path);
+      for (const oldest of [...written].slice(0, -maxWritten)) written.delete(oldest);
+      await followWritten();
+    },
+    status: () => {
+      const { files, ...status } = live?.status() ?? ended;
+      return { ...status, files: [...files, ...filesOf(writtenLive)] };
+    },
+    files: () => [...filesOf(live), ...filesOf(writtenLive)],
     stop: async (endOfSessions) => {
       live?.flush(endOfSessions);
       await end();
+      await followWritten();
     },
-    close: () => void end(),
+    close: () => {
+      written.clear();
+      void end();
+      void writtenLive?.close();
+    },
   };
 }
 
@@ -49,9 +88,13 @@ const restingMs = 120_000;
 
 /** The ends of the sessions on which an agent works, as live capture observes it. */
 export function liveTips(capture: Capture, now: number): ReadonlySet<ContextId> {
-  const { watching, files } = capture.status();
-  const isLive = ({ open, changedAt }: LiveStatus['files'][number]): boolean => watching && (open || Date.parse(changedAt) >= now - restingMs);
-  return new Set(files.filter(isLive).flatMap(({ tip }) => tip ?? []));
+  const isLive = ({ open, changedAt }: LiveStatus['files'][number]): boolean => open || Date.parse(changedAt) >= now - restingMs;
+  return new Set(
+    capture
+      .files()
+      .filter(isLive)
+      .flatMap(({ tip }) => tip ?? []),
+  );
 }
 
 /** The parts of an engine that live capture needs. */

@@ -18,11 +18,13 @@ import type { Session } from '../project/index.js';
 import { loadPrices } from '../usage/index.js';
 import { acts, counts, reads } from './procedure.js';
 
-/** Stores which session an agent continues, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
-function remember(session: Session, id: ContextId, made: Resumable): void {
-  const { access, chain } = session.project();
+/** Stores which session an agent continues, and follows its file, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
+async function remember(session: Session, id: ContextId, made: Resumable): Promise<void> {
+  const { access, chain, capture } = session.project();
   const format = formatOfAgent(made.agent);
-  if (access.mode === 'read-write' && made.agent !== 'opencode' && format) storeWritten(chain, { ...made, id, format: format.id });
+  if (access.mode !== 'read-write' || made.agent === 'opencode' || !format) return;
+  storeWritten(chain, { ...made, id, format: format.id });
+  await capture.addWritten(made.path, session.engine.options.isRunning);
 }
 
 /** A context in another format, with secrets replaced if that was asked for. */
@@ -54,9 +56,9 @@ export const exportRouter = {
     const { redactions, ...made } = await (isRedacted(input) ? exportRedactedComparison : exportComparison)(context.chain, input);
     return { ...made, ...(redactions && { redactions: [...redactions] }) };
   }),
-  resume: acts.export.resume.handler(({ input, context: { session } }) => {
+  resume: acts.export.resume.handler(async ({ input, context: { session } }) => {
     const { commands: _, ...made } = resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput);
-    if (!input.dryRun) remember(session, input.id, made);
+    if (!input.dryRun) await remember(session, input.id, made);
     return made;
   }),
   continue: acts.export.continue.handler(async ({ input, context: { session } }) => {
@@ -65,7 +67,7 @@ export const exportRouter = {
     // Checks the folder before anything is written.
     checkFolder(resumeIn(chain, agentRoots, { ...input, dryRun: true }).cwd);
     const { commands, ...made } = resumeIn(chain, agentRoots, input, session.checkOutput);
-    remember(session, input.id, made);
+    await remember(session, input.id, made);
     return { ...made, terminal: (await openTerminal?.({ folder: made.cwd, commands })) ?? null };
   }),
 };

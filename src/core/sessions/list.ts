@@ -1,5 +1,5 @@
-import { type CommitSeq, notFound, repositoryOf, timestampOf } from '../base/index.js';
-import { intactColumn, type ReadChain } from '../chain/index.js';
+import { type CommitSeq, type ContextId, notFound, repositoryOf, timestampOf } from '../base/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
@@ -7,7 +7,7 @@ import { driftsOf } from '../usage/index.js';
 import { type Forest, forestOf, type Node, pathTo, subagentKind, turnsOn } from './forest.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
-import { firstPrompt, writtenTitle } from './titles.js';
+import { firstPrompt, firstWords, writtenTitle } from './titles.js';
 
 /** Facts about sessions that the store does not contain. */
 export interface SessionFacts {
@@ -94,7 +94,7 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     sessionId,
     agent: agentOf(first),
     ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
-    title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? sessionId,
+    title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? namelessTitle(sessionId),
     repository: files?.cwd == null ? null : repositoryOf(files.cwd),
     lastAt: timestampOf((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
     turns: main ? turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length : 0,
@@ -110,15 +110,41 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     pinned: (mark?.pinnedAt ?? null) !== null,
     archived: (mark?.archivedAt ?? null) !== null,
     tags: [...(mark?.tags ?? [])],
-    ...(first && !isIntact(chain, first) && { damaged: true as const }),
   };
 }
 
-const isIntact = (chain: ReadChain, { seq }: Node): boolean =>
-  chain.db.one<{ intact: number }>(`SELECT ${intactColumn} FROM context c WHERE c.seq = ?`, seq)?.intact === 1;
-
 /** The format of telemetry spans. Without content they have poor titles, so a session that also has the agent's own file is titled by that. */
 const spanFormat = 'otlp-v1';
+
+/** The title of a session in which nobody typed anything. */
+const namelessTitle = (sessionId: string): string => `Session ${sessionId.slice(0, 8)}`;
+
+/**
+ * The titles of the sessions whose main branches end in these commits. A list of commits names a branch by them, so that a session has one name
+ * everywhere.
+ */
+export function mainTitles(chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> {
+  const forest = forestOf(chain);
+  const wanted = new Set(ends);
+  const keys = new Map<string, Node[]>();
+  for (const node of forest.nodes) {
+    const key = wanted.has(node.id) ? forest.keyOf(node) : undefined;
+    if (key !== undefined) keys.set(key, []);
+  }
+  if (keys.size === 0) return new Map();
+  for (const node of forest.nodes) keys.get(forest.keyOf(node) ?? '')?.push(node);
+  const files = filesBySession(chain, forest);
+  const marks = sessionMarks(chain);
+  return new Map(
+    [...keys].flatMap(([key, own]) => {
+      const main = mainTip(forest, own);
+      const [first] = own;
+      if (!main || !wanted.has(main.id)) return [];
+      const isSubagent = first !== undefined && forest.subagentOf.has(first.seq);
+      return [[main.id, marks.get(key)?.title ?? titleOf(chain, own, files.get(key)?.titles ?? [], isSubagent) ?? namelessTitle(key)] as const];
+    }),
+  );
+}
 
 /** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
 function titleOf(chain: ReadChain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
@@ -130,8 +156,7 @@ function titleOf(chain: ReadChain, own: readonly Node[], titles: readonly string
       own.filter(({ format }) => format !== spanFormat),
     ) ??
     firstPrompt(chain, own) ??
-    own.find(({ type, summary }) => type === 'delta' && summary !== null)?.summary ??
-    undefined
+    firstWords(own)
   );
 }
 

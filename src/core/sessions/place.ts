@@ -34,8 +34,9 @@ export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): Commi
   const path = turnsOn(forest, whole).filter((one) => forest.subagentOf.get(one.seq) === forest.subagentOf.get(tip?.seq ?? one.seq));
   // A turn is named by its last commit, which holds the answer to its prompt.
   const turns = path.map((one, at) => {
-    const last = whole.findLast(({ seq }) => forest.parts.partOf.get(seq) === one.seq) ?? one;
-    return { commit: last.id, number: at + 1, title: one.summary ?? one.id };
+    const parts = [one, ...whole.filter(({ seq }) => forest.parts.partOf.get(seq) === one.seq)];
+    const last = parts.pop() ?? one;
+    return { commit: last.id, number: at + 1, title: one.summary ?? one.id, ...(parts.length > 0 && { parts: parts.map(({ id }) => id) }) };
   });
   const first = forest.parts.partOf.get(seq) ?? seq;
   const turn = turns[path.findIndex((one) => one.seq === first)];

@@ -4,6 +4,7 @@ import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, InputOf, Outl
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { ownRun } from '../requests/index.js';
 import { countedInput } from '../usage/index.js';
+import { withAnswer } from './original.js';
 import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
@@ -77,7 +78,8 @@ export const fieldsOf = (a: Entry, b: Entry): FieldChange[] =>
   a.kind === 'tool_call' && b.kind === 'tool_call' ? changedFields((a.arguments ?? {}) as Json, (b.arguments ?? {}) as Json) : [];
 
 /** Compares two turns: what their models saw and replied, and their tokens, cost and time. */
-export function compareTurns(chain: ReadChain, a: ContextId, b: ContextId): TurnComparison {
+export function compareTurns(chain: ReadChain, left: ContextId, right: ContextId): TurnComparison {
+  const [a, b] = [withAnswer(chain, left), withAnswer(chain, right)];
   const { base, same, added, removed, changed, hunks } = compareContexts(chain, { a, b });
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
 }
@@ -90,8 +92,7 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
   const whole = outlineRows(chain, { id: row.id });
   const shared = {
     turnId: row.id,
-    // A damaged row may say anything.
-    summary: row.intact ? row.summary : null,
+    summary: row.summary,
     context: { entries: whole.total, tokens: whole.tokens, counted: countedInput(chain, row.id) },
   };
   // A snapshot copies earlier turns; it is not a turn.

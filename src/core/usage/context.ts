@@ -1,9 +1,11 @@
-import type { ContextId } from '../base/index.js';
-import { commitOf, contextEntriesInPieces, type ReadChain } from '../chain/index.js';
-import type { UsageContext } from '../contract/index.js';
+import { type ContextId, type EntryKey, inWords, notFound } from '../base/index.js';
+import { type ContextRow, commitOf, contextEntriesInPieces, outlineRows, type ReadChain } from '../chain/index.js';
+import { type PartKind, partKinds, type UsageContext, type UsageFork } from '../contract/index.js';
+import { countTokens } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
 import { requireContents } from './backfill.js';
 import { factorsOf } from './calibrate.js';
+import { type Continued, continuedFrom, continuedWith } from './continued.js';
 import { limitOf } from './limits.js';
 import { emptyWindow, type MeasuredWindow, partsOf, statedMeasures } from './parts.js';
 import { type CallRow, requestIds } from './rows.js';
@@ -15,6 +17,12 @@ export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
   requireContents(chain, id);
   const tip = commitOf(chain, id);
   const call = lastCallOf(chain, tip);
+  const continued = call ? undefined : continuedFrom(chain, tip);
+  return continued ? afterEdit(chain, continued) : usageAt(chain, tip, call);
+}
+
+/** The tokens of a context that a call has seen, or of one about which nothing was counted. */
+function usageAt(chain: ReadChain, tip: Pick<ContextRow, 'id'>, call: CallRow | undefined): UsageContext {
   const counted = call ? windowOf(call) : null;
   const factors = factorsOf(chain, call?.model ?? null);
   const ids = call && requestIds(chain, [call]);
@@ -27,6 +35,43 @@ export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
     model: call?.model ?? null,
     ...partsOf(parts, counted, factors ? 'calibrated' : 'estimated'),
     ...(call?.flaw != null && { flaw: call.flaw }),
+  };
+}
+
+/** The tokens of a context that no call has seen: what was counted before the edit, and the estimate of what changed since. */
+function afterEdit(chain: ReadChain, { call, counted, changes, edited }: Continued): UsageContext {
+  const { flaw: _, requestId, parts, notRecorded, estimated: __, ...base } = usageAt(chain, { id: call.commitId }, call);
+  const sums = new Map<PartKind, number>(parts.map(({ kind, tokens }) => [kind, tokens]));
+  for (const [kind, tokens] of changes) sums.set(kind, Math.max(0, (sums.get(kind) ?? 0) + tokens));
+  const total = Math.max(0, Math.round(counted + edited));
+  const sizes = partKinds.flatMap((kind) => ((sums.get(kind) ?? 0) > 0 ? [{ kind, tokens: sums.get(kind) as number }] : []));
+  const divided = partsOf(sizes, total, parts[0]?.basis ?? 'estimated');
+  return {
+    ...base,
+    counted: null,
+    estimated: total,
+    ...divided,
+    notRecorded: divided.notRecorded ?? notRecorded,
+    since: { counted: Math.round(counted), edited: Math.round(edited), ...(requestId !== undefined && { requestId }) },
+  };
+}
+
+/** The tokens of a fork before it is made: of the context up to and including an entry, with another text in that entry. @throws NOT_FOUND */
+export function usageOfFork(chain: ReadChain, { id, at, text }: { id: ContextId; at: EntryKey; text?: string | undefined }): UsageFork {
+  requireContents(chain, id);
+  const tip = commitOf(chain, id);
+  const { rows } = outlineRows(chain, { id: tip.id });
+  const place = rows.findIndex(({ key }) => key === at);
+  const prompt = rows[place];
+  if (!prompt) throw notFound(at, `The context of ${tip.id} has no entry ${inWords(at)}.`, { field: 'at' });
+  const kept = rows.slice(0, place).filter(({ hidden }) => !hidden);
+  const edited = text === undefined ? prompt : { ...prompt, key: '' as EntryKey, tokens: countTokens(text) };
+  const continued = continuedWith(chain, tip, [...kept, edited]);
+  const sum = [...kept, edited].reduce((total, { tokens }) => total + tokens, 0);
+  return {
+    estimated: continued ? Math.max(0, Math.round(continued.counted + continued.edited)) : sum,
+    since: continued ? { counted: Math.round(continued.counted), edited: Math.round(continued.edited) } : null,
+    limit: continued ? (continued.call.windowLimit ?? limitOf(chain, continued.call.model, windowOf(continued.call))) : null,
   };
 }
 

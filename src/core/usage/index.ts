@@ -8,7 +8,7 @@ export { usageCalls } from './calls.js';
 export { cardCallPrefix } from './card-calls.js';
 export { callsByCommit, compactedAt, costsAt, countedGraph, lastModels } from './commits.js';
 export { usageCompaction } from './compaction.js';
-export { countedInput, usageOfContext } from './context.js';
+export { countedInput, usageOfContext, usageOfFork } from './context.js';
 export { agentOf, type CountedCommit, quarterMs, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { fitFactors, type Growth, isUsable, sizeBy } from './fit.js';

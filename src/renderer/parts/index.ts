@@ -10,7 +10,6 @@ import './things.css';
 
 export { AgentMark, agentName, ExperimentalMark } from './AgentMark';
 export { agentIds, agentOf, agents } from './agents';
-export { type Candidate, mostSimilar } from './alike';
 export { type Block, blockOfEntry, blocksOf, guessHeight, heightBefore } from './blocks';
 export { Button, type Icon, IconButton } from './buttons';
 export { ChipMenu, type ChipOption } from './ChipMenu';
@@ -43,5 +42,5 @@ export { Answer, Empty, Failure, Loading, ProblemLine, Unread } from './states';
 export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';
 export { textOf } from './tools';
-export { type ShownUsage, Window } from './Window';
+export { edited, type ShownUsage, Window } from './Window';
 export { useWidth } from './width';

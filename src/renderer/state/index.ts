@@ -31,7 +31,7 @@ export {
 } from './forms';
 export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
-export { listen, newest, readCapture, switchCapture, useLive } from './live';
+export { listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
 export { type Losses, useLosses } from './losses';
 export { Memory } from './memory';
 export { addressOf, go, move, route, useNavigation } from './navigation';
@@ -69,5 +69,5 @@ export {
   useShownTheme,
   useUi,
 } from './ui';
-export { shownUsage, useUsageOf } from './usage';
+export { shownUsage, useForkUsage, useUsageOf } from './usage';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { create } from 'zustand';
 import type { CaptureStatus, Commit, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
@@ -9,7 +10,9 @@ export const useLive = create<{
   /** The latest child of each commit. Following the children leads to the current end of a conversation. */
   readonly next: ReadonlyMap<ContextId, ContextId>;
   readonly capture: CaptureStatus | undefined;
-}>(() => ({ next: new Map(), capture: undefined }));
+  /** The commits that arrived last. */
+  readonly arrived: readonly Commit[];
+}>(() => ({ next: new Map(), capture: undefined, arrived: [] }));
 
 /** The number of commits that `next` keeps. For older commits, only the chain shows the successors. */
 const remembered = 5_000;
@@ -23,7 +26,7 @@ let listening: AbortController | undefined;
 export async function listen(): Promise<void> {
   listening?.abort();
   const { state } = useProject.getState();
-  useLive.setState({ next: new Map(), capture: undefined });
+  useLive.setState({ next: new Map(), capture: undefined, arrived: [] });
   if (state.phase !== 'open') return;
   const { dir, info } = state;
   const own = new AbortController();
@@ -48,9 +51,10 @@ export async function listen(): Promise<void> {
 function noteCommits(commits: readonly Commit[]): void {
   if (commits.length === 0) return;
   const next = new Map(useLive.getState().next);
-  for (const { id, parent } of commits) if (parent !== null) next.set(parent, id);
+  // A fork that is made here is no continuation of the commit that it leaves.
+  for (const { id, parent, checkpoint } of commits) if (parent !== null && checkpoint !== 'explicit') next.set(parent, id);
   for (const oldest of [...next.keys()].slice(0, -remembered)) next.delete(oldest);
-  useLive.setState({ next });
+  useLive.setState({ next, arrived: commits });
 }
 
 /** The current end of a commit's conversation, and the number of commits until it; undefined if no commit followed. */
@@ -68,6 +72,19 @@ export function newest(next: ReadonlyMap<ContextId, ContextId>, from: ContextId)
 export async function readCapture(): Promise<void> {
   const capture = await api.capture.status({}).catch(() => undefined);
   if (capture) useLive.setState({ capture });
+}
+
+/** Milliseconds between two loads of the state of live sessions: a running turn makes no commit, and so reports no change. */
+const lookMs = 700;
+
+/** Keeps the state of live sessions up to date while a view shows it. */
+export function useLiveSessions(): void {
+  const follows = useLive(({ capture }) => capture !== undefined && (capture.watching || capture.files.length > 0));
+  useEffect(() => {
+    if (!follows) return;
+    const timer = setInterval(() => void readCapture(), lookMs);
+    return () => clearInterval(timer);
+  }, [follows]);
 }
 
 /** Starts live capture if the person chose it for this project. */

@@ -61,8 +61,8 @@ export function commitActions(
       disabled: !parent,
       act: () => parent && go({ view: 'compare', commit: id, against: parent, entry: undefined }),
     },
-    ...(row?.forked && parent
-      ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: () => void compareWithOriginal(id, parent).catch(notifyProblem) }]
+    ...(row?.forked
+      ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: () => void compareWithOriginal(id).catch(notifyProblem) }]
       : []),
     'line',
     { name: 'Export…', icon: Download, keys: 'e', act: () => show({ kind: 'export', commit: id, stop: 'compaction' }) },

@@ -22,14 +22,14 @@ function story(sessionId = session): string {
   );
 }
 
-async function withFork() {
+async function withFork(more: Parameters<typeof desk>[1] = {}) {
   const home = scratch();
   const root = join(home, '.claude');
   const folder = join(root, 'projects', '-work-shop');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${session}.jsonl`);
   writeFileSync(file, story());
-  const { call } = desk(scratch(), { agentRoots: [{ agent: 'claude-code', root }] });
+  const { call } = desk(scratch(), { agentRoots: [{ agent: 'claude-code', root }], ...more });
   await call.project.create({ dir: join(home, 'p.stemma') });
   const add = async (...paths: string[]) => {
     for await (const _ of await call.import.run({ paths })) void _;
@@ -148,6 +148,33 @@ describe('[W74] an edited prompt and its answer are one branch, one row and one 
     expect((await call.context.show({ id: made.id })).children).toHaveLength(2);
     expect(await trunk()).toEqual(before);
   });
+});
+
+test('[W77] a session that Stemma wrote for an agent is followed without live capture', async () => {
+  const { call, made, graph, continueIt, trunk, before } = await withFork({ clock: Date.now });
+  const resumed = await continueIt('x', 'Twenty-one.');
+  await expect
+    .poll(async () => (await graph()).find(({ commit }) => commit.parent === made.id)?.commit.summary, { timeout: 10_000 })
+    .toBe(made.summary);
+  expect(await call.capture.status({})).toMatchObject({ watching: false, files: [{ path: resumed.path }] });
+  expect((await call.session.list({})).sessions[0]?.live).toBe(true);
+  expect(await trunk()).toEqual(before);
+  // The agent begins another turn: it runs until its answer is there.
+  appendFileSync(resumed.path, prompt('x-u2', 'And the attic?', { parent: 'x-a', extra: resumed.extra }));
+  await expect.poll(async () => (await call.capture.status({})).files[0]?.open, { timeout: 5_000 }).toBe(true);
+});
+
+test('[W76] the file that a dry run names is the file that is written', async () => {
+  const { home, call, made } = await withFork();
+  const where = { id: made.id, cwd: home };
+  const planned = await call.export.resume({ ...where, dryRun: true });
+  const again = await call.export.resume({ ...where, dryRun: true });
+  const written = await call.export.continue(where);
+  expect([again.path, written.path]).toEqual([planned.path, planned.path]);
+  expect(written.command).toBe(planned.command);
+  expect(statSync(planned.path).isFile()).toBe(true);
+  // The next session of the same context is another file.
+  expect((await call.export.resume(where)).path).not.toBe(planned.path);
 });
 
 describe('[W74] what an agent does with a fork stays on its branch', () => {

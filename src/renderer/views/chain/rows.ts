@@ -93,6 +93,8 @@ export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): r
     const found = rows[item.at];
     if (item.kind !== 'commit' || !found) return;
     places.set(found.commit.id, { row, lane: found.lane });
+    // A fork that was answered has the row of its answer.
+    if (found.fork) places.set(found.fork.commit, { row, lane: found.lane });
     const { parent } = found.commit;
     if (parent && !newestChild.has(parent)) newestChild.set(parent, found.commit.id);
   });
@@ -110,7 +112,8 @@ export function filterRows(rows: readonly GraphRow[], words: string): readonly C
   const needle = words.toLowerCase();
   return rows.flatMap((row, at): ChainRow[] => {
     const { summary = '', id, template, principal = '', tags, type } = row.commit;
-    const text = `${summary}\n${row.tipOf ?? ''}\n${id}\n${template}\n${principal}\n${type}\n${tags.join('\n')}`.toLowerCase();
+    const text =
+      `${summary}\n${row.fork?.title ?? ''}\n${row.tipOf ?? ''}\n${id}\n${template}\n${principal}\n${type}\n${tags.join('\n')}`.toLowerCase();
     return text.includes(needle) ? [{ kind: 'commit', at }] : [];
   });
 }

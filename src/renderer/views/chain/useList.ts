@@ -82,13 +82,22 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
     },
     [itemAt, rows],
   );
+  const forkAt = useCallback(
+    (place: number): ContextId | undefined => {
+      const item = itemAt(place);
+      return item.kind === 'commit' ? rows.at(item.at)?.fork?.commit : undefined;
+    },
+    [itemAt, rows],
+  );
   const placeOf = useCallback(
     (id: ContextId | undefined): number => {
       if (!id) return -1;
       for (let place = 0; place < count; place++) if (commitAt(place) === id) return place;
+      // A fork that was answered has the row of its answer.
+      for (let place = 0; place < count; place++) if (forkAt(place) === id) return place;
       return -1;
     },
-    [commitAt, count],
+    [commitAt, forkAt, count],
   );
   return { rows, version, total, whole, shown, shapes, links, count, itemAt, commitAt, placeOf, lanes, most };
 }

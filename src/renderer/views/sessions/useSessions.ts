@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Memory, type SessionList, useKept, useLive, useOpenDir, useProject, useQuery, useSessionList } from '../../state';
+import { Memory, type SessionList, useKept, useLive, useLiveSessions, useOpenDir, useProject, useQuery, useSessionList } from '../../state';
 import { type Found, joinSessions } from './rows';
 
 const histories = new Memory<{ readonly places: readonly FoundSource[]; readonly all: readonly Found[]; readonly fresh: readonly Found[] }>(
@@ -31,7 +31,8 @@ export function useFound() {
 export function useProjectSessions() {
   const dir = useOpenDir();
   // A session can start or stop being live without a new commit, so the list reloads then too.
-  const liveFiles = useLive(({ capture }) => (capture?.watching ? capture.files.map(({ path, open }) => `${path} ${open}`).join('\n') : ''));
+  const liveFiles = useLive(({ capture }) => (capture?.files ?? []).map(({ path, open, tip }) => `${path} ${open} ${tip}`).join('\n'));
+  useLiveSessions();
   return useKept(useSessionList(dir, liveFiles), dir);
 }
 
