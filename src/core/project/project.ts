@@ -132,7 +132,6 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
 export function projectInfo(project: ReadProject): ProjectInfo {
   const { db, chain } = project;
   const totals = totalsOf(db, chain.project);
-  const artifacts = chain.artifacts.totals();
   return {
     projectId: project.projectId,
     name: project.name,
@@ -145,9 +144,9 @@ export function projectInfo(project: ReadProject): ProjectInfo {
       entries: totals.entries ?? 0,
       cards: totals.cards ?? 0,
       boxes: totals.boxes ?? 0,
-      artifacts: artifacts.objects,
+      artifacts: totals.objects ?? 0,
     },
-    bytes: { logical: artifacts.logical, stored: storedBytes(project) },
+    bytes: { logical: totals.bytes ?? 0, stored: storedBytes(project) },
     formatVersion,
     tokenizer: project.tokenizer,
     stand: standOf(chain),

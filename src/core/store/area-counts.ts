@@ -1,23 +1,35 @@
 import type Database from 'better-sqlite3';
 
+type Row = 'new' | 'old' | '';
+
+/** The content type of a chunk of a larger object. */
+export const chunkType = 'application/vnd.stemma.chunk';
+
 /** A table whose rows and changes are counted for an area. */
 interface Counted {
   readonly area: string;
   readonly table: string;
   /** SQL for the number that a row adds to the total. */
-  readonly adds?: (row: 'new' | 'old' | '') => string;
+  readonly adds?: (row: Row) => string;
   /** Columns whose change counts; others change what nobody sees. */
   readonly columns?: readonly string[];
   /** SQL for the project of a row. */
-  readonly project?: (row: 'new' | 'old' | '') => string;
+  readonly project?: (row: Row) => string;
 }
 
-const at = (row: 'new' | 'old' | '', column: string): string => (row ? `${row}.${column}` : column);
+const at = (row: Row, column: string): string => (row ? `${row}.${column}` : column);
+
+const isObject = (row: Row): string =>
+  `(${['data', 'pack', 'block', 'chunks'].map((column) => `${at(row, column)} IS NOT NULL`).join(' OR ')}) AND ${at(row, 'contentType')} <> '${chunkType}'`;
+/** The columns that tell whether an object is stored, and its size. */
+const objectColumns = ['data', 'pack', 'block', 'chunks', 'contentType', 'size'];
 
 /** The tables of each area. The total of an area is that of all its tables. */
 const counted: readonly Counted[] = [
   { area: 'commits', table: 'context', columns: ['digest', 'parent', 'type', 'artifact', 'summary', 'tags', 'messageCount', 'errors'] },
   { area: 'entries', table: 'context', columns: ['entries'], adds: (row) => at(row, 'entries') },
+  { area: 'objects', table: 'artifact', columns: objectColumns, adds: (row) => `(${isObject(row)})` },
+  { area: 'bytes', table: 'artifact', columns: objectColumns, adds: (row) => `CASE WHEN ${isObject(row)} THEN ${at(row, 'size')} ELSE 0 END` },
   { area: 'tickets', table: 'ticketVersion', columns: ['ticket', 'changes', 'reason'] },
   { area: 'tickets', table: 'ticketAnswer', columns: ['event', 'by'] },
   {
@@ -32,8 +44,8 @@ const counted: readonly Counted[] = [
   { area: 'jobs', table: 'jobQuestion', columns: ['allow'], project: (row) => `COALESCE((SELECT project FROM job WHERE no = ${at(row, 'job')}), 0)` },
 ];
 
-const addsOf = ({ adds }: Counted, row: 'new' | 'old' | ''): string => adds?.(row) ?? '1';
-const projectOf = ({ project }: Counted, row: 'new' | 'old' | ''): string => project?.(row) ?? at(row, 'project');
+const addsOf = ({ adds }: Counted, row: Row): string => adds?.(row) ?? '1';
+const projectOf = ({ project }: Counted, row: Row): string => project?.(row) ?? at(row, 'project');
 
 /** SQL that counts all rows into an empty `areaCount`. */
 const countAreas: string = counted

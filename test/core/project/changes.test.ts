@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import type { ProjectChange } from '../../../src/core/contract/index.js';
@@ -7,7 +8,7 @@ import { acknowledge, createTicket, discuss, events, moveTicket } from '../../..
 import { prompt } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
 import { fail, model } from '../../support/model-of-jobs.js';
-import { emptyChain } from '../../support/project.js';
+import { emptyChain, objectTotals } from '../../support/project.js';
 
 /** The areas that are reported as changed: at the start, and after each piece of work. */
 async function changedAfter(chain: WriteChain, ...works: (() => unknown)[]): Promise<ProjectChange['changed'][]> {
@@ -95,7 +96,14 @@ test('[K5] the kept numbers of a project are those of its rows, also after rows 
   checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: prompt('u', 'hi'), template: 'x', checkpoint: 'explicit' });
   chain.db.run('UPDATE context SET entries = entries + 3 WHERE project = ?', chain.project);
   chain.db.run("DELETE FROM card WHERE content LIKE '%banana%'");
-  const { counts } = await client.project.info({});
+  // Objects that are divided, compressed, collected or lost count once, or no more.
+  const { no } = chain.artifacts.put(randomBytes(2_000_000), { contentType: 'text/plain', policy: 'pin' });
+  chain.artifacts.put(Buffer.from('unused'), { contentType: 'text/plain' });
+  for (const _ of chain.artifacts.repack());
+  chain.artifacts.giveUp(no);
+  const { counts, bytes } = await client.project.info({});
+  const totals = objectTotals(chain);
+  expect([counts.artifacts, bytes.logical]).toEqual([totals.objects, totals.logical]);
   const countOf = (sql: string) => chain.db.one<{ n: number }>(sql)?.n;
   expect(counts).toMatchObject({
     commits: countOf('SELECT COUNT(*) AS n FROM context'),

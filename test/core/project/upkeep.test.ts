@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openUpkeep } from '../../../src/core/project/upkeep.js';
-import { emptyProject, heldClock } from '../../support/project.js';
+import { emptyProject, heldClock, objectTotals } from '../../support/project.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -46,11 +46,11 @@ test('a few large objects are packed, and their old pack is deleted', () => {
   for (let at = 0; at < 6; at++)
     chain.artifacts.put(Buffer.from(`${'one line of a long transcript\n'.repeat(40_000)}${at}`), { contentType: 'text/plain' });
   clock.at += 120_000;
-  const before = chain.artifacts.totals().stored;
+  const before = objectTotals(chain).stored;
   const upkeep = openUpkeep(chain, times);
   upkeep.wake();
   vi.advanceTimersByTime(60_000);
-  expect(chain.artifacts.totals().stored).toBeLessThan(before / 10);
+  expect(objectTotals(chain).stored).toBeLessThan(before / 10);
   expect(chain.db.all('SELECT no FROM pack')).toHaveLength(1);
   upkeep.close();
 });
