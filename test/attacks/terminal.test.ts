@@ -296,7 +296,7 @@ async function hostileProject(own: Machine): Promise<Material> {
   const edits = JSON.stringify([{ op: 'append', entry: { role: 'user', kind: 'text', text: hostile } }]);
   const [first] = (await json<{ id: string }[]>('log', tip.id, '--json')).toReversed();
   const fork = await json<{ id: string }>('fork', first?.id ?? '', '--edits', edits, '--summary', hostile, '--json');
-  const requests = await json<{ requestId: string; sessionId?: string }[]>('request', 'list', '--json');
+  const { requests } = await json<{ requests: { requestId: string; sessionId?: string }[] }>('request', 'list', '--json');
   const [part] = await json<{ partId: string }[]>('request', 'prompts', '--json');
   const [source] = await json<{ sourceId: string }[]>('source', 'list', '--json');
   const ticket = await json<{ ticketId: string }>('ticket', 'create', hostile, '--body', hostile, '--by', hostile, '--context', tip.id, '--json');

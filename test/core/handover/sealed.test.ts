@@ -142,7 +142,7 @@ describe('recorded calls', () => {
     const proof = { proof: 'recorded', identical: true, calls: 2, differences: [], missing: [] };
     expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject(proof);
     expect(await client.turn.reproduce({ turnId: endCommit as ContextId })).toMatchObject(proof);
-    const calls = await client.request.list({ turnId: endCommit as ContextId });
+    const { requests: calls } = await client.request.list({ turnId: endCommit as ContextId });
     expect(calls).toMatchObject([
       { source: 'stemma', model: 'small', messageCount: first.messages.length, proof: 'recorded', commit: endCommit },
       { source: 'stemma', model: 'large', messageCount: second.messages.length, proof: 'recorded', commit: endCommit },

@@ -90,8 +90,8 @@ for (const [name, open] of Object.entries(doors)) {
     expect(await call('turn.reproduce', { turnId: agentTurnId })).toMatchObject({ proof: 'recorded', identical: true, calls: 1, missing: ['tools'] });
     const turn = await call<{ turnId: string; trigger: Given; input: { keys: string[] } }>('turn.get', { turnId: agentTurnId });
     expect(turn.trigger).toMatchObject({ key: turn.input.keys[0], text: 'Report' });
-    const [request] = await call<{ requestId: string }[]>('request.list', { turnId: turn.turnId });
-    const shown = await machine.ask('request', 'show', request?.requestId ?? '');
+    const { requests } = await call<{ requests: { requestId: string }[] }>('request.list', { turnId: turn.turnId });
+    const shown = await machine.ask('request', 'show', requests[0]?.requestId ?? '');
     expect(JSON.parse(shown.out)).toEqual({ model: 'm', messages: first.messages });
     expect(shown.err).toContain('recorded');
   });

@@ -1,6 +1,6 @@
 import { ChevronUp, Radio } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
-import type { ContextId, UsageCall, UsageSeries } from '../../../core/contract/index.js';
+import type { ContextId, RequestRow, UsageCall, UsageSeries } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, SearchField, Switch } from '../../parts';
 import { go, Memory, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
@@ -261,7 +261,7 @@ function Chosen({ project, commit, call, number, turn, before, isOpen, onToggle 
 
 /** The request as it was sent. The list of requests says how well each is known. */
 function WholeRequest({ project, commit, call }: { project: string; commit: ContextId; call: UsageCall }) {
-  const rows = useQuery(`${project} ${commit} calls`, (signal) => api.request.list({ id: commit, stop: 'root' }, { signal }));
+  const rows = useQuery(`${project} ${commit} calls`, (signal) => allRequests(commit, signal));
   return (
     <Answer query={rows} what="Cannot verify this request" loading="Verifying the requests" stillWorks="Its counts are shown above." lines={8}>
       {(all) => {
@@ -275,6 +275,16 @@ function WholeRequest({ project, commit, call }: { project: string; commit: Cont
       }}
     </Answer>
   );
+}
+
+/** The requests of a conversation, page by page. */
+async function allRequests(commit: ContextId, signal: AbortSignal): Promise<RequestRow[]> {
+  const all: RequestRow[] = [];
+  for (;;) {
+    const { total, requests } = await api.request.list({ id: commit, stop: 'root', offset: all.length }, { signal });
+    all.push(...requests);
+    if (all.length >= total || requests.length === 0) return all;
+  }
 }
 
 /** The position of the commit's own last call, else of the last call of all. Calls outside the conversation come last. */
