@@ -166,10 +166,15 @@ const newestFirst = (a: Node, b: Node): number => b.createdAt - a.createdAt || b
 export function tipsOf(forest: Forest, own: readonly Node[]): Node[] {
   const { children, keyOf, parts } = forest;
   const key = own[0] && keyOf(own[0]);
-  const ends = own.filter(({ seq }) => !parts.states.has(seq) && !children.get(seq)?.some((child) => keyOf(child) === key));
+  const isEnd = (node: Node): boolean => !parts.states.has(node.seq) && !children.get(node.seq)?.some((child) => keyOf(child) === key);
+  const ends = own.filter((node) => isEnd(node) && !isBeginning(forest, own, node));
   const main = mainTip(forest, own);
   return [...new Set([...ends, ...(main ? [main] : [])])].sort(newestFirst);
 }
+
+/** Whether a commit is the part of a turn with which a forked subagent begins. It is stored again for the subagent and is no branch. */
+const isBeginning = ({ children, subagentOf }: Forest, own: readonly Node[], { seq, parent }: Node): boolean =>
+  (children.get(seq) ?? []).some((child) => subagentOf.get(child.seq) === child) && own.some((one) => one.seq !== seq && one.parent === parent);
 
 /** The end of the main branch, where the agent works: the newest commit that is not beside the trunk; without a trunk, the newest end. */
 export function mainTip({ children, keyOf, beside, parts }: Forest, own: readonly Node[]): Node | undefined {
