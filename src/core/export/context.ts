@@ -265,9 +265,10 @@ const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && !
 function rendered(chain: ReadChain, format: Format, input: ExportInput, how: { sessionId: string } & AssembleOptions = { sessionId: chain.newId() }) {
   const tip = commitOf(chain, input.id);
   const { sessionId, ...options } = how;
-  return format.session === undefined && format.sessionTables === undefined
-    ? assemble(chain, walk(chain, tip, input.stop), format, options)
-    : sessionOf(chain, tip, format, { stop: input.stop, sessionId, options });
+  if (format.session !== undefined || format.sessionTables !== undefined)
+    return sessionOf(chain, tip, format, { stop: input.stop, sessionId, options });
+  const assembled = assemble(chain, walk(chain, tip, input.stop), format, options);
+  return { ...assembled, bytes: closed(format, assembled.bytes) };
 }
 
 /** A session, and the prompt that was removed from its end. */
@@ -301,6 +302,14 @@ export function sessionOf(
     ...(how.cwd !== undefined && { cwd: how.cwd }),
   });
   return { ...assembled, bytes: session ?? assembled.bytes, ...(session && taken && { prompt: taken.prompt }) };
+}
+
+/** The conversation with its open calls closed, in formats whose readers refuse an open call. Without an open call, it stays byte for byte. */
+function closed(format: Format, bytes: Uint8Array): Uint8Array {
+  if (!format.close) return bytes;
+  const all = entriesIn(format, bytes);
+  const results = new Set(all.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
+  return all.some(({ kind, toolCallId }) => kind === 'tool_call' && !results.has(toolCallId)) ? format.close(bytes) : bytes;
 }
 
 /** Maximum length of a prompt on a command line. Longer ones do not work on every system. */

@@ -109,6 +109,8 @@ export interface Format {
   concatParts?(deltas: Iterable<Iterable<Uint8Array>>): Iterable<Uint8Array>;
   /** The part of a delta up to and including the entry, as a delta, for a fork inside the delta. */
   cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
+  /** Closes the open calls of a whole conversation, in formats whose readers refuse them. */
+  close?(conversation: Uint8Array): Uint8Array;
   /** A file that the format's agent can resume, from the joined deltas of one context. Absent if no agent can resume it. */
   session?(delta: Uint8Array, options: SessionOptions): Uint8Array;
   /** The file of another program, from the joined deltas of one context, for programs whose files are archives or documents. */
@@ -163,6 +165,11 @@ export interface WriteOptions {
   readonly model?: string;
   /** The parent of the first written record, in formats that link records. */
   readonly parentRecord?: string;
+  /**
+   * True for content of a commit: a call without a result stays open, because no commit contains a result that nobody recorded. Without it, the
+   * format closes open calls as its runtime does.
+   */
+  readonly keepsOpen?: boolean;
   /** The largest size of an account, in tokens. Formats that hold turns ignore it. */
   readonly maxTokens?: number;
 }

@@ -82,6 +82,7 @@ function putOut(chain: WriteChain, row: TurnRow, given: readonly NewCard[]): Car
     chain,
     row.outputBoxId,
     cards.map((card) => card.cardId),
+    row.agentId,
   );
   return cards;
 }

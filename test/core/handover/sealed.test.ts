@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { appendToBox } from '../../../src/core/cards/index.js';
 import type { ContextId } from '../../../src/core/contract/index.js';
+import { refusal } from '../../support/refusal.js';
 import { fill, profiles, refusalOf, text, type World, world } from './world.js';
 
 const said = (words: string, more: object = {}) => ({ type: 'agent.thought', content: { kind: 'text' as const, text: words }, ...more });
@@ -106,6 +108,20 @@ describe('sealed cards', () => {
     const ended = await client.agent.finish({ agentTurnId });
     expect(JSON.stringify(await client.context.entries({ id: ended.endCommit as ContextId }))).not.toContain('RECORD');
   });
+});
+
+test('[B18] nobody but its performer writes to the output box of a running turn', async () => {
+  const { client, chain, agentTurnId, agentId } = await begun();
+  const boxId = (await client.agent.turns({ agentId }))[0]?.outputBoxId ?? '';
+  await client.card.add({ card: text('other', 'OTHER TEXT') });
+  expect(await refusalOf(client.box.append({ boxId, cardIds: ['other'] }))).toMatchObject({ code: 'CONFLICT', data: { agentTurnId } });
+  await client.card.add({ card: text('gone', 'DELETED TEXT') });
+  await client.card.delete({ cardId: 'gone' });
+  expect(refusal(() => appendToBox(chain, boxId, ['gone'], agentId))).toMatchObject({ code: 'CONFLICT', data: { id: 'gone' } });
+  appendToBox(chain, boxId, ['other'], agentId);
+  expect(JSON.stringify(await client.agent.input({ agentTurnId }))).toContain('OTHER TEXT');
+  await client.agent.finish({ agentTurnId });
+  expect((await client.box.append({ boxId, cardIds: ['gone'] })).cardIds).toContain('gone');
 });
 
 describe('recorded calls', () => {
