@@ -4,6 +4,8 @@ import { build, type Plugin } from 'vite';
 
 const source = join(import.meta.dirname, 'src', 'page');
 const name = 'virtual:exported-page';
+/** The script of the page that checks evidence: the second implementation of the check. */
+const evidence = { name: 'virtual:evidence-page', file: join(import.meta.dirname, 'docs', 'verify-evidence.mjs') };
 
 /**
  * Gives `core/export` the script and the style of an exported page as texts: src/page in one bundle with the Markdown parser.
@@ -11,8 +13,9 @@ const name = 'virtual:exported-page';
  */
 export const exportedPage = (): Plugin => ({
   name: 'stemma-exported-page',
-  resolveId: (id) => (id === name ? `\0${name}` : undefined),
+  resolveId: (id) => (id === name || id === evidence.name ? `\0${id}` : undefined),
   async load(id) {
+    if (id === `\0${evidence.name}`) return `export const script = ${JSON.stringify(readFileSync(evidence.file, 'utf8'))};`;
     if (id !== `\0${name}`) return undefined;
     const style = readFileSync(join(source, 'page.css'), 'utf8');
     return `export const script = ${JSON.stringify(await bundlePage())};\nexport const style = ${JSON.stringify(style)};\n`;

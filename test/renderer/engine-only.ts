@@ -17,6 +17,8 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'analysis.query': 'For programs that ask without SQL. The window and the command line ask with analysis.sql.',
   'analysis.schema': `${missing}stemma sql.`,
   'analysis.sql': `${missing}stemma sql.`,
+  'evidence.pack': `${missing}stemma evidence.`,
+  'evidence.verify': `${missing}stemma verify, and the page in each pack.`,
   'agent.get': `${fewer}handover.list.`,
   'artifact.put': writer,
   'box.batch': `${fewer}box.list.`,

@@ -9,6 +9,7 @@ import { boxContract, cardContract, profileContract, readsContract } from './car
 import { composeContract } from './compose.js';
 import { contextContract } from './context.js';
 import { desktopContract } from './desktop.js';
+import { evidenceContract } from './evidence.js';
 import { experimentContract } from './experiment.js';
 import { exportContract } from './export.js';
 import { agentContract, handoverContract } from './handover.js';
@@ -56,6 +57,7 @@ export type {
   Trigger,
 } from './event.js';
 export { entityTypes, messageOrigin, resume, trigger } from './event.js';
+export * from './evidence.js';
 export * from './experiment.js';
 export * from './export.js';
 export * from './handover.js';
@@ -104,6 +106,7 @@ export const contract = {
   usage: usageContract,
   price: priceContract,
   analysis: analysisContract,
+  evidence: evidenceContract,
   experiment: experimentContract,
   provider: providerContract,
   compose: composeContract,

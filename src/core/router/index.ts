@@ -10,6 +10,7 @@ import { cardRouter } from './card.js';
 import { composeRouter } from './compose.js';
 import { contextRouter } from './context.js';
 import { desktopRouter } from './desktop.js';
+import { evidenceRouter } from './evidence.js';
 import { experimentRouter } from './experiment.js';
 import { exportRouter } from './export.js';
 import { handoverRouter } from './handover.js';
@@ -75,6 +76,7 @@ export const router = base.router({
   desktop: desktopRouter,
   price: priceRouter,
   analysis: analysisRouter,
+  evidence: evidenceRouter,
 });
 
 /** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */

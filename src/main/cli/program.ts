@@ -6,6 +6,7 @@ import { addCallCommand } from './call.js';
 import { addCompactionCommand } from './compaction.js';
 import { addContextCommands } from './contexts.js';
 import { refusalOf, UsageError } from './errors.js';
+import { addEvidenceCommands } from './evidence.js';
 import { addExperimentCommands } from './experiments.js';
 import { addExportCommand } from './export.js';
 import { addHookCommand } from './hooks.js';
@@ -67,6 +68,7 @@ export function buildProgram(): Command {
   addRequestCommands(program);
   addUsageCommands(program);
   addAnalysisCommands(program);
+  addEvidenceCommands(program);
   addPriceCommands(program);
   addRepairCommands(program);
   addCompactionCommand(program);
