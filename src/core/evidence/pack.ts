@@ -49,7 +49,11 @@ interface Contents {
 export function packEvidence(chain: ReadChain, project: Manifest['project'], { ids, path, key }: PackInput): Packed {
   const signer = key === undefined ? undefined : keyOf(key);
   const contents: Contents = { items: new Map(), members: new Map() };
-  for (const id of ids) addId(chain, contents, id);
+  for (const id of ids) {
+    if (id.startsWith('ctx-')) addCommit(chain, contents, id as ContextId);
+    else if (id.startsWith('tkt-')) addTicket(chain, contents, id);
+    else addSourceOrRequest(chain, contents, id);
+  }
   const page = bytesOf(pageWith(script));
   contents.members.set(names.page, memberOf(names.page, page));
   contents.items.set(names.page, { kind: 'page', path: names.page, sha256: sha256(page), size: page.length });
@@ -72,9 +76,7 @@ export function packEvidence(chain: ReadChain, project: Manifest['project'], { i
   return { path, bytes, digest: root, items: facts.items.length, signed: signer !== undefined };
 }
 
-function addId(chain: ReadChain, contents: Contents, id: string): void {
-  if (id.startsWith('ctx-')) return addCommit(chain, contents, id as ContextId);
-  if (id.startsWith('tkt-')) return addTicket(chain, contents, id);
+function addSourceOrRequest(chain: ReadChain, contents: Contents, id: string): void {
   const source = listSources(chain).find(({ sourceId }) => sourceId === id);
   if (source) {
     const path = addObject(contents, source.hash, 'application/octet-stream', () => sourceContent(chain, id));

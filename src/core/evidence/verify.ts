@@ -90,8 +90,8 @@ function checkItem(item: JsonObject, files: ReadonlyMap<string, Uint8Array>, ref
   const problem = (path: Json | undefined, message: string): void => void problems.push({ path: String(path), message });
   const bytes = files.get(String(item.path));
   if (item.sha256 !== undefined) {
-    if (!bytes) return problem(item.path, 'The file is in the manifest and not in the pack.');
-    if (bytes.length !== item.size || sha256(bytes) !== item.sha256) problem(item.path, 'The file does not match its SHA-256 and size.');
+    if (!bytes) problem(item.path, 'The file is in the manifest and not in the pack.');
+    else if (bytes.length !== item.size || sha256(bytes) !== item.sha256) problem(item.path, 'The file does not match its SHA-256 and size.');
   }
   switch (item.kind) {
     case 'object':
