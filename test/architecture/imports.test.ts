@@ -46,7 +46,6 @@ const flow = [
   'export',
   'analysis',
   'evidence',
-  'blame',
   'sync',
   'experiments',
   'runner',

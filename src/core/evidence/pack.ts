@@ -1,3 +1,4 @@
+/// <reference path="./evidence-page.d.ts" />
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { script } from 'virtual:evidence-page';
 import {

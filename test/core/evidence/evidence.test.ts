@@ -50,7 +50,7 @@ const withRoot = (files: Map<string, Uint8Array>, change: (manifest: Record<stri
   });
 
 describe('a pack of evidence', () => {
-  test('[V1] holds the commits with their history and objects, tickets and a page, and both checks agree', async () => {
+  test('[V1] holds commits with history and objects, tickets and a page, and both checks agree', async () => {
     const { bytes, written, tip, first } = await packed();
     const found = verifyPack(bytes);
     expect(found).toMatchObject({ ok: true, digest: written.digest, signature: null, problems: [] });
@@ -139,7 +139,7 @@ describe('a pack of evidence', () => {
       expect(verifyPack(swapped).signature?.publicKey).not.toBe(verifyPack(mine.bytes).signature?.publicKey);
   });
 
-  test('[V3] a key that cannot sign, an unknown id and a taken path are refused, and nothing is written', async () => {
+  test('[V3] a wrong key, an unknown id and a taken path are refused, and nothing is written', async () => {
     const { client, tip, path } = await packed();
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     const free = join(scratch(), 'x.zip');
