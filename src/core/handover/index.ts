@@ -12,5 +12,5 @@ export { pack, packWithInstruction, previewPack } from './pack.js';
 export { modelCards, turnCards } from './pinned.js';
 export { dataOfProfile, finalTool, renderPrompt, requestOf, stepBudget } from './request.js';
 export { submitted } from './submit.js';
-export { newestCommitOf, type TurnRow, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
+export { newestCommitOf, openTurns, type TurnRow, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
 export { answerTurn, beginTurn, finishTurn, type InputOptions, inputOf, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';

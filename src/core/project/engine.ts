@@ -7,7 +7,7 @@ import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '..
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
-import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
+import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, openPulse, type pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type SignIn } from '../sync/index.js';
 import { comparable } from '../system/index.js';
@@ -230,16 +230,20 @@ const runnerOf = ({ options, jobs, policies }: Engine, { chain, dir, projectId }
 const pulseMs = 1_000;
 
 /** Starts the timer that does due work in the open projects and starts the jobs that their policies allow. */
-const pulseProjects = (engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout =>
-  setInterval(() => {
+function pulseProjects(engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout {
+  const known = new WeakMap<Project, typeof pulse>();
+  return setInterval(() => {
     for (const project of open.values())
       if (project.access.mode === 'read-write')
         unlessBusy(() => {
           const parts = engine.runner(project);
+          const pulse = known.get(project) ?? openPulse();
+          known.set(project, pulse);
           pulse(parts, engine.policies.get(project.projectId, project.dir));
           cleanUp(parts).catch(() => {});
         });
   }, pulseMs);
+}
 
 /** Ignores errors, so that a pulse never ends the engine. Another process may be writing; damage is reported by the calls of a window. */
 function unlessBusy(work: () => void): void {

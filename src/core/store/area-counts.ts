@@ -24,6 +24,8 @@ const isObject = (row: Row): string =>
 /** The columns that tell whether an object is stored, and its size. */
 const objectColumns = ['data', 'pack', 'block', 'chunks', 'contentType', 'size'];
 
+const experimentProject = (row: Row): string => `COALESCE((SELECT project FROM experiment WHERE no = ${at(row, 'experiment')}), 0)`;
+
 /** The tables of each area. The total of an area is that of all its tables. */
 const counted: readonly Counted[] = [
   { area: 'commits', table: 'context', columns: ['digest', 'parent', 'type', 'artifact', 'summary', 'tags', 'messageCount', 'errors'] },
@@ -42,6 +44,15 @@ const counted: readonly Counted[] = [
   { area: 'turns', table: 'agentTurn', columns: ['status', 'waiting', 'endCommit', 'error'] },
   { area: 'jobs', table: 'job', columns: ['status', 'error', 'endedAt'] },
   { area: 'jobs', table: 'jobQuestion', columns: ['allow'], project: (row) => `COALESCE((SELECT project FROM job WHERE no = ${at(row, 'job')}), 0)` },
+  // What may become due or allowed. No list shows it as such.
+  { area: 'work', table: 'run', columns: ['status', 'waitUntil', 'activeSpace'] },
+  { area: 'work', table: 'ticketEvent', columns: ['who', 'task'] },
+  { area: 'work', table: 'received', columns: ['allowedAt'] },
+  { area: 'work', table: 'experiment', columns: ['experimentId'] },
+  { area: 'work', table: 'experimentVersion', columns: ['definition'], project: (row) => experimentProject(row) },
+  { area: 'work', table: 'experimentResult', columns: ['problem'] },
+  { area: 'work', table: 'profile', columns: ['name', 'box'] },
+  { area: 'work', table: 'agent', columns: ['displayName', 'profile'] },
 ];
 
 const addsOf = ({ adds }: Counted, row: Row): string => adds?.(row) ?? '1';

@@ -45,6 +45,7 @@ import { rights } from './041-rights.js';
 import { usageSteps } from './042-usage-steps.js';
 import { areaCounts } from './043-area-counts.js';
 import { usageLedger } from './044-usage-ledger.js';
+import { openWork } from './045-open-work.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -94,6 +95,7 @@ export const migrations: readonly string[] = [
   usageSteps,
   areaCounts,
   usageLedger,
+  openWork,
 ];
 
 /** The format version that this Stemma reads and writes. */
