@@ -101,6 +101,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     backups.wake();
     summarizer.wake();
   };
+  if (mayWrite) upkeep.resume();
   const capture = openCapture(chain);
   const keeper = openKeeper(chain, access);
   const { dir, name, createdAt, tokenizer } = folder;

@@ -9,6 +9,8 @@ import { pendingCommits } from '../usage/index.js';
 export interface Upkeep {
   /** Reports a call. Work waits for the next idle time. */
   wake(): void;
+  /** Continues the work that an earlier engine left, such as an index that is not complete. */
+  resume(): void;
   close(): void;
 }
 
@@ -26,9 +28,10 @@ const settledMs = 10_000;
 
 /** Does the work in steps. With `shrink`, also returns free pages of the database to the disk, in one step that takes long. */
 export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolean }): Generator<undefined, void> {
+  // Lists and searches wait for derived data, and nothing waits for the rest.
+  yield* derive(chain);
   if (isWorthIt(chain)) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink });
   yield* keepRestPoints(chain);
-  yield* derive(chain);
 }
 
 /** Fills the tables that are derived from commits: the list by principal, the facts of usage and the search index. */
@@ -38,8 +41,10 @@ function* derive(chain: WriteChain): Generator<undefined, void> {
   yield* indexInPieces(chain);
 }
 
-const isDue = (chain: ReadChain): boolean =>
-  isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0 || analysisIsDue(chain);
+const isDue = (chain: ReadChain): boolean => isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || isBehind(chain) || analysisIsDue(chain);
+
+/** Whether commits are not counted or not indexed yet. */
+const isBehind = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0;
 
 function isWorthIt(chain: ReadChain): boolean {
   const { objects, bytes } = chain.artifacts.loose(worthIt.objects);
@@ -94,6 +99,9 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
   };
   return {
     wake: () => plan(times.quiet, work ? step : begin),
+    resume: () => {
+      if (!chain.db.readonly && isBehind(chain)) plan(times.quiet, begin);
+    },
     close: () => {
       closing.abort();
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { go, show, useUi, type ViewName } from '../state';
+import { go, show, undoLast, useUi, type ViewName } from '../state';
 import { toggleInspector } from './panes';
 import { places, views, viewsIn } from './views';
 
@@ -12,6 +12,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['?', 'Show this list'],
       ['/', 'Filter or find'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
+      ['Ctrl/Cmd Z', 'Undo the last action'],
       ['Alt ←  Alt →', 'Back, forward'],
       ['Esc', 'Close the top sheet or menu'],
     ],
@@ -89,6 +90,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 const commandKeys: ReadonlyMap<string, () => void> = new Map([
   ['k', () => show({ kind: 'palette' })],
   ['j', toggleInspector],
+  ['z', undoLast],
 ]);
 
 /** What a key does by itself. */
@@ -132,7 +134,15 @@ export function useKeys(): void {
       const hasCommand = event.ctrlKey || event.metaKey;
       const isFree = !hasCommand && !event.altKey && !useUi.getState().sheet && !isTyping(event.target);
       if (event.key === 'Escape') useUi.setState({ drawer: false });
-      const act = hasCommand ? commandKeys.get(event.key.toLowerCase()) : isFree ? actionOf(event.key, rememberGo) : undefined;
+      // A field undoes what was typed in it.
+      const isUndoOfField = event.key.toLowerCase() === 'z' && (isTyping(event.target) || event.shiftKey);
+      const act = isUndoOfField
+        ? undefined
+        : hasCommand
+          ? commandKeys.get(event.key.toLowerCase())
+          : isFree
+            ? actionOf(event.key, rememberGo)
+            : undefined;
       if (act) {
         event.preventDefault();
         act();

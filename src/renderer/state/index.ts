@@ -65,6 +65,7 @@ export {
   type TextSheet,
   type ThemeChoice,
   toggleInspectorPane,
+  undoLast,
   useInspectorRoom,
   useShownTheme,
   useUi,

@@ -114,12 +114,22 @@ const branchActions = (commit: ContextId): readonly MenuEntry[] => [
         hint: 'The name stays with the branch as it grows. Leave it empty to take the name away.',
         text: '',
         action: 'Save',
-        save: (title) => api.branch.rename({ commit, title: title || null }).then(refreshProject),
+        save: (title) => renameBranch(commit, title || null),
       }),
   },
   { name: 'Archive this branch', icon: Archive, act: () => archiveBranch(commit, true) },
   { name: 'Delete this branch', icon: Trash2, act: () => deleteBranch(commit) },
 ];
+
+/** Names a branch, or takes its name away, and offers to bring the earlier name back. */
+async function renameBranch(commit: ContextId, title: string | null): Promise<void> {
+  const { branch } = await api.session.place({ id: commit });
+  const before = branch.named ? branch.title : null;
+  await api.branch.rename({ commit, title });
+  await refreshProject();
+  const undo = (): void => done(api.branch.rename({ commit, title: before }));
+  notify(title === null ? 'Took the name of the branch away' : `Named the branch “${title}”`, { name: 'Undo', act: undo });
+}
 
 function archiveBranch(commit: ContextId, archived: boolean): void {
   done(

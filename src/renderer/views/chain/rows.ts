@@ -1,4 +1,4 @@
-import type { GraphMap, GraphRow } from '../../../core/contract/index.js';
+import type { ContextId, GraphMap, GraphRow } from '../../../core/contract/index.js';
 
 /** A row of the list: one commit by its position in the graph, or a folded run of commits from `at` to `end` (exclusive). */
 export type ChainRow = { readonly kind: 'commit'; readonly at: number } | { readonly kind: 'fold'; readonly at: number; readonly end: number };
@@ -104,6 +104,22 @@ export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): r
     for (let next = newestChild.get(end); next; next = newestChild.get(end)) end = next;
     const [from, to] = [places.get(end), places.get(row.startedBy.commit)];
     return from && to && Math.abs(from.row - to.row) <= maxLinkLength ? [{ from, to }] : [];
+  });
+}
+
+/** The branches that end in these rows, the newest first. */
+export const branchesOf = (rows: readonly GraphRow[]): readonly { readonly tip: ContextId; readonly name: string }[] =>
+  rows.flatMap(({ commit, tipOf }) => (tipOf === undefined ? [] : [{ tip: commit.id, name: tipOf }]));
+
+/** The rows on the way from a root to the ends of the chosen branches. */
+export function rowsOfBranches(rows: readonly GraphRow[], tips: readonly ContextId[]): readonly ChainRow[] {
+  const wanted = new Set<string>(tips);
+  // Children come before their parents.
+  return rows.flatMap(({ commit, fork }, at): ChainRow[] => {
+    if (!wanted.has(commit.id)) return [];
+    const above = fork ? fork.parent : commit.parent;
+    if (above) wanted.add(above);
+    return [{ kind: 'commit', at }];
   });
 }
 
