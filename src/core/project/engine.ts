@@ -11,7 +11,7 @@ import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, openPulse, typ
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type SignIn } from '../sync/index.js';
 import { comparable } from '../system/index.js';
-import { openTrustedProjects } from '../trust/index.js';
+import { openSeal, openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
 import type { Analyst } from './ask.js';
@@ -151,6 +151,7 @@ export function createEngine(options: EngineOptions): Engine {
     providers: () => options.providers ?? [],
     copies: join(options.dataDir, 'copies'),
     usageSettings: () => ownUsageSettings(options.dataDir),
+    seal: openSeal(options.dataDir),
     cacheShare: options.readers && writerShare,
     onGone: options.readers?.forget,
   };

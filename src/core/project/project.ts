@@ -4,7 +4,7 @@ import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type ReadableDb } from '../store/index.js';
 import { forgetFetched } from '../sync/index.js';
-import type { TrustedProjects } from '../trust/index.js';
+import type { Seal, TrustedProjects } from '../trust/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { isUntrusted } from './access.js';
 import { openBackups } from './backups.js';
@@ -44,6 +44,8 @@ export interface ForProjects {
   readonly vault?: Vault | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: () => string | undefined;
+  /** As in `ReadChain`. */
+  readonly seal?: Seal | undefined;
   /** The part of the memory for caches that this thread may use. */
   readonly cacheShare?: number | undefined;
   /** Called with the path of a project of which content was removed. */
@@ -77,6 +79,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     copies: machine.copies,
     machine: machine.name,
     usageSettings: machine.usageSettings,
+    seal: machine.seal,
     cacheShare: machine.cacheShare,
     onGone: () => machine.onGone?.(folder.dir),
   });
