@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { droppedLayer } from './compose.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
-import { contextId, contextPrefix, count, line, most, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
 
 const data = z.record(line, z.unknown());
 
@@ -38,6 +38,7 @@ const turnStatus = z.enum([...openStatuses, ...endStatuses]);
 export type TurnStatus = z.output<typeof turnStatus>;
 
 export const agentTurn = z.object({
+  damaged,
   agentTurnId: z.string(),
   agentId: z.string(),
   status: turnStatus,
@@ -66,6 +67,7 @@ export const agentTurn = z.object({
 export type AgentTurn = z.output<typeof agentTurn>;
 
 export const agent = z.object({
+  damaged,
   agentId: z.string(),
   displayName: z.string(),
   status: z.enum(['idle', 'dispatched', 'running', 'suspended']),

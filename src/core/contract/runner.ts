@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { requestTokens } from './request.js';
-import { contextId, contextPrefix, count, name, procedure, received, runtimes, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, name, procedure, received, runtimes, timestamp } from './scalars.js';
 
 export const jobStatuses = ['running', 'success', 'failed', 'stopped', 'limit', 'interrupted'] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -166,6 +166,7 @@ const used = z.object({
 export type Used = z.output<typeof used>;
 
 export const job = z.object({
+  damaged,
   jobId: name,
   what: work,
   performer,

@@ -6,7 +6,7 @@ import { message } from './handover.js';
 import { contextId, count, damaged, procedure, timestamp } from './scalars.js';
 import { rendered, timelineInput } from './timeline.js';
 
-const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp });
+const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp, damaged });
 export type Entity = z.output<typeof entity>;
 
 const space = z.object({
@@ -16,6 +16,7 @@ const space = z.object({
   members: z.array(entity),
   messages: count,
   lastMessageAt: timestamp.nullable(),
+  damaged,
 });
 export type Space = z.output<typeof space>;
 
@@ -35,7 +36,7 @@ const spaceMessage = z.object({
   spaceId: id,
   seq: count,
   at: timestamp,
-  sender: person,
+  sender: person.extend({ damaged }),
   text: words,
   replyTo: id.nullable(),
   expectsReply: z.boolean(),
@@ -90,6 +91,7 @@ const run = z.object({
   resumed: resume.nullable(),
   /** The run's context, stored as a commit when it ended. */
   contextId: contextId.nullable(),
+  damaged,
 });
 export type Run = z.output<typeof run>;
 

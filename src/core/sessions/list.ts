@@ -1,5 +1,5 @@
 import { type CommitSeq, type ContextId, notFound, repositoryOf, timestampOf } from '../base/index.js';
-import type { ReadChain } from '../chain/index.js';
+import { intactColumn, type ReadChain } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
@@ -110,8 +110,12 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     pinned: (mark?.pinnedAt ?? null) !== null,
     archived: (mark?.archivedAt ?? null) !== null,
     tags: [...(mark?.tags ?? [])],
+    ...(first && !isIntact(chain, first) && { damaged: true as const }),
   };
 }
+
+const isIntact = (chain: ReadChain, { seq }: Node): boolean =>
+  chain.db.one<{ intact: number }>(`SELECT ${intactColumn} FROM context c WHERE c.seq = ?`, seq)?.intact === 1;
 
 /** The format of telemetry spans. Without content they have poor titles, so a session that also has the agent's own file is titled by that. */
 const spanFormat = 'otlp-v1';

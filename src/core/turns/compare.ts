@@ -92,7 +92,8 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
   const whole = outlineRows(chain, { id: row.id });
   const shared = {
     turnId: row.id,
-    summary: row.summary,
+    // A damaged row may say anything.
+    summary: row.intact ? row.summary : null,
     context: { entries: whole.total, tokens: whole.tokens, counted: countedInput(chain, row.id) },
   };
   // A snapshot copies earlier turns; it is not a turn.

@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed, CircleStop, CircleX, ShieldQuestion, Square } from 'lucide-react';
 import type { Job } from '../../../core/contract/index.js';
-import { Gauge, type Icon, IconButton, jobStatusWords, placeByKey, say } from '../../parts';
+import { DamagedMark, Gauge, type Icon, IconButton, jobStatusWords, placeByKey, say } from '../../parts';
 import { move } from '../../state';
 import { stopJob } from './actions';
 import { jobTitle, limitRows, performerName, runTime, usedText } from './words';
@@ -69,6 +69,7 @@ function JobRow({ job, isChosen, now, onStop }: { job: Job; isChosen: boolean; n
           <span className="ellipsis grow" title={jobTitle(job)}>
             {jobTitle(job)}
           </span>
+          {job.damaged && <DamagedMark />}
           <time className="muted small" dateTime={job.startedAt} title={`Since ${say.instant(job.startedAt)}`}>
             {isRunning ? say.duration(runTime(job, now)) : say.when(job.startedAt)}
           </time>

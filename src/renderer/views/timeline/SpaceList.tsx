@@ -1,6 +1,6 @@
 import { Plus } from 'lucide-react';
 import type { Space } from '../../../core/contract/index.js';
-import { IconButton, say } from '../../parts';
+import { DamagedMark, IconButton, say } from '../../parts';
 import { move } from '../../state';
 
 /** The address of the selected context, in place of a space. */
@@ -31,6 +31,7 @@ export function SpaceList(props: {
             >
               <span className="space-name">
                 <span className="ellipsis grow">{space.name ?? space.spaceId}</span>
+                {space.damaged && <DamagedMark />}
                 {space.unread > 0 && space !== chosen && (
                   <span className="badge" title={`${space.unread} unread`}>
                     {space.unread}
