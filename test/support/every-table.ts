@@ -105,7 +105,7 @@ export async function everyTable() {
   const answered = (results[0]?.commit ?? id) as string;
   const [job] = await client.runner.list({});
   const [turn] = await client.turn.list({ id: answered } as never);
-  const [request] = await client.request.list({ id: answered } as never);
+  const [request] = (await client.request.list({ id: answered } as never)).requests;
   const [part] = ((await client.request.parts({})) as { parts?: { partId: string }[] }).parts ?? [];
   const [artifact] = [tip?.artifactRef ?? ''];
   const [entity] = [bot.entityId];

@@ -136,7 +136,7 @@ const writerShare = 0.25;
 export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
   const open = new Map<string, Project>();
-  const recentFile = join(options.dataDir, 'recent.json');
+  const [recentFile, copies] = [join(options.dataDir, 'recent.json'), join(options.dataDir, 'copies')];
   // A full or read-only data folder is ignored: projects in other places work without it.
   unlessRefused(() => makeFolders(options.dataDir));
   makePrivateFolder(options.dataDir);
@@ -149,15 +149,14 @@ export function createEngine(options: EngineOptions): Engine {
     worker: options.worker,
     summaries: (dir) => openSummarizerSettings(options.dataDir, dir),
     providers: () => options.providers ?? [],
-    copies: join(options.dataDir, 'copies'),
+    copies,
     usageSettings: () => ownUsageSettings(options.dataDir),
     seal: openSeal(options.dataDir),
     cacheShare: options.readers && writerShare,
     onGone: options.readers?.forget,
   };
-  removeUnusedCopies(join(options.dataDir, 'copies'));
+  removeUnusedCopies(copies);
   removeLeftovers(temporaryPlaces());
-
   const hold = (project: Project): Project => {
     open.set(comparable(project.dir), project);
     options.readers?.opened(project);
