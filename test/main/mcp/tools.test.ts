@@ -57,6 +57,15 @@ test('[U6] a server that works for an agent acts in its name only', async () => 
   expect((await client.card.get({ cardId: cardId ?? '' })).authorId).toBe('bot');
 });
 
+test('[U6] without a named caller, no tool acts as the person of the machine', async () => {
+  const { call, client } = await tools();
+  for (const by of ['user', 'user@this-machine', 'User@elsewhere', ' user@x'])
+    await expect(call('ticket_create', { title: 'mine', type: 'task', by })).rejects.toThrow('cannot act as the person');
+  const { ticketId } = await client.ticket.create({ title: 'a', type: 'task' });
+  await expect(call('ticket_discuss', { ticketId, text: 'Yes.', principal: 'user@this-machine' })).rejects.toThrow('cannot act as the person');
+  expect(await call('ticket_create', { title: 'own', type: 'task', by: '@mechanic' })).toMatchObject({ title: 'own' });
+});
+
 test('[U6] runs and turns of others are refused', async () => {
   const made = await tools();
   const { client } = made;
