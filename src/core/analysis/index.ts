@@ -3,6 +3,8 @@
 // It keeps the rules of test/spec/analysis.md.
 export { answer, limits, openViews } from './answer.js';
 export { checkExport, type Written, writeAnswer, writeDataset } from './files.js';
+export { applyRules, type Found } from './findings.js';
 export { analysisIsDue, catchUpAnalysis } from './prepare.js';
 export { type Statement, statementOf } from './question.js';
+export { builtInRules, type Rule, ruleOf } from './rules.js';
 export { viewList, viewsVersion } from './views.js';

@@ -3,13 +3,13 @@
 // It uses neither Node nor I/O, because it is the only part of the engine that the window may import.
 
 import type { AnySchema, InferSchemaOutput } from '@orpc/contract';
-import { analysisContract } from './analysis.js';
+import { analysisContract, findingContract } from './analysis.js';
 import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
 import { contextContract } from './context.js';
 import { desktopContract } from './desktop.js';
-import { evidenceContract } from './evidence.js';
+import { blameContract, evidenceContract } from './evidence.js';
 import { experimentContract } from './experiment.js';
 import { exportContract } from './export.js';
 import { agentContract, handoverContract } from './handover.js';
@@ -107,6 +107,8 @@ export const contract = {
   price: priceContract,
   analysis: analysisContract,
   evidence: evidenceContract,
+  finding: findingContract,
+  blame: blameContract,
   experiment: experimentContract,
   provider: providerContract,
   compose: composeContract,

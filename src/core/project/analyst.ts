@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { answer, catchUpAnalysis, openViews, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
+import { answer, applyRules, catchUpAnalysis, openViews, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
 import { badRequest, StemmaError, systemClock } from '../base/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import { loadPrices } from '../usage/index.js';
@@ -11,7 +11,7 @@ import type { Engine } from './engine.js';
 import type { Project } from './project.js';
 
 /** Milliseconds that a question may take, and the writing of a file. */
-export const analystMs = { question: 15_000, file: 10 * 60_000 } as const;
+export const analystMs = { question: 15_000, findings: 60_000, file: 10 * 60_000 } as const;
 
 /** Answers a question in this process. The process that a question may not block calls it elsewhere. */
 export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown> {
@@ -23,6 +23,8 @@ export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown
         return answer(db, ask.statement, ask.limit);
       case 'file':
         return writeAnswer(db, ask.statement, ask.format, ask.path);
+      case 'findings':
+        return applyRules(db, ask.rules);
       case 'dataset':
         return writeDataset(db, ask.path, ask.name);
     }

@@ -20,6 +20,7 @@ export { type OpenedForReading, openForReading, type ReadPlace } from './chains.
 export { changes } from './changes.js';
 export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions, type ReadingThreads } from './engine.js';
+export { findIn, rulesFolder, rulesIn } from './findings.js';
 export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { changePrices, ownUsageSettings } from './own-prices.js';

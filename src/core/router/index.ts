@@ -4,6 +4,7 @@
 import { agentRouter } from './agent.js';
 import { analysisRouter } from './analysis.js';
 import { artifactRouter } from './artifact.js';
+import { blameRouter } from './blame.js';
 import { boxRouter } from './box.js';
 import { captureRouter } from './capture.js';
 import { cardRouter } from './card.js';
@@ -13,6 +14,7 @@ import { desktopRouter } from './desktop.js';
 import { evidenceRouter } from './evidence.js';
 import { experimentRouter } from './experiment.js';
 import { exportRouter } from './export.js';
+import { findingRouter } from './finding.js';
 import { handoverRouter } from './handover.js';
 import { importRouter } from './import.js';
 import { libraryRouter } from './library.js';
@@ -77,6 +79,8 @@ export const router = base.router({
   price: priceRouter,
   analysis: analysisRouter,
   evidence: evidenceRouter,
+  finding: findingRouter,
+  blame: blameRouter,
 });
 
 /** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */

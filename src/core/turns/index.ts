@@ -5,6 +5,7 @@ export { answerContext, askContext, stepContext } from './answer.js';
 export { commonBase, compareCalls, compareContexts, compareMany, compareTurns, fieldsOf, sideOf } from './compare.js';
 export { compareFiles } from './compare-files.js';
 export { type ContextCall, composeContext, nearestCall, systemPromptOf, systemTexts } from './composed.js';
+export { nothingKnown, touchOf } from './files.js';
 export { followingTurns } from './following.js';
 export { originalOf } from './original.js';
 export { type ModelProvider, type ModelRequest, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';

@@ -9,6 +9,7 @@ import { refusalOf, UsageError } from './errors.js';
 import { addEvidenceCommands } from './evidence.js';
 import { addExperimentCommands } from './experiments.js';
 import { addExportCommand } from './export.js';
+import { addFindingCommands } from './findings.js';
 import { addHookCommand } from './hooks.js';
 import { addJobCommands } from './jobs.js';
 import { addLiveCommands } from './live.js';
@@ -69,6 +70,7 @@ export function buildProgram(): Command {
   addUsageCommands(program);
   addAnalysisCommands(program);
   addEvidenceCommands(program);
+  addFindingCommands(program);
   addPriceCommands(program);
   addRepairCommands(program);
   addCompactionCommand(program);
