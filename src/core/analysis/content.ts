@@ -6,8 +6,15 @@ type Value = string | number | bigint | Uint8Array | null;
 
 /** Functions of the views that read stored content. Content that is damaged, expired or elsewhere is null. */
 export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...values: Value[]) => Value>> {
+  let last: { readonly name: string; readonly entries: ReadonlyMap<EntryKey, ParsedEntry> } | undefined;
+  /** The entries of a delta by their keys. Neighboring rows are of the same delta. */
+  const byKey = (artifact: ArtifactNo, format: string): ReadonlyMap<EntryKey, ParsedEntry> => {
+    const name = `${artifact}:${format}`;
+    if (last?.name !== name) last = { name, entries: new Map(parsedOf(chain, artifact, format).entries.map((entry) => [entry.key, entry])) };
+    return last.entries;
+  };
   const entryOf = (artifact: Value, format: Value, key: Value): ParsedEntry | undefined =>
-    unlessGone(() => byKey(chain, Number(artifact) as ArtifactNo, String(format)).get(String(key) as EntryKey));
+    unlessGone(() => byKey(Number(artifact) as ArtifactNo, String(format)).get(String(key) as EntryKey));
   return {
     stemma_record: (key) => recordOfKey(String(key) as EntryKey),
     stemma_outline: (artifact, format) => unlessGone(() => encodeOutline(outlineOf(chain, Number(artifact) as ArtifactNo, String(format)))) ?? '[[]]',
@@ -35,15 +42,6 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
 
 const textOf = (entry: ParsedEntry | undefined): string | null =>
   entry?.text ?? (entry?.arguments === undefined ? null : typeof entry.arguments === 'string' ? entry.arguments : JSON.stringify(entry.arguments));
-
-let last: { readonly name: string; readonly entries: ReadonlyMap<EntryKey, ParsedEntry> } | undefined;
-
-/** The entries of a delta by their keys. Neighboring rows are of the same delta. */
-function byKey(chain: ReadChain, artifact: ArtifactNo, format: string): ReadonlyMap<EntryKey, ParsedEntry> {
-  const name = `${artifact}:${format}`;
-  if (last?.name !== name) last = { name, entries: new Map(parsedOf(chain, artifact, format).entries.map((entry) => [entry.key, entry])) };
-  return last.entries;
-}
 
 function unlessGone<T>(work: () => T): T | undefined {
   try {
