@@ -1,6 +1,7 @@
 import { createPublicKey, verify as verifySignature } from 'node:crypto';
 import { refOf, sha256Of } from '../artifacts/index.js';
 import {
+  badRequest,
   bytesOf,
   canonicalJson,
   inWords,
@@ -22,8 +23,16 @@ import { readZip } from './zip.js';
 /** A pack is read as a whole. */
 const maxBytes = 4 * 1024 ** 3 - 1;
 
-/** Checks the pack in a file. @throws the refusals of opening a file */
-export const verifyFile = (path: string): Verified => verifyPack(readOpened(openNamed(path, { limit: maxBytes })));
+/** Checks the pack in a file. @throws BAD_REQUEST if it cannot be read */
+export function verifyFile(path: string): Verified {
+  let file: Uint8Array;
+  try {
+    file = readOpened(openNamed(path, { limit: maxBytes }));
+  } catch (error) {
+    throw badRequest('path', `Cannot read ${path}: ${(error as Error).message}`);
+  }
+  return verifyPack(file);
+}
 
 type Problems = Verified['problems'];
 
