@@ -75,7 +75,7 @@ const edit = (file: string, from: string, to: string, fails = false): Call => ({
 });
 
 describe('blame', () => {
-  test('[A1] a written file with later edits names the turn of each line', async () => {
+  test('[G1] a written file with later edits names the turn of each line', async () => {
     const { seen, spans } = await world('one\nTWO\nthree\nfour\n', (file) => [
       [write(file, 'one\ntwo\nthree\n'), edit(file, 'two', 'TWO')],
       [edit(file, 'three', 'three\nfour')],
@@ -91,7 +91,7 @@ describe('blame', () => {
     expect(spans[0]).toMatchObject({ agent: 'claude-code' });
   });
 
-  test('[A1] lines that a person changed afterwards, and those of an unrecorded file, are unknown', async () => {
+  test('[G1] lines that a person changed afterwards, and those of an unrecorded file, are unknown', async () => {
     const { seen } = await world('one\nby hand\nthree\n', (file) => [[write(file, 'one\ntwo\nthree\n')]]);
     expect(seen).toEqual([
       [1, 1, 's0', 'replayed'],
@@ -101,7 +101,7 @@ describe('blame', () => {
     expect((await world('x\ny\n', () => [])).seen).toEqual([[1, 2, null, 'unknown']]);
   });
 
-  test('[A1] a file that was read before its edits keeps unknown lines, and the edits are known', async () => {
+  test('[G1] a file that was read before its edits keeps unknown lines, and the edits are known', async () => {
     const { seen } = await world('old\nnew\n', (file) => [
       [{ tool: 'Read', input: { file_path: file }, result: '     1\told\n     2\tbefore' }, edit(file, 'before', 'new')],
     ]);
@@ -111,25 +111,25 @@ describe('blame', () => {
     ]);
   });
 
-  test('[A1] failed edits, and edits that do not fit, prove nothing', async () => {
+  test('[G1] failed edits, and edits that do not fit, prove nothing', async () => {
     expect((await world('one\n', (file) => [[write(file, 'one\n'), edit(file, 'one', 'two', true)]])).seen).toEqual([[1, 1, 's0', 'replayed']]);
     expect((await world('one\n', (file) => [[write(file, 'zero\n'), edit(file, 'missing', 'one')]])).seen).toEqual([[1, 1, null, 'unknown']]);
     expect((await world('one\n', (file) => [[edit(file, 'zero', 'one')]])).seen).toEqual([[1, 1, null, 'unknown']]);
   });
 
-  test('[A1] another clone counts by its path there, and another file of that name does not', async () => {
+  test('[G1] another clone counts by its path there, and another file of that name does not', async () => {
     expect((await world('one\n', () => [[write('/elsewhere/clone/src/a.ts', 'one\n')]])).seen).toEqual([[1, 1, 's0', 'replayed']]);
     expect((await world('one\n', () => [[write('/elsewhere/lib/a.ts', 'one\n')]])).seen).toEqual([[1, 1, null, 'unknown']]);
   });
 
-  test('[A1] a missing file, a path outside and bytes are refused', async () => {
+  test('[G1] a missing file, a path outside and bytes are refused', async () => {
     const { client, repository } = await world('one\n', () => []);
     writeFileSync(join(repository, 'x.bin'), Buffer.from([1, 0, 2]));
     for (const input of [{ path: join(repository, 'nope') }, { path: '../x', repository }, { path: join(repository, 'x.bin') }])
       expect(await laterRefusal(client.blame.file(input))).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'path' } });
   });
 
-  test('[A2] an Agent Trace record has the known ranges and leaves the others out', async () => {
+  test('[G2] an Agent Trace record has the known ranges and leaves the others out', async () => {
     const { client, file } = await world('one\nby hand\n', (path) => [[write(path, 'one\ntwo\n')]]);
     const { record } = await client.blame.trace({ path: file });
     expect(record).toMatchObject({
@@ -138,7 +138,7 @@ describe('blame', () => {
     });
   });
 
-  test('[A3] a commit of git leads to its session by its trailer, or by what git commit printed', async () => {
+  test('[G3] a commit of git leads to its session by its trailer, or by what git commit printed', async () => {
     const { client } = await world('one\n', () => [
       [{ tool: 'Bash', input: { command: 'git commit -am "Fix it"' }, result: '[main 1a2b3c4] Fix it\n 1 file changed' }],
     ]);
