@@ -59,7 +59,7 @@ export type Commit = z.output<typeof commit>;
 
 /** Where a walk toward the root ends. */
 export const stop = z
-  .union([z.enum(['compaction', 'root']), contextPrefix])
+  .union([z.enum(['compaction', 'root']), contextPrefix], { error: 'must be `compaction`, `root`, or the id of an ancestor, such as ctx-1a2b3c4d' })
   .describe(
     'Where the walk toward the root ends: at the first compaction or snapshot (`compaction`, the default), at the root, or at an ancestor, which is included.',
   );

@@ -59,6 +59,9 @@ export function renderPrompt(template: string, names: Readonly<Record<string, st
  * fields are part of the prompt.
  */
 export function messagesOf(cards: readonly Card[]): Message[] {
+  const said = new Set(cards.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => stringAt(call, 'id'))));
+  const answered = new Set(cards.flatMap(({ type, toolCallId }) => (type === 'tool.call' ? [] : [toolCallId])));
+  const called = new Set(cards.flatMap(({ type, toolCallId }) => (type === 'tool.call' && toolCallId !== undefined ? [toolCallId] : [])));
   return cards.flatMap((card): Message[] => {
     const { role } = card.metadata;
     if (isCallRecord(card) || card.type === 'task.result_fields') return [];
@@ -73,10 +76,20 @@ export function messagesOf(cards: readonly Card[]): Message[] {
         },
       ];
     }
-    if (card.type === 'tool.call') return [];
+    // A call that no thought contains is sent with its result, or neither is.
+    if (card.type === 'tool.call')
+      return card.toolCallId !== undefined && !said.has(card.toolCallId) && answered.has(card.toolCallId) ? [callOf(card)] : [];
+    if (card.type === 'tool.result' && !said.has(card.toolCallId) && !called.has(card.toolCallId ?? '')) return [];
     if (card.toolCallId !== undefined) return [{ role, tool_call_id: card.toolCallId, content: resultText(card) }];
     return [{ role, content: textOfContent(card.content) }];
   });
+}
+
+/** A call card as a message of its own. */
+function callOf({ toolCallId, content }: Card): Message {
+  const data = content.kind === 'json' && isObject(content.data) ? content.data : {};
+  const call = { name: stringAt(data, 'tool_name') ?? '', arguments: JSON.stringify(data.arguments ?? {}) };
+  return { role: 'assistant', content: '', tool_calls: [{ id: toolCallId, type: 'function', function: call }] };
 }
 
 /** The message text of a result: its result if it succeeded, else only its error. */

@@ -1,4 +1,5 @@
 import { badRequest } from '../../base/index.js';
+import { settingsOf } from '../../chain/index.js';
 import type { InputOf, MessageOrigin, MessageWait, OutputOf, Run, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
 import { keepFrame, noteSeen } from './input.js';
@@ -144,12 +145,13 @@ function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth
     ).map(({ id }) => id),
   );
   const resumed = waiting ?? resumedBy(store, space);
+  const limit = settingsOf(store).maxChainDepth ?? maxChainDepth;
   return members.map(({ entityId, name, type }) => {
     const verdict = (code: Triggered['code'], reason: string): Triggered => ({ entityId, name, runs: code === 'starts', code, reason });
     if (entityId === sender.entityId) return verdict('sender', 'wrote it');
     if (type !== 'agent' || !agents.has(entityId)) return verdict('no-agent', `is ${type === 'agent' ? 'an' : 'a'} ${type}`);
     if (resumed.has(entityId)) return verdict('resumes', 'has a run waiting here, which resumes instead');
-    if (!startsRuns(depth)) return verdict('limit', `the chain is ${depth} deep, and the limit is ${maxChainDepth}`);
+    if (!startsRuns(depth, limit)) return verdict('limit', `the chain is ${depth} deep, and the limit is ${limit}`);
     return verdict('starts', 'is an agent of this space');
   });
 }
