@@ -105,6 +105,8 @@ export const problemKinds = [
   'lone_surrogate',
   'nul',
   'large_image',
+  'torn_line',
+  'broken_parent',
 ] as const;
 export type ProblemKind = (typeof problemKinds)[number];
 

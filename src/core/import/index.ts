@@ -17,6 +17,7 @@ export {
   sizeOf,
   Unreadable,
 } from './files.js';
+export { type FileFlaw, fileFlaws } from './flaws.js';
 export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
 export { storeWritten, type WrittenSession } from './join-fork.js';
 export { mappedFormat, previewMapping } from './mapping.js';
