@@ -115,7 +115,7 @@ function kindsOf(db: ConfinedDatabase, { sql, values }: Statement, columns: numb
 }
 
 /** Rows of all open files that wait for their group at most. More need more memory. */
-const mostWaiting = 100_000;
+const mostWaiting = 16_384;
 
 /**
  * Writes all views as a folder: `VIEW/month=2026-01/part-0.parquet`, and a page with the schema. The database gives times as numbers. If it fails, no

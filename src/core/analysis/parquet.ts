@@ -21,7 +21,7 @@ const zstd = 6;
 const magic = bytesOf('PAR1');
 
 /** The rows of a group at most. More need more memory, fewer compress worse. */
-const rowsPerGroup = 32_768;
+const rowsPerGroup = 8_192;
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** Collects the rows of one Parquet file. */
