@@ -62,7 +62,10 @@ async function ask(
     });
     // Writing to a process that has ended fails. Its exit code says more.
     child.stdin.on('error', () => {});
-    child.stderr.resume();
+    let said = '';
+    child.stderr.on('data', (part: Buffer) => {
+      said = (said + part.toString()).slice(-2_000);
+    });
     child.stdin.end(JSON.stringify(order));
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once('error', reject);
@@ -70,7 +73,7 @@ async function ask(
     });
     signal?.throwIfAborted();
     if (problem) throw problem;
-    if (code !== 0) throw tooLarge();
+    if (code !== 0) throw code === null || code > 128 || /memory/i.test(said) ? tooLarge() : ended(code, said);
     const answer = JSON.parse(Buffer.concat(parts).toString('utf8')) as Answer;
     if ('result' in answer) return answer.result;
     throw new StemmaError(answer.refused.code, answer.refused.message, answer.refused.data);
@@ -79,6 +82,12 @@ async function ask(
     signal?.removeEventListener('abort', abort);
   }
 }
+
+const ended = (code: number, said: string): StemmaError =>
+  new StemmaError('UNAVAILABLE', `The process that answers questions ended with code ${code}: ${said.trim().split('\n').at(-1) ?? ''}`, {
+    reason: 'ended',
+    field: 'sql',
+  });
 
 const tooLarge = (): StemmaError =>
   new StemmaError('UNAVAILABLE', 'The question needed more memory than it may use and was stopped. Ask for fewer rows, or for shorter texts.', {
