@@ -1,21 +1,27 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
-import { storeCompiledCode } from '../../src/main/launch/compiled.js';
+import { beforeAll, expect, test } from 'vitest';
+import { ensureBuilt } from '../support/built.js';
+import { built } from '../support/machine.js';
 import { scratch } from '../support/project.js';
 
-const enabled = vi.hoisted(() => vi.fn());
-vi.mock('node:module', async (original) => ({ ...(await original<object>()), enableCompileCache: enabled }));
-afterEach(() => vi.unstubAllEnvs());
+beforeAll(ensureBuilt);
+
+/** Runs `stemma --version` with this data folder. */
+function versionWith(dataDir: string): { readonly status: number | null; readonly stdout: string } {
+  const { NODE_COMPILE_CACHE, ...env } = process.env;
+  return spawnSync(process.execPath, [built('cli', 'stemma.js'), '--version'], {
+    env: { ...env, STEMMA_HOME: dataDir },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+}
 
 // Node's own attempt to make a folder below /proc never ends, so it must not be asked to.
 test('[T36] a data folder that cannot be made keeps no command from starting', () => {
-  vi.stubEnv('STEMMA_HOME', '/proc/nobody/stemma');
-  storeCompiledCode();
-  expect(enabled).not.toHaveBeenCalled();
+  expect(versionWith('/proc/nobody/stemma')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+/) });
   const home = join(scratch(), 'home');
-  vi.stubEnv('STEMMA_HOME', home);
-  storeCompiledCode();
-  expect(enabled).toHaveBeenCalledWith(join(home, 'compiled'));
+  expect(versionWith(home)).toMatchObject({ status: 0 });
   expect(existsSync(join(home, 'compiled'))).toBe(true);
 });

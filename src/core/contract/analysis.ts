@@ -29,10 +29,20 @@ const selected = z
 
 const operators = ['=', '!=', '<', '<=', '>', '>=', 'in', 'not in', 'like', 'is null', 'is not null', 'eq', 'ne', 'lt', 'lte', 'gt', 'gte'] as const;
 const operand = z.union([value, z.array(value).max(1_000)]);
-const condition = z.strictObject({ column, op: z.enum(operators).optional(), value: operand.optional() });
+const condition = z.strictObject({
+  column: column.describe('The column.'),
+  op: z.enum(operators).optional().describe('How to compare. The default is `=`.'),
+  value: operand.optional().describe('The value, or a list for `in`.'),
+});
 const conditions = z.union([z.array(condition).max(100), z.record(column, z.union([operand, z.partialRecord(z.enum(operators), operand)]))]);
 
-const order = z.union([column, z.strictObject({ column, descending: z.boolean().optional() })]);
+const order = z.union([
+  column,
+  z.strictObject({
+    column: column.describe('A column or a name of the answer.'),
+    descending: z.boolean().optional().describe('The largest first.'),
+  }),
+]);
 
 /** A question without SQL. */
 export const analysisQuestion = {
@@ -48,7 +58,7 @@ export const analysisQuestion = {
     .optional()
     .describe('`cost`, `-cost` or `cost desc`: a column or a name of the answer.'),
 };
-const question = z.strictObject({ ...analysisQuestion, limit: count.max(mostRows).optional() });
+const question = z.strictObject({ ...analysisQuestion, limit: count.max(mostRows).optional().describe('The maximum number of rows.') });
 export type AnalysisQuestion = z.output<typeof question>;
 
 const limit = count.max(mostRows).optional().describe('The maximum number of rows. The default is 10,000.');
@@ -92,7 +102,7 @@ export const analysisContract = {
           sql: sql.optional(),
           query: question.optional().describe('The question, as `analysis.query` takes it.'),
           dataset: z.literal(true).optional().describe('All views, each as files by month.'),
-          format: z.enum(analysisFormats),
+          format: z.enum(analysisFormats).describe('The format of the file.'),
           path: line.min(1).describe('The new file, or for a dataset the new folder. It must not exist.'),
         })
         .refine(({ sql, query, dataset }) => [sql, query, dataset].filter((one) => one !== undefined).length === 1, {
@@ -139,7 +149,7 @@ export const findingContract = {
       z.strictObject({
         rule: name.optional().describe('Only findings of this rule.'),
         sessionId: name.optional().describe('Only findings in this session.'),
-        offset: count.optional(),
+        offset: count.optional().describe('How many findings to skip.'),
         limit: count.max(10_000).optional().describe('The maximum number of findings. The default is 1,000.'),
       }),
     )

@@ -47,25 +47,26 @@ const span = z.object({
 });
 export type BlameSpan = z.output<typeof span>;
 
+const blamed = z.strictObject({
+  path: line.min(1).describe('The file, relative to the repository or absolute.'),
+  repository: line.min(1).optional().describe('The folder of the repository. The default is the one that contains the file.'),
+});
+
 export const blameContract = {
   file: procedure(
     'Names the turn that wrote each line of a file, where the edits of recorded sessions, carried out again, lead to the lines that the file has now. Everything else is unknown.',
   )
-    .input(
-      z.strictObject({
-        path: line.min(1).describe('The file, relative to the repository or absolute.'),
-        repository: line.min(1).optional().describe('The folder of the repository. The default is the one that contains the file.'),
-      }),
-    )
+    .input(blamed)
     .output(z.array(span)),
   trace: procedure('Returns what `blame.file` finds as an Agent Trace record, which other tools read.')
-    .input(z.strictObject({ path: line.min(1), repository: line.min(1).optional() }))
+    .input(blamed)
     .output(z.object({ record: z.record(z.string(), z.unknown()) })),
   commit: procedure('Finds the sessions that made a commit of git, where its message or the tool calls of a session say so.')
     .input(
       z.strictObject({
         commit: z
           .string()
+          .max(64)
           .regex(/^[0-9a-f]{7,64}$/i, 'a commit of git is 7 to 64 hex digits')
           .describe('The commit of git.'),
         message: z.string().max(100_000).optional().describe('Its message, whose trailers may name a session.'),
