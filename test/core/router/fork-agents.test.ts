@@ -52,7 +52,7 @@ for (const [agent, runtime, resume] of agents)
         await add();
         answers.push(words);
         const own = (await rows()).filter(({ forked }) => forked);
-        expect(own.map(({ commit, turn, fork }) => [commit.parent, turn, fork?.title])).toEqual(answers.map(() => [made.id, 2, made.summary]));
+        expect(own.map(({ turn, fork }) => [fork?.commit, turn, fork?.title])).toEqual(answers.map(() => [made.id, 2, made.summary]));
         const contents = await Promise.all(own.map(({ commit }) => call.context.entries({ id: commit.id, stop: 'root' })));
         const shown = contents.map((one) => one.entries.filter(({ role, kind }) => role === 'assistant' && kind === 'text').at(-1)?.text);
         expect(shown.toSorted()).toEqual(answers.toSorted());
