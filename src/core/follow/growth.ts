@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
 import type { PlanContext } from '../formats/index.js';
-import type { Signed } from '../import/index.js';
+import type { Hashes, Signed } from '../import/index.js';
 
 export interface GrowthOptions {
   /**
@@ -21,6 +21,8 @@ export interface GrowthOptions {
 export interface Seam {
   readonly at: number;
   readonly bytes: Uint8Array;
+  /** The hashes of the file up to there. */
+  readonly hashes?: Hashes;
 }
 
 /** The commits that one import of a growing transcript added, and facts about the rest. */

@@ -4,6 +4,8 @@ import { type FileBytes, type ImportableFormat, importableFormats, type Progress
 import {
   type FoundFile,
   folderOf,
+  type Hashes,
+  hashesUpTo,
   headOf,
   importFile,
   importHolding,
@@ -38,7 +40,7 @@ export function importGrowth(chain: WriteChain, located: Located, options: Growt
     const found = { ...located, ...sizeOf(located) };
     if (isDatabaseFile(located))
       return isFollowableDatabase(path) ? importDatabaseOnce(chain, located, options) : importClosedDatabase(chain, found, options);
-    file = openFile(located, { held: 0 });
+    file = openFile(located, { held: 0, hashes: options.what === 'end' ? undefined : hashesAt(located, found.bytes, options.seam) });
     const format = documentFormat(located, headOf(file.bytes));
     return format ? importDocumentGrowth(chain, found, format, options) : importNewLines(chain, found, file, options);
   } catch (error) {
@@ -82,7 +84,7 @@ function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, { w
     ...(last && { last }),
     signed: signedHere(chain, signed),
   });
-  return { ...nothing, ...rest, ...added(result), seam: seamAt(found, latestSource(chain, path)?.resumeAt ?? 0) };
+  return { ...nothing, ...rest, ...added(result), seam: { ...seamAt(found, latestSource(chain, path)?.resumeAt ?? 0), hashes: file.hashes } };
 }
 
 /** The checkpoint of the last commit of an import; undefined if it is that of a complete turn. */
@@ -149,6 +151,12 @@ function importDatabaseOnce(chain: WriteChain, file: Located, options: GrowthOpt
 function continuesSource(file: OpenFile, { resumeAt, resumeHash }: SourceRow, seam: Seam | undefined): boolean {
   if (seam?.at === resumeAt) return Buffer.compare(file.bytes.subarray(Math.max(0, resumeAt - seamLength), resumeAt), seam.bytes) === 0;
   return file.hash(resumeAt).equals(resumeHash);
+}
+
+/** The hashes of a file that still has the bytes of its last import. At the end of a session, all of it is read and verified. */
+function hashesAt(file: Located, size: number, seam: Seam | undefined): Hashes | undefined {
+  if (!seam?.hashes || size < seam.at || Buffer.compare(seamAt(file, seam.at).bytes, seam.bytes) !== 0) return undefined;
+  return hashesUpTo(seam.hashes, seam.at);
 }
 
 const seamAt = (file: Located, at: number): Seam => ({ at, bytes: readRange(file, Math.max(0, at - seamLength), at) });

@@ -294,11 +294,13 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   if (isOfJob(chain, () => format.peek(headOf(bytes), new Uint8Array()).sessionId))
     return { ...nothing, notes: [{ path, line: 0, reason: 'a job of Stemma writes this session, and its work is in the chain already' }] };
   const before = latestSource(chain, path);
+  // Ascending, so that each byte is hashed once.
+  const resumed = before && bytes.length >= before.resumeAt ? file.hash(before.resumeAt) : undefined;
   const hash = file.hash();
   const isSame = before?.hash.equals(hash) ?? false;
   const isLost = before !== undefined && isSame && hasLost(chain, before);
   if (before && isSame && !isLost) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
-  const hasGrown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash);
+  const hasGrown = before !== undefined && resumed?.equals(before.resumeHash);
   // A source with lost commits or objects is imported from its beginning.
   const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
   const version = chain.db.version();

@@ -7,6 +7,8 @@ export { foundSessions, foundSources } from './discover.js';
 export {
   type FoundFile,
   filesUnder,
+  type Hashes,
+  hashesUpTo,
   ioReason,
   logOf,
   mayBeTranscript,
