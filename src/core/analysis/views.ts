@@ -203,9 +203,11 @@ const costs = columns([
   ['output_tokens', 'count', 'SUM(q.output)', 'Counted output.'],
   ['cost', 'number', 'SUM(q.cost)', 'The cost in US dollars of the calls with a price.'],
   ['unpriced_calls', 'count', 'SUM(q.calls - q.priced)', 'Calls without a price.'],
+  ['uncounted_inputs', 'count', 'SUM(q.calls - q.inputs)', 'Calls whose input was not recorded.'],
   ['uncounted_outputs', 'count', 'SUM(q.calls - q.outputs)', 'Calls whose output was not recorded.'],
   ['misses', 'count', 'SUM(q.misses)', 'Cache misses.'],
   ['lost_cost', 'number', 'SUM(q.lostCost)', 'What the misses cost.'],
+  ['wait_ms', 'count', 'SUM(q.waitMs)', 'Milliseconds from the questions to the ends of the replies, where both are known.'],
 ]);
 
 const ofProject = (table: string): string => `${table}.project = :project`;
