@@ -33,7 +33,8 @@ const columns = (rows: readonly Row[]): ViewColumn[] =>
 const iso = (sql: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', (${sql}) / 1000.0, 'unixepoch')`;
 const sessionOfCommit = 'IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId)';
 const isShown = 'NOT EXISTS (SELECT 1 FROM usageCommit k WHERE k.context = c.seq AND k.session IS NULL)';
-const agentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, 1, instr(c.template, '/') - 1), c.template)";
+/** The agent of a commit `c`. */
+export const agentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, 1, instr(c.template, '/') - 1), c.template)";
 const subagentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, instr(c.template, '/') + 1), NULL)";
 
 /** The id of a call, as `usage.calls` names it. */

@@ -102,6 +102,9 @@ function Before({ values, count, top }: { values: readonly number[]; count: numb
   );
 }
 
+/** A range without the year of its end. */
+const shortWords = (range: Range): string => rangeWords(range).replace(/ \d{4}$/, '');
+
 /** The groups of the bars, with their values in the selected bar and in the whole range. */
 function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnType<typeof groupsOf> }) {
   const { series, groups, by, measure, sessions, slices, before, selected, range } = props;
@@ -128,11 +131,11 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
           <th scope="col">{groupNames[by]}</th>
           {selected && (
             <th scope="col" className="num">
-              {rangeWords(selected)}
+              {shortWords(selected)}
             </th>
           )}
           <th scope="col" className="num">
-            {rangeWords(range)}
+            {shortWords(range)}
           </th>
         </tr>
       </thead>

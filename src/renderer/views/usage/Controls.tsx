@@ -39,6 +39,8 @@ export function Controls({ selection, inRange }: { selection: Selection; inRange
         <span className="grow" />
         {(Object.keys(facetLabels) as Facet[]).map((facet) => {
           const values = valuesOf(inRange, chosen, facet);
+          // A facet with one value cannot narrow anything.
+          if (values.length < 2 && !chosen[facet]?.length) return null;
           return (
             <ChipMenu
               key={facet}
@@ -59,8 +61,10 @@ export function Controls({ selection, inRange }: { selection: Selection; inRange
           onChange={setMeasure}
         />
         <span className="grow" />
-        <span className="muted small">Group by</span>
-        <Switch label="Group by" value={group} options={groupings.map((one) => ({ value: one, name: groupNames[one] }))} onChange={setGroup} />
+        <span className="row shrinks">
+          <span className="muted small usage-by">Group by</span>
+          <Switch label="Group by" value={group} options={groupings.map((one) => ({ value: one, name: groupNames[one] }))} onChange={setGroup} />
+        </span>
       </div>
     </>
   );

@@ -11,12 +11,10 @@ interface FiguresProps {
   readonly before: Sums | undefined;
   readonly range: Range;
   readonly chosen: Chosen;
-  /** False until the tool calls are counted. */
-  readonly hasTools: boolean;
 }
 
 /** The key figures of the range, each with its change and with what was not counted. */
-export function Figures({ sums, before, range, chosen, hasTools }: FiguresProps) {
+export function Figures({ sums, before, range, chosen }: FiguresProps) {
   const list = (more: string) => () => askSql(callsSql(range, chosen, [more]));
   const errorRate = ({ errors, results }: Sums) => (results === 0 ? undefined : (errors / results) * 100);
   const [rate, oldRate] = [errorRate(sums), before && errorRate(before)];
@@ -81,7 +79,7 @@ export function Figures({ sums, before, range, chosen, hasTools }: FiguresProps)
       </Figure>
       <Figure
         name="Errors per 100 tool calls"
-        value={hasTools ? (rate === undefined ? '–' : rate.toFixed(1)) : '…'}
+        value={rate === undefined ? '–' : rate.toFixed(1)}
         change={
           rate !== undefined && oldRate != null
             ? `${rate > oldRate ? '+' : rate < oldRate ? '−' : ''}${Math.abs(rate - oldRate).toFixed(1)}`
@@ -89,7 +87,7 @@ export function Figures({ sums, before, range, chosen, hasTools }: FiguresProps)
         }
         isGood={rate !== undefined && oldRate != null && rate < oldRate}
       >
-        <span>{hasTools ? `in ${say.plural(sums.results, 'tool call')}` : 'Counting the tool calls'}</span>
+        <span>in {say.plural(sums.results, 'tool call')}</span>
         {sums.toolCalls > sums.results && <span>{say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result</span>}
       </Figure>
     </div>

@@ -166,7 +166,11 @@ const shownSessions = 8;
 export function Table(props: TableProps) {
   const { slices, before, by, measure, sessions } = props;
   const isTool = by === 'tool';
-  const columns = isTool ? toolColumns : callColumns;
+  // The wait is a column only where the bars show it, so that the table fits.
+  const columns = useMemo(
+    () => (isTool ? toolColumns : callColumns.filter(({ id }) => (id !== 'time' || measure === 'time') && (id !== 'sessions' || by !== 'session'))),
+    [isTool, measure, by],
+  );
   const [sort, setSort] = useState<{ readonly id: string; readonly ascending: boolean }>();
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [most, setMost] = useState(shownAtFirst);
@@ -204,7 +208,11 @@ export function Table(props: TableProps) {
           <tr>
             {head('name', groupNames[by], 'The name', '')}
             {columns.map(({ id, name, hint, isLow }) => head(id, name, hint, isLow ? 'num c-lo' : 'num'))}
-            {whole > 0 && <th scope="col">Share</th>}
+            {whole > 0 && (
+              <th scope="col" className="c-share">
+                Share
+              </th>
+            )}
             {groupsBefore && (
               <th scope="col" className="num" title="Compared with the range of the same length before">
                 Change
@@ -273,7 +281,7 @@ const Cells = ({ columns, row }: { columns: readonly Column[]; row: Row }) =>
   ));
 
 const Share = ({ part }: { part: number }) => (
-  <td>
+  <td className="c-share">
     <span className="usage-share">
       <span className="gauge">
         <span style={{ width: `${Math.min(1, part) * 100}%` }} />
@@ -382,7 +390,7 @@ function Total(props: TableProps & { columns: readonly Column[]; whole: number }
     <tr>
       <th scope="row">Total</th>
       <Cells columns={columns} row={row} />
-      {whole > 0 && <td>100%</td>}
+      {whole > 0 && <td className="c-share">100%</td>}
       {before && <td className="num">{changeWords(amountOf(all, measure, isTool), old, measure)}</td>}
     </tr>
   );

@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { UsageSessions } from '../../../core/contract/index.js';
-import { Answer, Button, Empty, say, Unread } from '../../parts';
+import { Answer, Button, Empty, say } from '../../parts';
 import { go } from '../../state';
 import { Chart } from './Chart';
 import { Controls } from './Controls';
 import { Figures } from './Figures';
-import { type CallFacts, useBudgets, useCallFacts, useEvents, useToolFacts } from './facts';
+import { type Facts, useBudgets, useEvents, useFacts } from './facts';
 import { Panel } from './Panel';
 import { barsOf, dayAfter, lengthOf, type Range, rangeBefore, rangeWords, unitOf } from './ranges';
 import { type Selection, setBar, setRange, useSelection } from './selection';
@@ -15,7 +15,7 @@ import { dollars, measureNames } from './words';
 
 /** What all sessions cost, lost and failed at, over time and by group. */
 export function UsageView({ project }: { project: string }) {
-  const facts = useCallFacts(project);
+  const facts = useFacts(project);
   return (
     <section className="usage whole stack" aria-label="Usage">
       <Answer
@@ -38,9 +38,8 @@ const NothingCounted = () => (
 );
 
 /** The slices of the selection, of the range before, and the bars of both. */
-function useShown(facts: CallFacts, tools: readonly Slice[], selection: Selection) {
+function useShown(all: readonly Slice[], selection: Selection) {
   const { range, chosen, named } = selection;
-  const all = useMemo(() => [...facts.slices, ...tools], [facts.slices, tools]);
   const { from, to } = range;
   const inside = useMemo(() => inRange(all, { from, to }), [all, from, to]);
   const slices = useMemo(() => matching(inside, chosen), [inside, chosen]);
@@ -56,7 +55,7 @@ function useShown(facts: CallFacts, tools: readonly Slice[], selection: Selectio
   return { inside, slices, before, bars, barsBefore };
 }
 
-function Counted({ project, facts }: { project: string; facts: CallFacts }) {
+function Counted({ project, facts }: { project: string; facts: Facts }) {
   const first = useMemo(() => facts.slices.reduce((least, { day }) => (day !== '' && day < least ? day : least), '9'), [facts.slices]);
   const found = useSelection(first);
   const { range, measure, group } = found;
@@ -65,10 +64,9 @@ function Counted({ project, facts }: { project: string; facts: CallFacts }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says what is chosen
   const chosen = useMemo(() => found.chosen, [key]);
   const selection = { ...found, chosen };
-  const tools = useToolFacts(project, facts.sessions);
-  const events = useEvents(project, tools.status === 'done');
+  const events = useEvents(project);
   const budgets = useBudgets(project);
-  const { inside, slices, before, bars, barsBefore } = useShown(facts, tools.status === 'done' ? tools.data : noSlices, selection);
+  const { inside, slices, before, bars, barsBefore } = useShown(facts.slices, selection);
   const bar = bars.find(({ from }) => from === found.bar);
   const at = bar ? bars.indexOf(bar) : -1;
   const ofBar = useMemo(() => (bar ? inRange(slices, bar) : slices), [slices, bar]);
@@ -85,8 +83,6 @@ function Counted({ project, facts }: { project: string; facts: CallFacts }) {
     <div className="usage-columns">
       <div className="usage-main">
         <Controls selection={selection} inRange={inside} />
-        {facts.isCut && <p className="notice-line">The project has more sums than one answer holds. The oldest days are left out.</p>}
-        {tools.status === 'failed' && <Unread what="The tool calls" error={tools.error} onRetry={tools.retry} />}
         {slices.length === 0 ? (
           <Empty
             title="No calls here"
@@ -96,13 +92,13 @@ function Counted({ project, facts }: { project: string; facts: CallFacts }) {
           </Empty>
         ) : (
           <>
-            <Figures sums={sums} before={sumsBefore} range={range} chosen={chosen} hasTools={tools.status === 'done'} />
+            <Figures sums={sums} before={sumsBefore} range={range} chosen={chosen} />
             <section aria-label="Chart" className="usage-section">
               <div className="row wrap">
                 <h2 className="grow">
                   {measureNames[measure]} by {unitOf(range)}
                 </h2>
-                <BudgetWarning range={range} over={budgets?.overBudget ?? []} budget={budgets?.budgets?.day} />
+                {measure === 'cost' && <BudgetWarning range={range} over={budgets?.overBudget ?? []} budget={budgets?.budgets?.day} />}
               </div>
               <Chart
                 {...{ slices, before, bars, barsBefore, measure, range, sessions }}
@@ -127,8 +123,6 @@ function Counted({ project, facts }: { project: string; facts: CallFacts }) {
     </div>
   );
 }
-
-const noSlices: readonly Slice[] = [];
 
 const daysIn = { day: 1, week: 7, month: 30 } as const;
 

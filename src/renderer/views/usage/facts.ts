@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
-import type { AnalysisAnswer } from '../../../core/contract/index.js';
+import type { AnalysisAnswer, AnalysisSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Memory, type Query, useKept, useProject, useQuery } from '../../state';
-import { compactionsSql, forksSql, sessionsSql, sumsSql, toolsSql } from './statements';
+import { compactionsSql, forksSql } from './statements';
 import type { Slice } from './sums';
 
 /** A session as the table and the panel name it. */
@@ -17,12 +17,11 @@ export interface SessionFact {
 
 type Rows = readonly (readonly unknown[])[];
 
-/** The answers from which the place computes all of its sums. Facets, groups and sorts ask the engine nothing. */
-export interface CallFacts {
+/** The facts from which the place computes all of its sums. Facets, groups and sorts ask the engine nothing. */
+export interface Facts {
   readonly sessions: ReadonlyMap<string, SessionFact>;
+  /** The sums of calls and of tool calls. */
   readonly slices: readonly Slice[];
-  /** Whether the engine left rows out. */
-  readonly isCut: boolean;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -33,7 +32,7 @@ const nothing = {
   ...{ misses: 0, loss: 0, waitMs: 0, toolCalls: 0, results: 0, errors: 0, toolMs: 0 },
 };
 
-/** The sessions by id, from the rows of `sessionsSql`. */
+/** The sessions by id, from the rows of `analysis.sums`. */
 export const sessionsIn = (rows: Rows): ReadonlyMap<string, SessionFact> =>
   new Map(
     rows.map(([id, title, repository, person, agent, tip, parent]) => [
@@ -54,7 +53,7 @@ const placeIn = (sessions: ReadonlyMap<string, SessionFact>, session: string) =>
   return { session, repository: found?.repository ?? '', person: found?.person ?? '' };
 };
 
-/** Sums of calls, from the rows of `sumsSql`. */
+/** Sums of calls, from the rows of `analysis.sums`. */
 export const slicesIn = (rows: Rows, sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
   rows.map(([day, session, agent, model, ...counts]) => {
     const [calls, input, cacheRead, cacheWrite, output, cost, unpriced, uncountedInputs, uncountedOutputs, misses, loss, waitMs] = counts.map(number);
@@ -68,7 +67,7 @@ export const slicesIn = (rows: Rows, sessions: ReadonlyMap<string, SessionFact>)
     };
   });
 
-/** Sums of tool calls, from the rows of `toolsSql`. */
+/** Sums of tool calls, from the rows of `analysis.sums`. */
 export const toolSlicesIn = (rows: Rows, sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
   rows.map(([day, session, agent, model, tool, ...counts]) => {
     const [toolCalls = 0, results = 0, errors = 0, toolMs = 0] = counts.map(number);
@@ -112,32 +111,27 @@ const useSql = (project: string, sql: string | null): Query<AnalysisAnswer> =>
     project,
   );
 
-/** The sums of calls by session, day, agent and model. */
-export function useCallFacts(project: string): Query<CallFacts> {
-  const sums = useSql(project, sumsSql);
-  const sessions = useSql(project, sessionsSql);
-  return useMemo(() => {
-    if (sums.status !== 'done') return sums;
-    if (sessions.status !== 'done') return sessions;
-    const known = sessionsIn(sessions.data.rows);
-    const isCut = sums.data.truncated || sessions.data.truncated;
-    return { status: 'done', data: { sessions: known, slices: slicesIn(sums.data.rows, known), isCut } };
-  }, [sums, sessions]);
-}
+const facts = new Memory<Facts>(2);
 
-/** The sums of tool calls. They are asked after the sums of calls, because they take longer. */
-export function useToolFacts(project: string, sessions: ReadonlyMap<string, SessionFact> | undefined): Query<readonly Slice[]> {
-  const tools = useSql(project, sessions ? toolsSql : null);
-  return useMemo(
-    () => (tools.status === 'done' ? { status: 'done', data: toolSlicesIn(tools.data.rows, sessions ?? new Map()) } : tools),
-    [tools, sessions],
+/** The facts of a project, kept until it changes. */
+export const useFacts = (project: string): Query<Facts> =>
+  useKept(
+    useQuery(
+      project,
+      async (signal) => {
+        const { sessions, calls, tools } = JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums;
+        const known = sessionsIn(sessions);
+        return { sessions: known, slices: [...slicesIn(calls, known), ...toolSlicesIn(tools, known)] };
+      },
+      facts,
+    ),
+    project,
   );
-}
 
 /** Forks and compactions; undefined until they are known. */
-export function useEvents(project: string, isReady: boolean): Events | undefined {
-  const forks = useSql(project, isReady ? forksSql : null);
-  const compactions = useSql(project, isReady ? compactionsSql : null);
+export function useEvents(project: string): Events | undefined {
+  const forks = useSql(project, forksSql);
+  const compactions = useSql(project, compactionsSql);
   return useMemo(
     () => (forks.status === 'done' && compactions.status === 'done' ? eventsIn(forks.data.rows, compactions.data.rows) : undefined),
     [forks, compactions],

@@ -4,17 +4,6 @@ import { type Chosen, facets } from './sums';
 /** A text as a literal of SQL. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** The sums of calls, the latest day first, so that a limit leaves out the oldest. */
-export const sumsSql = `SELECT day, session_id, agent, model, sum(calls), sum(input_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
-  sum(output_tokens), sum(cost), sum(unpriced_calls), sum(uncounted_inputs), sum(uncounted_outputs), sum(misses), sum(lost_cost), sum(wait_ms)
-FROM costs GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC`;
-
-/** The sums of tool calls, the latest day first. */
-export const toolsSql = `SELECT substr(at, 1, 10), session_id, agent, model, name, count(*), count(is_error), sum(is_error), sum(duration_ms)
-FROM tool_calls GROUP BY 1, 2, 3, 4, 5 ORDER BY 1 DESC`;
-
-export const sessionsSql = 'SELECT session_id, title, repository, person, agent, tip, parent_session_id FROM sessions';
-
 /** The turns of forks that were made in Stemma, with their cost. */
 export const forksSql = 'SELECT session_id, substr(at, 1, 10), calls, cost, turn_id FROM turns WHERE is_fork ORDER BY at DESC';
 
