@@ -33,7 +33,7 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   expect(sums.sessions.length).toBe(((await ask('SELECT count(*) FROM sessions')) as [[number]])[0][0]);
 });
 
-test('[Q8] a deleted session is in no sum', async () => {
+test('[Q8] a deleted session keeps its calls, as in usage, and loses its tool calls, as in the views', async () => {
   const { client } = door();
   for await (const _ of await client.import.run({ paths: [fixture('usage')] }));
   const read = async () => JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
@@ -42,5 +42,8 @@ test('[Q8] a deleted session is in no sum', async () => {
   await client.session.delete({ sessionId: String(session?.[0]) });
   const after = await read();
   expect(after.sessions.length).toBe(before.sessions.length - 1);
-  for (const rows of [after.calls, after.tools]) expect(rows.filter((row) => row[1] === session?.[0])).toEqual([]);
+  expect(total(after.calls, 4)).toBe((await client.usage.sessions({ groupBy: null })).totals.calls);
+  const { rows } = await client.analysis.sql({ sql: 'SELECT count(*) FROM tool_calls' });
+  expect(rows).toEqual([[total(after.tools, 5)]]);
+  expect(after.tools.filter((row) => row[1] === session?.[0])).toEqual([]);
 });
