@@ -65,6 +65,7 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   await expect(result.getByRole('figure', { name: 'n by model' })).toBeVisible();
   await result.getByRole('textbox', { name: 'Path of the new file' }).fill(machine.path('calls.csv'));
   await result.getByRole('button', { name: 'Write file' }).click();
+  await page.getByRole('button', { name: 'Allow and write' }).click();
   await expect(result).toContainText('Wrote 1 row');
   expect(readFileSync(machine.path('calls.csv'), 'utf8')).toMatch(/^model,n\r?\n/);
 
