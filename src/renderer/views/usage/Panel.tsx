@@ -28,16 +28,10 @@ const mostTools = 6;
 
 /** The selected bar, or the whole range: its sums, its largest sessions, its errors, and what forks and compactions were made. */
 export function Panel(props: PanelProps) {
-  const { slices, before, range, bars, isBar, chosen, measure, sessions, events } = props;
+  const { slices, before, range, bars, isBar, chosen, sessions, events } = props;
   const sums = useMemo(() => sumOf(slices), [slices]);
   const old = useMemo(() => before && sumOf(before), [before]);
   const at = bars.findIndex(({ from }) => from === range.from);
-  // A session of tool calls may have no counted calls, and the other way round.
-  const ordered = useMemo(
-    () => [...groupsOf(slices, 'session')].sort(([, x], [, y]) => amountOf(y, measure) - amountOf(x, measure) || y.calls - x.calls),
-    [slices, measure],
-  );
-  const others = ordered.slice(mostSessions);
   return (
     <aside className="usage-panel" aria-label={rangeWords(range)}>
       <section>
@@ -83,34 +77,7 @@ export function Panel(props: PanelProps) {
           List the calls
         </button>
       </section>
-      <section>
-        <h3>Largest sessions</h3>
-        <ul className="usage-rows">
-          {ordered.slice(0, mostSessions).map(([id, one]) => (
-            <li key={id}>
-              <SessionName id={id} sessions={sessions} />
-              <span className="num">{measuredSum(one, measure)}</span>
-            </li>
-          ))}
-          {others.length > 0 && (
-            <li>
-              <button
-                type="button"
-                className="link-button"
-                onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}
-              >
-                {say.plural(others.length, 'more session')}
-              </button>
-              <span className="num">
-                {measured(
-                  others.reduce((sum, [, one]) => sum + amountOf(one, measure), 0),
-                  measure,
-                )}
-              </span>
-            </li>
-          )}
-        </ul>
-      </section>
+      <Largest {...props} />
       <Tools {...props} />
       {events && <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" />}
       {events && <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" />}
@@ -121,6 +88,46 @@ export function Panel(props: PanelProps) {
         </button>
       </section>
     </aside>
+  );
+}
+
+/** The sessions with the largest part of the measure, and a way to the others. */
+function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
+  // A session of tool calls may have no counted calls, and the other way round.
+  const ordered = useMemo(
+    () => [...groupsOf(slices, 'session')].sort(([, x], [, y]) => amountOf(y, measure) - amountOf(x, measure) || y.calls - x.calls),
+    [slices, measure],
+  );
+  const others = ordered.slice(mostSessions);
+  return (
+    <section>
+      <h3>Largest sessions</h3>
+      <ul className="usage-rows">
+        {ordered.slice(0, mostSessions).map(([id, one]) => (
+          <li key={id}>
+            <SessionName id={id} sessions={sessions} />
+            <span className="num">{measuredSum(one, measure)}</span>
+          </li>
+        ))}
+        {others.length > 0 && (
+          <li>
+            <button
+              type="button"
+              className="link-button"
+              onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}
+            >
+              {say.plural(others.length, 'more session')}
+            </button>
+            <span className="num">
+              {measured(
+                others.reduce((sum, [, one]) => sum + amountOf(one, measure), 0),
+                measure,
+              )}
+            </span>
+          </li>
+        )}
+      </ul>
+    </section>
   );
 }
 

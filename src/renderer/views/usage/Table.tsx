@@ -1,27 +1,14 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { Fragment, type ReactNode, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { AgentMark, agentName, Button, say } from '../../parts';
 import { go } from '../../state';
+import { type Column, callColumns, type Row, toolColumns } from './columns';
 import type { SessionFact } from './facts';
 import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
 import { callsSql, quoted, toolCallsSql } from './statements';
-import {
-  amountOf,
-  type Chosen,
-  facets,
-  type Grouping,
-  groupsOf,
-  hitShare,
-  isLowerBound,
-  type Measure,
-  noSums,
-  type Slice,
-  type Sums,
-  sumOf,
-  tokensOf,
-} from './sums';
-import { changeWords, dollars, groupName, groupNames, measured, measuredSum, million, share } from './words';
+import { amountOf, type Chosen, facets, type Grouping, groupsOf, isLowerBound, type Measure, noSums, type Slice, type Sums, sumOf } from './sums';
+import { changeWords, groupName, groupNames, measured } from './words';
 
 interface TableProps {
   readonly slices: readonly Slice[];
@@ -32,117 +19,6 @@ interface TableProps {
   readonly chosen: Chosen;
   readonly sessions: ReadonlyMap<string, SessionFact>;
 }
-
-interface Column {
-  readonly id: string;
-  readonly name: string;
-  readonly hint: string;
-  /** Columns that narrow windows leave out. */
-  readonly isLow?: true;
-  readonly value: (sums: Sums) => number;
-  readonly shown: (sums: Sums, row: Row) => ReactNode;
-}
-
-interface Row {
-  readonly key: string;
-  readonly sums: Sums;
-  /** The statement that lists the calls of this row. */
-  readonly calls: string;
-  readonly errors: string;
-}
-
-const Ask = ({ sql, label, children }: { sql: string; label: string; children: ReactNode }) => (
-  <button type="button" className="usage-ask" aria-label={label} title={label} onClick={() => askSql(sql)}>
-    {children}
-  </button>
-);
-
-const sessionsColumn: Column = {
-  ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call, subagents included' },
-  value: ({ sessions }) => sessions.size,
-  shown: ({ sessions }) => say.exact(sessions.size),
-};
-const errorsColumn: Column = {
-  ...{ id: 'errors', name: 'Errors', hint: 'Failed tool calls' },
-  value: ({ errors }) => errors,
-  shown: ({ errors }, row) =>
-    errors === 0 ? (
-      '0'
-    ) : (
-      <Ask sql={row.errors} label={`List ${say.plural(errors, 'failed tool call')}`}>
-        {say.exact(errors)}
-      </Ask>
-    ),
-};
-
-/** The columns of calls to models. */
-const callColumns: readonly Column[] = [
-  sessionsColumn,
-  {
-    ...{ id: 'calls', name: 'Calls', hint: 'Calls to models. A call counts once, however many files contain it' },
-    value: ({ calls }) => calls,
-    shown: ({ calls }, row) =>
-      calls === 0 ? (
-        '0'
-      ) : (
-        <Ask sql={row.calls} label={`List ${say.plural(calls, 'call')}`}>
-          {say.exact(calls)}
-        </Ask>
-      ),
-  },
-  { id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output', value: tokensOf, shown: (sums) => million(tokensOf(sums)) },
-  {
-    ...{ id: 'hit', name: 'Cache hit', hint: 'The share of the input that was read from the cache', isLow: true },
-    value: (sums) => hitShare(sums) ?? -1,
-    shown: (sums) => share(hitShare(sums)),
-  },
-  {
-    ...{ id: 'loss', name: 'Cache loss', hint: 'What cache misses cost beyond a cache read' },
-    value: ({ loss }) => loss,
-    shown: ({ loss }) => dollars(loss),
-  },
-  errorsColumn,
-  {
-    ...{ id: 'time', name: 'Wait', hint: 'The time from questions to the ends of the replies', isLow: true },
-    value: ({ waitMs }) => waitMs,
-    shown: ({ waitMs }) => measured(waitMs, 'time'),
-  },
-  {
-    ...{ id: 'cost', name: 'Cost', hint: 'At API prices. A subscription does not pay them. ≥: a price or an output is missing' },
-    value: ({ cost }) => cost,
-    shown: (sums) => <b>{measuredSum(sums, 'cost')}</b>,
-  },
-];
-
-/** The columns of tool calls. */
-const toolColumns: readonly Column[] = [
-  sessionsColumn,
-  {
-    ...{ id: 'calls', name: 'Tool calls', hint: 'Calls of the tool' },
-    value: ({ toolCalls }) => toolCalls,
-    shown: ({ toolCalls }, row) => (
-      <Ask sql={row.calls} label={`List ${say.plural(toolCalls, 'tool call')}`}>
-        {say.exact(toolCalls)}
-      </Ask>
-    ),
-  },
-  errorsColumn,
-  {
-    ...{ id: 'rate', name: 'Errors per 100', hint: 'Failed calls per 100 calls with a recorded result' },
-    value: ({ errors, results }) => (results === 0 ? -1 : errors / results),
-    shown: ({ errors, results }) => (results === 0 ? 'not recorded' : ((errors / results) * 100).toFixed(1)),
-  },
-  {
-    ...{ id: 'unknown', name: 'No result', hint: 'Calls whose result was not recorded', isLow: true },
-    value: ({ toolCalls, results }) => toolCalls - results,
-    shown: ({ toolCalls, results }) => say.exact(toolCalls - results),
-  },
-  {
-    ...{ id: 'time', name: 'Time', hint: 'The time from the calls to their results' },
-    value: ({ toolMs }) => toolMs,
-    shown: ({ toolMs }) => measured(toolMs, 'time'),
-  },
-];
 
 /** The selection and condition of one row. */
 function narrowed({ by, range, chosen }: TableProps, key: string): { range: Range; chosen: Chosen; more: readonly string[] } {
@@ -221,36 +97,15 @@ export function Table(props: TableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.slice(0, most).map(([key, sums]) => {
-            const row = rowOf(props, key, sums);
-            const value = amountOf(sums, measure, isTool);
-            const old = amountOf(groupsBefore?.get(key) ?? noSums(), measure, isTool);
-            const isOpen = opened.has(key);
-            return (
-              <Fragment key={key}>
-                <tr>
-                  <td>
-                    <Name
-                      {...props}
-                      name={key}
-                      isOpen={isOpen}
-                      isNew={groupsBefore !== undefined && by !== 'day' && by !== 'session' && !groupsBefore.has(key)}
-                      onToggle={() => toggle(key)}
-                    />
-                  </td>
-                  <Cells columns={columns} row={row} />
-                  {whole > 0 && <Share part={value / whole} />}
-                  {groupsBefore && (
-                    <td className={`num${value < old ? ' tone-good' : ''}`} title={`Before: ${measured(old, measure)}`}>
-                      {isLowerBound(sums) && measure === 'cost' && value !== old && '≈ '}
-                      {changeWords(value, old, measure)}
-                    </td>
-                  )}
-                </tr>
-                {isOpen && <Inside {...props} group={key} columns={columns} whole={whole} />}
-              </Fragment>
-            );
-          })}
+          {rows.slice(0, most).map(([key, sums]) => (
+            <GroupRow
+              key={key}
+              {...props}
+              {...{ group: key, sums, columns, whole, groupsBefore }}
+              isOpen={opened.has(key)}
+              onToggle={() => toggle(key)}
+            />
+          ))}
         </tbody>
         <tfoot>
           <Total {...props} columns={columns} whole={whole} />
@@ -267,6 +122,49 @@ export function Table(props: TableProps) {
         </p>
       )}
     </div>
+  );
+}
+
+/** A group with its sums, and its sessions while it is open. */
+function GroupRow(
+  props: TableProps & {
+    group: string;
+    sums: Sums;
+    columns: readonly Column[];
+    whole: number;
+    groupsBefore: ReadonlyMap<string, Sums> | undefined;
+    isOpen: boolean;
+    onToggle: () => void;
+  },
+) {
+  const { group: key, sums, columns, whole, groupsBefore, isOpen, onToggle, measure, by } = props;
+  const isTool = by === 'tool';
+  const row = rowOf(props, key, sums);
+  const value = amountOf(sums, measure, isTool);
+  const old = amountOf(groupsBefore?.get(key) ?? noSums(), measure, isTool);
+  return (
+    <>
+      <tr>
+        <td>
+          <Name
+            {...props}
+            name={key}
+            isOpen={isOpen}
+            isNew={groupsBefore !== undefined && by !== 'day' && by !== 'session' && !groupsBefore.has(key)}
+            onToggle={onToggle}
+          />
+        </td>
+        <Cells columns={columns} row={row} />
+        {whole > 0 && <Share part={value / whole} />}
+        {groupsBefore && (
+          <td className={`num${value < old ? ' tone-good' : ''}`} title={`Before: ${measured(old, measure)}`}>
+            {isLowerBound(sums) && measure === 'cost' && value !== old && '≈ '}
+            {changeWords(value, old, measure)}
+          </td>
+        )}
+      </tr>
+      {isOpen && <Inside {...props} group={key} columns={columns} whole={whole} />}
+    </>
   );
 }
 

@@ -41,10 +41,15 @@ export const useSelection = (first: string | undefined): Selection =>
     first,
   );
 
+/** Shows other days. */
 export const setRange = (range: string | undefined): void => go({ range, bar: undefined });
+/** Shows another measure in the bars. */
 export const setMeasure = (measure: Measure): void => move({ measure: measure === 'cost' ? undefined : measure });
+/** Groups the table by something else. */
 export const setGroup = (group: Grouping): void => go({ group: group === 'repository' ? undefined : group });
+/** Selects a bar by its first day. */
 export const setBar = (bar: string | undefined): void => move({ bar });
+/** Chooses values of a facet. */
 export const choose = (chosen: Chosen, facet: Facet, values: readonly string[]): void => go({ only: chosenText({ ...chosen, [facet]: values }) });
 
 /** Shows the answer to a statement on the SQL page. */

@@ -64,6 +64,7 @@ const names = [
 
 export type Sums = { -readonly [Name in keyof Counts]: number } & { readonly sessions: Set<string> };
 
+/** Sums of nothing. */
 export const noSums = (): Sums => ({
   ...(Object.fromEntries(names.map((name) => [name, 0])) as { -readonly [Name in keyof Counts]: number }),
   sessions: new Set<string>(),
@@ -74,6 +75,7 @@ function add(sums: Sums, slice: Slice): void {
   for (const name of names) sums[name] += slice[name];
 }
 
+/** The sums of slices. */
 export const sumOf = (slices: Iterable<Slice>): Sums => {
   const sums = noSums();
   for (const slice of slices) add(sums, slice);
