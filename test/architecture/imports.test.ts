@@ -142,7 +142,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   reviews: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   settings: ['lucide-react', 'react'],
   usage: ['lucide-react', 'react'],
-  findings: ['lucide-react', 'react'],
+  findings: ['react'],
   sql: ['lucide-react', 'react'],
 };
 

@@ -111,19 +111,22 @@ export function Table(props: TableProps) {
           <Total {...props} columns={columns} whole={whole} />
         </tfoot>
       </table>
-      {rows.length > most && (
-        <p className="usage-more">
-          <Button small onClick={() => setMost(most + shownAtFirst * 5)}>
-            Show more
-          </Button>
-          <span className="muted small">
-            {say.exact(most)} of {say.plural(rows.length, 'row')} shown
-          </span>
-        </p>
-      )}
+      {rows.length > most && <More shown={most} all={rows.length} onMore={() => setMost(most + shownAtFirst * 5)} />}
     </div>
   );
 }
+
+/** A way to rows that are not shown yet. */
+const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () => void }) => (
+  <p className="usage-more">
+    <Button small onClick={onMore}>
+      Show more
+    </Button>
+    <span className="muted small">
+      {say.exact(shown)} of {say.plural(all, 'row')} shown
+    </span>
+  </p>
+);
 
 /** A group with its sums, and its sessions while it is open. */
 function GroupRow(
