@@ -317,8 +317,7 @@ const isResult = (item: ItemFact | undefined): boolean => item !== undefined && 
 const endsWithResult = (segment: Segment): boolean => isResult(lastItem(segment)) && segment.facts.some(({ item }) => item?.isAnswer);
 
 /** The checkpoint of a part of a turn: the model's message, or the results of its calls. */
-const partEnd = (segment: Segment | undefined): Checkpoint =>
-  segment && lastItem(segment)?.isAnswer ? 'assistant_message' : segment && isResult(lastItem(segment)) ? 'tool_call' : 'session_end';
+const partEnd = (segment: Segment | undefined): Checkpoint => (segment && lastItem(segment)?.isAnswer ? 'assistant_message' : 'tool_call');
 
 const isAtTurnEnd = (segment: Segment | undefined): boolean => segment === undefined || segment.facts.some(({ item }) => item?.said !== undefined);
 
