@@ -106,5 +106,7 @@ function promptIn(args: readonly string[]): string | undefined {
   const end = args.indexOf('--');
   if (end >= 0) return args[end + 1];
   const first = args.findIndex((word) => word.startsWith('-'));
-  return args.find((word, place) => place > first && isWord(word) && (switches.has(args[place - 1] ?? '') || args[place - 1]?.includes('=')));
+  const found = args.find((word, place) => place > first && isWord(word) && (switches.has(args[place - 1] ?? '') || args[place - 1]?.includes('=')));
+  // The last word may follow the value of an option.
+  return found ?? (isWord(args.at(-1)) && !args.at(-2)?.startsWith('-') && args.length - 1 > first + 1 ? args.at(-1) : undefined);
 }
