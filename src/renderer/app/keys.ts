@@ -55,6 +55,13 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
     ],
   },
   {
+    name: 'Calls',
+    keys: [
+      ['m  M', 'Next, previous cache miss'],
+      ['J', 'Next large jump'],
+    ],
+  },
+  {
     name: 'Experiment',
     keys: [
       ['p f u', 'Mark the reply as passed, failed or undecided'],
