@@ -160,6 +160,8 @@ export function createEngine(options: EngineOptions): Engine {
   const hold = (project: Project): Project => {
     open.set(comparable(project.dir), project);
     options.readers?.opened(project);
+    // A program that stays open follows the agents' answers to forks further. A single command ends before an answer comes.
+    if (options.readers && project.access.mode === 'read-write') void project.capture.followAgain(options.isRunning).catch(() => {});
     noteRecent(recentFile, project, clock);
     return project;
   };
