@@ -27,6 +27,11 @@ export interface WrittenSession {
 
 /** Stores a written session file. The chain has its content already, so nothing in it is new, and only what the agent adds will be. */
 export function storeWritten(chain: WriteChain, { id, path, format, sessionId, cwd }: WrittenSession): void {
+  // An agent that starts the session itself writes the file later.
+  if (statLocated({ root: path, path }) === undefined) {
+    chain.artifacts.transaction(() => noteContinued(chain, sessionId, commitOf(chain, id).seq));
+    return;
+  }
   const file = openFile({ root: path, path });
   try {
     const hash = file.hash();

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, utimesSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { EntryKey } from '../../../src/core/base/index.js';
 import { checkpoint, fork, show, tips } from '../../../src/core/chain/index.js';
@@ -63,4 +64,33 @@ test('[L1] a written session that did not change for a week is not followed agai
   await capture.followAgain(undefined);
   expect(capture.status().places).toEqual([]);
   expect(capture.files()).toEqual([]);
+});
+
+test('[W36] a fork of the first prompt runs it in a new session, whose answer joins the fork', async () => {
+  const chain = emptyChain(realTime);
+  const root = scratch();
+  const first = checkpoint(chain, {
+    ...{ type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary', parent: null },
+    text: prompt('u1', 'fix it') + answer('a1', 'fixed', { parent: 'u1' }),
+  });
+  const edits = [
+    { op: 'replace' as const, key: 'u1.0' as EntryKey, entry: { role: 'user' as const, kind: 'text' as const, text: 'test all of it' } },
+  ];
+  const made = fork(chain, { id: first.id, at: 'u1.0' as EntryKey, edits });
+  const resumed = resumeIn(chain, [{ agent: 'claude-code', root }], { id: made.id, agent: 'claude-code', cwd: root, mayStart: true });
+  expect(resumed.commands).toEqual([['claude', '--session-id', resumed.sessionId, 'test all of it']]);
+  expect(existsSync(resumed.path)).toBe(false);
+  storeWritten(chain, { ...resumed, id: made.id, format: 'claude-code-v1' });
+  const capture = openCapture(chain);
+  onTestFinished(() => capture.close());
+  await capture.addWritten(resumed.path, undefined);
+  mkdirSync(dirname(resumed.path), { recursive: true });
+  const at = new Date().toISOString();
+  const lines = prompt('p9', 'test all of it', { at }) + answer('q9', 'tested all', { parent: 'p9', at });
+  writeFileSync(
+    resumed.path,
+    lines.replaceAll('"sessionId":"s1"', `"sessionId":"${resumed.sessionId}"`).replace('"model":"m"', '"model":"m","stop_reason":"end_turn"'),
+  );
+  const answers = (): readonly (string | null)[] => tips(chain, {}).map(({ id }) => show(chain, id).parent);
+  await vi.waitFor(() => expect(answers()).toContain(made.id), { timeout: 60_000, interval: 20 });
 });
