@@ -109,7 +109,7 @@ test('[F44] a file that no format recognizes says in the list why it cannot be i
   expect(skipped).toHaveLength(2);
 });
 
-test('[F44] an import begins with the folder that changed last, and a folder with its oldest file', () => {
+test('[F44] an import begins with the newest folder, and a folder with its oldest file', () => {
   const file = (path: string, modifiedAt: number) => ({ root: '/h', path, bytes: 1, modifiedAt });
   const order = importOrder([
     file('/h/projects/old/1.jsonl', 1),

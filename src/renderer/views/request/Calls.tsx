@@ -178,16 +178,7 @@ function CallRow({
       </span>
       <span className="call-trigger row">
         <TriggerIcon size={13} aria-hidden />
-        {mark?.cut && (
-          <span className="badge call-cut" title="The first call after a compaction">
-            after compaction
-          </span>
-        )}
-        {mark?.model !== undefined && (
-          <span className="badge" title="Another model than the call before">
-            {mark.model}
-          </span>
-        )}
+        <Marks mark={mark} />
         <Trigger
           text={beside === undefined ? trigger && inFolder(trigger, folder) : besideWords(beside)}
           isTool={triggerKind === 'tool'}
@@ -229,6 +220,22 @@ function CallRow({
     </div>
   );
 }
+
+/** What stands out at a call, beside a cache miss. */
+const Marks = ({ mark }: { mark: CallMark | undefined }) => (
+  <>
+    {mark?.cut && (
+      <span className="badge" title="The first call after a compaction">
+        after compaction
+      </span>
+    )}
+    {mark?.model !== undefined && (
+      <span className="badge" title="Another model than the call before">
+        {mark.model}
+      </span>
+    )}
+  </>
+);
 
 /** The cause of a call: a prompt, or a tool with its arguments. */
 function Trigger({ text, isTool, subagent }: { text: string | null; isTool: boolean; subagent: string | undefined }) {
