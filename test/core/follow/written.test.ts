@@ -70,7 +70,11 @@ test('[W36] a fork of the first prompt runs it in a new session, whose answer jo
   const chain = emptyChain(realTime);
   const root = scratch();
   const first = checkpoint(chain, {
-    ...{ type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary', parent: null },
+    type: 'delta',
+    format: 'claude-code-v1',
+    template: 'claude-code',
+    checkpoint: 'turn_boundary',
+    parent: null,
     text: prompt('u1', 'fix it') + answer('a1', 'fixed', { parent: 'u1' }),
   });
   const edits = [
