@@ -141,6 +141,9 @@ const views: Readonly<Record<string, readonly string[]>> = {
   handover: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   reviews: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   settings: ['lucide-react', 'react'],
+  usage: ['lucide-react', 'react'],
+  findings: ['react'],
+  sql: ['lucide-react', 'react'],
 };
 
 const law: readonly Row[] = [

@@ -7,4 +7,5 @@ export { applyRules, type Found } from './findings.js';
 export { analysisIsDue, catchUpAnalysis } from './prepare.js';
 export { type Statement, statementOf } from './question.js';
 export { builtInRules, type Rule, ruleOf } from './rules.js';
+export { analysisSums } from './sums.js';
 export { viewList, viewsVersion } from './views.js';

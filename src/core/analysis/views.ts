@@ -33,7 +33,8 @@ const columns = (rows: readonly Row[]): ViewColumn[] =>
 const iso = (sql: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', (${sql}) / 1000.0, 'unixepoch')`;
 const sessionOfCommit = 'IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId)';
 const isShown = 'NOT EXISTS (SELECT 1 FROM usageCommit k WHERE k.context = c.seq AND k.session IS NULL)';
-const agentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, 1, instr(c.template, '/') - 1), c.template)";
+/** The agent of a commit `c`. */
+export const agentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, 1, instr(c.template, '/') - 1), c.template)";
 const subagentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, instr(c.template, '/') + 1), NULL)";
 
 /** The id of a call, as `usage.calls` names it. */
@@ -203,9 +204,11 @@ const costs = columns([
   ['output_tokens', 'count', 'SUM(q.output)', 'Counted output.'],
   ['cost', 'number', 'SUM(q.cost)', 'The cost in US dollars of the calls with a price.'],
   ['unpriced_calls', 'count', 'SUM(q.calls - q.priced)', 'Calls without a price.'],
+  ['uncounted_inputs', 'count', 'SUM(q.calls - q.inputs)', 'Calls whose input was not recorded.'],
   ['uncounted_outputs', 'count', 'SUM(q.calls - q.outputs)', 'Calls whose output was not recorded.'],
   ['misses', 'count', 'SUM(q.misses)', 'Cache misses.'],
   ['lost_cost', 'number', 'SUM(q.lostCost)', 'What the misses cost.'],
+  ['wait_ms', 'count', 'SUM(q.waitMs)', 'Milliseconds from the questions to the ends of the replies, where both are known.'],
 ]);
 
 const ofProject = (table: string): string => `${table}.project = :project`;

@@ -81,7 +81,25 @@ const viewSchema = z.object({
 });
 export type AnalysisSchema = z.output<typeof viewSchema>;
 
+const cells = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
+/** Sums of a project. Rows are lists, and one text as JSON, because a large project has many. */
+const analysisSums = z.object({
+  /** Id, title, repository, machine, agent, tip, and for a subagent the session that started it. */
+  sessions: cells,
+  /**
+   * Day in UTC, session, agent, model; the sums of calls, input, cache reads, cache writes, output, cost; calls without a price, an input, an output;
+   * cache misses, what they cost, and the wait in milliseconds.
+   */
+  calls: cells,
+  /** Day, session, agent, model, tool; calls, calls with a result, failed calls, and their time in milliseconds. */
+  tools: cells,
+});
+export type AnalysisSums = z.output<typeof analysisSums>;
+
 export const analysisContract = {
+  sums: procedure('Returns the sums of all calls and tool calls by session, day, agent, model and tool, from which charts and tables are computed.')
+    .input(z.strictObject({}))
+    .output(z.object({ packed: z.string().describe('The sessions, the sums of calls and of tool calls as JSON.') })),
   query: procedure('Answers a question over all sessions of the project: columns of a view, filtered, grouped and sorted.')
     .input(question.extend({ limit }))
     .output(answer),

@@ -268,6 +268,8 @@ export const usageSessions = z.object({
   totals: sums,
   /** Days and sessions that cost more than the budgets of this machine. */
   overBudget: z.array(z.object({ kind: z.enum(['day', 'session']), key: z.string(), spent: money, budget: z.number() })),
+  /** The budgets of this machine, if it has any. */
+  budgets: z.object({ day: z.number().optional(), session: z.number().optional() }).optional(),
 });
 export type UsageSessions = z.output<typeof usageSessions>;
 

@@ -1,4 +1,4 @@
-import { checkExport, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
+import { analysisSums, checkExport, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
 import type { AnalysisAnswer } from '../contract/index.js';
 import { type Ask, analystMs, askProject, type Project, type Session, writeFor } from '../project/index.js';
 import { live, reads } from './procedure.js';
@@ -31,6 +31,10 @@ export const analysisRouter = {
       columns: columns.map((each) => ({ name: each.name, kind: each.kind, what: each.what })),
     })),
   })),
+  sums: reads.analysis.sums.handler(async ({ context }) => {
+    await context.reading.prepare('analysis');
+    return { packed: JSON.stringify(analysisSums(context.chain)) };
+  }),
   sql: live.analysis.sql.handler(({ input, context, signal }) => rows(context, { sql: input.sql, values: [] }, input.limit, signal)),
   query: live.analysis.query.handler(({ input: { limit, ...question }, context, signal }) => rows(context, statementOf(question), limit, signal)),
   export: live.analysis.export.handler(async ({ input, context, signal }) => {

@@ -10,6 +10,7 @@ import { LiveSessions } from './LiveSessions';
 import { type Facet, type Listed, type Narrowing, narrow, type Order, rowsOf } from './rows';
 import { SessionsBar } from './SessionsBar';
 import { SessionTable } from './SessionTable';
+import { SumFoot } from './SumFoot';
 import { type ContentHits, useContentSearch } from './useContentSearch';
 import { useSessions } from './useSessions';
 
@@ -108,6 +109,7 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
         <SessionTable rows={rows} order={order} hits={hits} sought={text.trim()} onOrder={setOrder} onToggle={toggle} />
       )}
       <SearchFoot found={found} />
+      {dir && isAllHere && <SumFoot dir={dir} shown={shown} />}
     </section>
   );
 }
