@@ -227,7 +227,7 @@ export const views: Readonly<Record<AnalysisView, View>> = {
     what: 'A row for each turn: from a prompt to its answer.',
     columns: turns,
     month: 'at',
-    from: `context c WHERE ${ofProject('c')} AND c.type = 'delta' AND c.checkpoint <> 'tool_call' AND ${isShown}`,
+    from: `context c WHERE ${ofProject('c')} AND c.type = 'delta' AND c.checkpoint NOT IN ('tool_call', 'assistant_message') AND ${isShown}`,
   },
   calls: {
     name: 'calls',

@@ -4,7 +4,7 @@ import { commitOf, entries, type ReadChain } from '../chain/index.js';
 import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf } from '../contract/index.js';
 import { profileRules } from '../handover/index.js';
-import { nearestCall, systemPromptOf, turnRequest } from '../turns/index.js';
+import { nearestCall, recordedWire, systemPromptOf, turnRequest } from '../turns/index.js';
 import { projectServices } from './retrievers.js';
 
 interface Place {
@@ -24,7 +24,8 @@ export function composition(project: Place, { id: given, ...request }: Request):
     permitted: request.layers ?? profileRules(profile).permitted,
     services: projectServices(project, base.id),
   };
-  const { tools, settings } = turnRequest(chain, nearestCall(chain, base), 'anthropic');
+  const call = nearestCall(chain, base);
+  const { tools, settings } = turnRequest(chain, call, request.wire ?? recordedWire(chain, call) ?? 'anthropic');
   return { ...previewContext(all, sources, request), tools: tools.length > 0 ? tools : null, parameters: settings };
 }
 

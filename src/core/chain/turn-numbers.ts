@@ -15,7 +15,8 @@ export interface TurnNumbers {
 }
 
 /** Whether a commit is a whole turn, and not a compaction or a part of a turn. */
-export const isTurn = ({ type, checkpoint }: Pick<Numbered, 'type' | 'checkpoint'>): boolean => type === 'delta' && checkpoint !== 'tool_call';
+export const isTurn = ({ type, checkpoint }: Pick<Numbered, 'type' | 'checkpoint'>): boolean =>
+  type === 'delta' && checkpoint !== 'tool_call' && checkpoint !== 'assistant_message';
 
 /** Whether a turn begins with a commit: not with a part of an earlier turn, a state before a prompt, or what an agent did by itself. */
 export const beginsTurn = (

@@ -219,6 +219,7 @@ const previewInput = z.strictObject({
     .max(permittedLayers.length)
     .optional()
     .describe('The layers to collect from the project, in place of those that the profile of the agent permits.'),
+  wire: z.enum(wires).optional().describe('The wire format of the settings. The default is that of the recorded call, or else `anthropic`.'),
 });
 
 export const composeContract = {

@@ -34,6 +34,8 @@ export interface LiveOptions {
   /** Follow only sessions of this working directory and of directories below it. */
   readonly cwd?: string | undefined;
   readonly granularity: PlanContext['granularity'];
+  /** How to join the commits of turns and parts of turns. */
+  readonly regroup?: GrowthOptions['regroup'];
   readonly signed?: GrowthOptions['signed'];
   /** Whether an agent of the format runs in the directory; undefined if that cannot be known. */
   readonly isRunning?: ((format: string, cwd: string) => boolean | undefined) | undefined;
@@ -99,7 +101,7 @@ const problemsKept = 100;
  * Long because its functions share the table of followed files and its timers.
  */
 export async function follow(chain: WriteChain, options: LiveOptions): Promise<Live> {
-  const { granularity, times = defaultTimes, signed } = options;
+  const { granularity, regroup, times = defaultTimes, signed } = options;
   const startedAt = chain.clock();
   const files = new Map<string, Followed>();
   const due = new Set<Followed>();
@@ -164,7 +166,7 @@ export async function follow(chain: WriteChain, options: LiveOptions): Promise<L
   const importFrom = (file: Followed, what: GrowthOptions['what']): Growth =>
     file.database
       ? importDatabaseGrowth(chain, file.database, { what, granularity, signed }, options.cwd)
-      : importGrowth(chain, file, { what, granularity, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
+      : importGrowth(chain, file, { what, granularity, regroup, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
 
   const noteGrowth = (file: Followed, result: Growth): void => {
     for (const { path, line, reason } of result.skipped) note(path, reason, line);

@@ -353,6 +353,18 @@ export interface Progress {
   readonly ended: boolean;
 }
 
+/**
+ * Where commits end besides turns and compactions: `tool_call` where the results of a message's calls are complete, `assistant_message` before the
+ * results of its calls, `part` at both.
+ */
+export type Granularity = 'turn_boundary' | 'tool_call' | 'assistant_message' | 'part';
+
+/** Whether commits also end before the results of calls. */
+export const endsBeforeResults = (granularity: Granularity): boolean => granularity === 'assistant_message' || granularity === 'part';
+
+/** Whether commits also end after the results of calls. */
+export const endsAfterResults = (granularity: Granularity): boolean => granularity === 'tool_call' || granularity === 'part';
+
 export interface PlanContext {
   readonly path: string;
   /** The scan of the file, if the writer of its lines knows it. */
@@ -360,7 +372,7 @@ export interface PlanContext {
   readonly known: KnownRecords;
   /** The end of the part that an earlier import stored. */
   readonly resumeAt: number;
-  readonly granularity: 'turn_boundary' | 'tool_call';
+  readonly granularity: Granularity;
   /** Facts from an earlier import: the working folder and the number of branches. */
   readonly before?: { readonly cwd?: string; readonly tips: number };
   /** The parsed metadata file next to a subagent's file, if it exists. */

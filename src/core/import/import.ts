@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
+import type { Checkpoint, ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
 import type { Located } from '../files/index.js';
 import {
   type ImportableFormat,
@@ -22,6 +22,7 @@ import { fileNear } from './near.js';
 import { storeSide } from './pieces.js';
 import { headOf, recognized } from './recognize.js';
 import { refusalOf } from './refusal.js';
+import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, type InTransaction, store } from './storing.js';
@@ -240,8 +241,10 @@ export interface Portion {
   /** The same, if the caller has opened the file already. The caller closes it. */
   readonly file?: OpenFile;
   /** The checkpoint of the last commit, if the agent has ended, is about to compact, or requested a commit in the middle of a turn. */
-  readonly last?: 'session_end' | 'compaction' | 'explicit';
+  readonly last?: Checkpoint;
   readonly signed?: Signed | undefined;
+  /** How to join the commits of turns and parts of turns. With `waits`, the last ones are left for later while they form no complete commit. */
+  readonly regroup?: Regrouping & { readonly waits: boolean };
 }
 
 /** Imports one transcript, or a part of it. `behind` are files that wait for this one, which they continue. */
@@ -319,7 +322,9 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
     const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
     const first = planned();
     const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
-    const plan = origin ? planned() : first;
+    const whole = origin ? planned() : first;
+    const plan = asked.regroup ? regrouped(whole, { bytes, format, resumeAt: context.resumeAt }, asked.regroup) : whole;
+    if ('untilByte' in plan) return { ...nothing, until: plan };
     // Reads as much as possible before the transaction, because other writers wait during it.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
     const inTransaction: InTransaction = (made, work) =>

@@ -7,12 +7,16 @@ import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { FoundFile, OpenFile } from './files.js';
 import { joinFork } from './join-fork.js';
 import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, sideObjects, splitSide, storeSide } from './pieces.js';
+import type { Until } from './regroup.js';
 import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
 import { attachWaiting, rememberWaiting, type Store } from './waiting.js';
 
 /** The result of importing one file. */
-export type FileResult = Omit<ImportResult, 'bytes' | 'requests' | 'ms'>;
+export interface FileResult extends Omit<ImportResult, 'bytes' | 'requests' | 'ms'> {
+  /** Set if nothing was stored, because the import should end earlier. */
+  readonly until?: Until;
+}
 
 interface Storing {
   readonly signed?: Signed | undefined;

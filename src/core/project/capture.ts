@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ContextId, parseJson } from '../base/index.js';
+import { badRequest, type ContextId, parseJson } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
-import type { CaptureStatus, InputOf } from '../contract/index.js';
+import { type CaptureStatus, checkpointEvents, type InputOf } from '../contract/index.js';
 import { replaceFile } from '../files/index.js';
 import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
 import type { AgentRoot } from '../import/index.js';
@@ -118,12 +118,29 @@ export async function watchAgents(engine: CaptureEngine, project: CapturedProjec
     places: input.paths?.map((path) => ({ path })) ?? own.flatMap((place) => historyFolders(place).map((path) => ({ path, agent: place.agent }))),
     from: input.from ?? (input.paths ? 'beginning' : 'now'),
     cwd: input.cwd,
-    granularity: input.granularity ?? 'turn_boundary',
+    ...checkpointsOf(input),
     isRunning,
     signed: { principal: input.principal, ticketId: input.ticketId, machine: input.machine },
   });
   if (input.remember) engine.captured.set(project.dir, true);
   return captureStatus(engine, project);
+}
+
+/** The number of turns of a checkpoint, if the setting does not say it. */
+const usualTurns = 5;
+
+/** Where the commits of a capture end. @throws BAD_REQUEST for settings that do not fit each other. */
+function checkpointsOf({ granularity, checkpoints }: WatchInput): Pick<LiveOptions, 'granularity' | 'regroup'> {
+  if (!checkpoints) return { granularity: granularity ?? 'turn_boundary' };
+  if (granularity !== undefined) throw badRequest('granularity', 'either `granularity` or `checkpoints` says when a checkpoint is taken, not both');
+  const { at, every, events = false } = checkpoints;
+  if (at !== 'turns' && every !== undefined) throw badRequest('checkpoints.every', `a number of turns needs \`at: 'turns'\`, not '${at}'`);
+  const wanted = new Set(events === true ? checkpointEvents : events === false ? [] : events);
+  // A compaction makes a commit of its own anyway.
+  wanted.delete('compaction');
+  const regroup = { atMessages: at === 'assistant', every: at === 'turns' ? (every ?? usualTurns) : 1, events: wanted };
+  if (wanted.size > 0) return { granularity: 'part', regroup };
+  return at === 'turns' ? { granularity: 'turn_boundary', regroup } : { granularity: at === 'assistant' ? 'assistant_message' : 'turn_boundary' };
 }
 
 /** Ends the live capture of a project. */

@@ -11,7 +11,7 @@ export { originalOf } from './original.js';
 export { type ModelProvider, type ModelRequest, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
 export { openQuestions, type Questions } from './questions.js';
 export { reproduceTurn } from './reproduce.js';
-export { composedBody, turnRequest } from './request.js';
+export { composedBody, recordedWire, turnRequest } from './request.js';
 export { rerunTurn } from './rerun.js';
 export { rowFacts } from './row-facts.js';
 export { fileAt, replaySteps, stateAt, stepEntries } from './state.js';

@@ -3,6 +3,7 @@ import type { ContextRow, ReadChain } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { ComposedMessage, RequestEdits, TurnRequest, Wire } from '../contract/index.js';
 import { getRequest, type LayerText, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
+import { settingMembers } from './settings.js';
 
 /** A request to a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
 export interface Question {
@@ -43,7 +44,10 @@ export function questionOf(
     own && !request?.system ? own.around.system : systemFor(wire, request?.system ?? textsOf(recorded?.system ?? []), own, composed !== undefined);
   const tools =
     own && !request?.tools ? own.around.tools : toolsFor(wire, (request?.tools as readonly Json[] | undefined) ?? recorded?.tools ?? [], own);
-  const settings = { ...((request?.settings as JsonObject | undefined) ?? settingsFor(wire, recorded)), ...ownMembers(wire, [], parameters ?? {}) };
+  const settings = withSettings(
+    (request?.settings as JsonObject | undefined) ?? settingsFor(wire, recorded),
+    settingMembers(wire, parameters ?? {}, Object.keys(tools).length > 0),
+  );
   // If all sent messages are recorded, send them again with the replaced texts.
   const changes = own?.isSent ? changesIn(own.messages, edited) : undefined;
   const sent = own && changes && { requestId: own.requestId, messages: own.messages, from: request?.system ? own.leading : 0, changes };
@@ -58,6 +62,9 @@ export function questionOf(
     sent,
   };
 }
+
+/** The wire format of the first recorded call of a turn, if a call is recorded. */
+export const recordedWire = (chain: ReadChain, row: Pick<ContextRow, 'id'>): Wire | undefined => recordedParts(chain, row)?.wire;
 
 /** The editable parts of a turn's request: system prompt and tools as in the Messages API, settings as on the wire. */
 export function turnRequest(chain: ReadChain, row: Pick<ContextRow, 'id'>, wire: Wire): TurnRequest {
@@ -191,6 +198,13 @@ const defaultSettings: Readonly<Record<Wire, JsonObject>> = {
   gemini: {},
 };
 
+/** Settings of a call that replace the recorded ones, each by itself. */
+function withSettings(recorded: JsonObject, own: JsonObject): JsonObject {
+  const { generationConfig: before } = recorded;
+  const { generationConfig: after } = own;
+  return { ...recorded, ...own, ...(isObject(before) && isObject(after) && { generationConfig: { ...before, ...after } }) };
+}
+
 /** Converts settings. Another wire format gets only the common settings. */
 function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
   if (recorded?.wire === wire) return { ...(wire === 'anthropic' && defaultSettings.anthropic), ...recorded.settings };
@@ -279,15 +293,8 @@ export function composedBody(
   return { ...(requestBody(messages, wire, model) as JsonObject), ...ownMembers(wire, tools, parameters) };
 }
 
-/**
- * Tools and settings for a request that Stemma composes itself, as members of the body. `tools` may have the form of any provider. Settings
- * other than temperature, top_p and max_tokens are not sent.
- */
+/** Tools and settings for a request that Stemma composes itself, as members of the body. `tools` may have the form of any provider. */
 function ownMembers(wire: Wire, tools: readonly Json[], settings: Readonly<Record<string, unknown>>): JsonObject {
-  const given = { temperature: settings.temperature, topP: settings.top_p, most: settings.max_tokens };
-  const common = Object.fromEntries(
-    commonSettings.flatMap((name) => (typeof given[name] === 'number' ? [[commonNames[wire][name], given[name]]] : [])),
-  );
-  const said = wire === 'gemini' && Object.keys(common).length ? { generationConfig: common } : common;
-  return { ...said, ...toolsFor(wire, tools.flatMap(asTool), undefined) } as JsonObject;
+  const offered = toolsFor(wire, tools.flatMap(asTool), undefined);
+  return { ...settingMembers(wire, settings, Object.keys(offered).length > 0), ...offered };
 }

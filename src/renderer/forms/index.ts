@@ -2,7 +2,7 @@
 // A form is data (`state/forms.ts`), drawn by `parts/Form.tsx`. Views open forms with `ask`.
 // This folder draws nothing.
 export { cardFields, cardIn, newCard, valuesOfCard } from './card';
-export { budgetForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
+export { budgetForm, materializeForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
 export { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from './handover';
 export { cardOptions, providerField } from './options';
 export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';

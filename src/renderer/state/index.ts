@@ -31,7 +31,7 @@ export {
 } from './forms';
 export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
-export { listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
+export { checkpointNow, chooseCheckpoints, chosenCheckpoints, listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
 export { type Losses, useLosses } from './losses';
 export { Memory } from './memory';
 export { addressOf, go, move, route, useNavigation } from './navigation';

@@ -1,9 +1,11 @@
 import { useEffect } from 'react';
 import { create } from 'zustand';
-import type { CaptureStatus, Commit, ContextId } from '../../core/contract/index.js';
+import type { CaptureStatus, Checkpointing, Commit, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
+import { go } from './navigation';
 import { refreshProject, useProject } from './project';
 import { ticketsChanged } from './tickets';
+import { notify } from './ui';
 
 /** New commits of the open project since the window opened it, and the state of live capture. */
 export const useLive = create<{
@@ -96,6 +98,30 @@ async function followAgain(): Promise<void> {
 
 /** Starts or stops live capture into the open project, and remembers the choice for this project. */
 export async function switchCapture(on: boolean): Promise<void> {
-  const capture = on ? await api.capture.watch({ remember: true }) : await api.capture.stop({ remember: true });
+  const capture = on ? await api.capture.watch({ remember: true, checkpoints: chosenCheckpoints() }) : await api.capture.stop({ remember: true });
   useLive.setState({ capture });
+}
+
+const checkpointsKey = 'stemma.checkpoints';
+
+/** When live capture takes a checkpoint, as the person chose it in this window. */
+export function chosenCheckpoints(): Checkpointing {
+  const [at, events] = (localStorage.getItem(checkpointsKey) ?? '').split(' ');
+  return { at: at === 'assistant' || at === 'turns' ? at : 'turn', events: events === 'events' };
+}
+
+/** Changes when live capture takes a checkpoint, and remembers it. */
+export async function chooseCheckpoints({ at, events }: Checkpointing): Promise<void> {
+  localStorage.setItem(checkpointsKey, `${at}${events ? ' events' : ''}`);
+  await switchCapture(true);
+}
+
+/** Stores the turn in progress of a followed session up to now. */
+export async function checkpointNow(path: string): Promise<void> {
+  const { tip, commits } = await api.capture.checkpoint({ path, what: 'now' });
+  notify(
+    commits === 0 ? 'Everything is stored already' : 'Stored the turn in progress',
+    tip && { name: 'Show', act: () => go({ view: 'chain', commit: tip }) },
+  );
+  await Promise.all([refreshProject(), readCapture()]);
 }

@@ -12,6 +12,7 @@ import {
   GitCompareArrows,
   GitFork,
   Link,
+  Package,
   Pencil,
   Pin,
   Play,
@@ -25,7 +26,7 @@ import {
 } from 'lucide-react';
 import { type Commit, type ContextId, commitLink, type GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
+import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
 import { ask, copy, editPrompt, type FormSpec, go, notify, refreshProject, show } from '../state';
 import { compareWithOriginal } from './original';
@@ -72,6 +73,7 @@ export function commitActions(
     ...branchActions(id),
     'line',
     { name: 'Snapshot', icon: Camera, act: () => done(api.context.snapshot({ id }).then(({ id: made }) => go({ commit: made, entry: undefined }))) },
+    { name: 'Materialize from here…', icon: Package, act: () => open(materializeForm({ id })) },
     { name: 'Compact in your own words…', icon: Scissors, act: () => askSummary(id) },
     { name: 'Summarize…', icon: TextQuote, act: () => ask(summaryForm(id)) },
     { name: 'Tags…', icon: Bookmark, act: () => open(tagsForm({ id })) },

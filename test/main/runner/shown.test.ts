@@ -37,6 +37,26 @@ async function behind(wire: Wire) {
   return { ...made, bodies, performer: { provider: 'model', model: 'm' } };
 }
 
+/** The settings of one profile on each wire. */
+const settingsOn: Readonly<Record<Wire, Body>> = {
+  anthropic: {
+    ...{ temperature: 0.5, max_tokens: 300, top_p: 0.9, stop_sequences: ['END'], own_setting: { deep: [1] } },
+    tool_choice: { type: 'any', disable_parallel_tool_use: true },
+  },
+  openai: {
+    ...{ temperature: 0.5, max_tokens: 300, top_p: 0.9, stop: ['END'], seed: 7, own_setting: { deep: [1] } },
+    ...{ tool_choice: 'required', parallel_tool_calls: false },
+  },
+  responses: {
+    ...{ temperature: 0.5, max_output_tokens: 300, top_p: 0.9, own_setting: { deep: [1] }, store: false },
+    ...{ tool_choice: 'required', parallel_tool_calls: false },
+  },
+  gemini: {
+    generationConfig: { temperature: 0.5, maxOutputTokens: 300, topP: 0.9, stopSequences: ['END'], seed: 7, own_setting: { deep: [1] } },
+    toolConfig: { functionCallingConfig: { mode: 'ANY' } },
+  },
+};
+
 const textsOf = (content: unknown): string =>
   typeof content === 'string' ? content : (content as { text?: string }[]).map(({ text }) => text ?? '').join('\n');
 
@@ -99,6 +119,44 @@ describe.for(wires)('the preview of a call is the request: %s', (wire) => {
     expect(shown.parameters).toEqual(data.llm_config);
     expect(shown.layers.slice(0, 2)).toEqual(['system_prompt', 'framework__context']);
     expect(sent.tools).not.toContain('search');
+  });
+
+  test('[U11] every setting that is shown is sent, in the form of the wire', async () => {
+    const { client, chain, bodies, performer } = await behind(wire);
+    const llm_config = {
+      ...{ temperature: 0.5, max_tokens: 300, top_p: 0.9, stop: ['END'], tool_choice: 'required', parallel_tool_calls: false },
+      ...{ seed: 7, own_setting: { deep: [1] }, model: 'other', api_key: 'secret', stream: false },
+    };
+    const data = { name: 'Writer', system_prompt_template: 'You write.', llm_config, allowed_internal_tools: ['submit_result'] };
+    putProfile(chain, 'Writer', { content: { kind: 'json', data } });
+    const { agentTurnId = '' } = await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write.' });
+    for await (const _ of await client.runner.start({ what: { turnId: agentTurnId }, performer }));
+    const {
+      model: _m,
+      messages: _a,
+      system: _s,
+      input: _i,
+      instructions: _n,
+      contents: _c,
+      systemInstruction: _y,
+      tools,
+      ...rest
+    } = bodies()[0] ?? {};
+    const { stream: _t, stream_options: _o, ...sent } = rest;
+    expect(tools).toHaveLength(1);
+    expect(sent).toEqual(settingsOn[wire]);
+    expect(JSON.stringify(bodies())).not.toContain('secret');
+  });
+
+  test('[U11] a choice of tools is not sent without tools', async () => {
+    const { client, chain, bodies, performer } = await behind(wire);
+    const data = { name: 'Quiet', system_prompt_template: 'You write.', llm_config: { tool_choice: 'auto' }, allowed_internal_tools: [] };
+    putProfile(chain, 'Quiet', { content: { kind: 'json', data } });
+    const { agentTurnId = '' } = await client.handover.launchPrincipal({ profileName: 'Quiet', instruction: 'Write.' });
+    for await (const _ of await client.runner.start({ what: { turnId: agentTurnId }, performer }));
+    expect(bodies()).toHaveLength(1);
+    expect(bodies()[0]?.tools).toBeUndefined();
+    expect(JSON.stringify(bodies()[0])).not.toMatch(/tool_?choice|toolConfig/i);
   });
 
   test('[U11, B-34] a run in a space', async () => {
