@@ -344,7 +344,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/renderer/parts',
     folders: [contract, 'src/renderer/client', 'src/renderer/state'],
-    packages: ['@base-ui/react', '@orpc/client', 'lucide-react', 'react', 'react-markdown', 'remark-gfm', 'shiki'],
+    packages: ['@base-ui/react', '@codemirror/merge', '@orpc/client', 'lucide-react', 'react', 'react-markdown', 'remark-gfm', 'shiki'],
   },
   {
     folder: 'src/renderer/forms',

@@ -1,7 +1,7 @@
 import { diff } from '@codemirror/merge';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fileLines, hunksOf } from '../../src/renderer/views/diff/lines.js';
+import { fileLines, hunksOf } from '../../src/renderer/parts/file-lines.js';
 
 const compare = (a: string, b: string) => fileLines(a, b, (left, right) => diff(left, right));
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');

@@ -96,6 +96,8 @@ export const usageCache = z.object({
   lostCost: money.optional(),
   /** For an expired cache: the time since the previous call, in milliseconds. */
   idleMs: count.optional(),
+  /** How long the provider kept the cache of the previous call, in milliseconds. Set for a miss if the lifetime is documented. */
+  lifetimeMs: count.optional(),
 });
 export type UsageCache = z.output<typeof usageCache>;
 

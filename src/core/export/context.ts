@@ -275,7 +275,8 @@ function rendered(chain: ReadChain, format: Format, input: ExportInput, how: { s
 type Session = Assembled & { readonly prompt?: string };
 
 /**
- * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is returned apart and not in the file. Without a
+ * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is returned apart and not in the file; with
+ * `mayBeEmpty` also if nothing is left for the file. Without a
  * stop it holds the whole chain with the compactions in their places, as the agent's own files do. With a stop it holds the context that
  * this stop materializes.
  */
@@ -283,7 +284,14 @@ export function sessionOf(
   chain: ReadChain,
   tip: ContextRow,
   format: Format,
-  how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined; takesPrompt?: boolean; options?: AssembleOptions },
+  how: {
+    stop?: Stop | undefined;
+    sessionId: string;
+    cwd?: string | undefined;
+    takesPrompt?: boolean;
+    mayBeEmpty?: boolean;
+    options?: AssembleOptions;
+  },
 ): Session {
   const materialized = walk(chain, tip, how.stop);
   const whole =
@@ -291,7 +299,8 @@ export function sessionOf(
   // Only files of the same runtime can hold compactions in their places. Another runtime gets the context after the compaction.
   const way = whole.every((step) => step.format === format.id) ? { tip, contributing: whole, stop: 'root' as const } : materialized;
   const assembled = assemble(chain, way, format, how.options);
-  const taken = how.takesPrompt ? withoutPrompt(format, assembled.bytes) : undefined;
+  const taken = how.takesPrompt ? withoutPrompt(format, assembled.bytes, how.mayBeEmpty) : undefined;
+  if (taken?.bytes.length === 0) return { ...assembled, ...taken };
   const session = format.session?.(taken?.bytes ?? assembled.bytes, {
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),
@@ -315,15 +324,19 @@ function closed(format: Format, bytes: Uint8Array): Uint8Array {
 /** Maximum length of a prompt on a command line. Longer ones do not work on every system. */
 const maxPromptLength = 30_000;
 
-/** Splits off the prompts at the end of the content, joined into one. Undefined if it does not end with a prompt, or if nothing precedes it. */
-function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
+/**
+ * Splits off the prompts at the end of the content, joined into one. Undefined if it does not end with a prompt, or if nothing precedes it and the
+ * rest may not be empty.
+ */
+function withoutPrompt(format: Format, bytes: Uint8Array, mayBeEmpty = false): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
   const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
   // Reminders and other texts that the agent added before a prompt stay in the file.
   const at = entries.findLastIndex((each) => each.kind !== 'text' || promptAt([{ ...each, head: each.text ?? '' }]) === undefined);
   const before = entries[at];
   const prompts = entries.slice(at + 1);
   const prompt = prompts.map(({ text }) => text).join('\n\n');
-  if (!before || prompt === '' || prompt.length > maxPromptLength) return undefined;
+  if (prompt === '' || prompt.length > maxPromptLength) return undefined;
+  if (!before) return mayBeEmpty ? { bytes: new Uint8Array(), prompt } : undefined;
   // An image is part of what a person asked, and a command cannot pass it.
   if (before.role === 'user' && before.kind !== 'text') return undefined;
   return { bytes: format.cut(bytes, before.key), prompt };

@@ -19,6 +19,7 @@ import { recordsOfOthers, trackedRecords } from './known.js';
 import { byMapping, mappedFormat } from './mapping.js';
 import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, memberPath, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
+import { importOrder } from './order.js';
 import { storeSide } from './pieces.js';
 import { headOf, recognized } from './recognize.js';
 import { refusalOf } from './refusal.js';
@@ -54,7 +55,8 @@ export function* importPaths(chain: WriteChain, input: ImportInput): Generator<I
   const startedAt = chain.clock();
   yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
   const { files: found, skipped } = filesOf(input.paths);
-  const { bodies, others: files } = splitBodies(found);
+  const { bodies, others } = splitBodies(found);
+  const files = importOrder(others);
   const notes: Skip[] = [];
   const tips = new Set<ContextId>();
   let sessions = 0;

@@ -1,8 +1,9 @@
 // What an agent wrote after it continued a context of this project, joined to that context.
 import type { ByteRange, CommitSeq, ContextId } from '../base/index.js';
 import { type ContextRow, commitAt, commitOf, holderOf, parsedOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
+import { statLocated } from '../files/index.js';
 import { type FileBytes, formatOf, type ImportPlan, type ParsedEntry, type PlannedCommit, promptAt, recordOfKey } from '../formats/index.js';
-import { openFile } from './files.js';
+import { ioReason, openFile } from './files.js';
 import { contiguous, joined, storeSide } from './pieces.js';
 import { saveSource } from './sources.js';
 
@@ -26,6 +27,11 @@ export interface WrittenSession {
 
 /** Stores a written session file. The chain has its content already, so nothing in it is new, and only what the agent adds will be. */
 export function storeWritten(chain: WriteChain, { id, path, format, sessionId, cwd }: WrittenSession): void {
+  // An agent that starts the session itself writes the file later.
+  if (statLocated({ root: path, path }) === undefined) {
+    chain.artifacts.transaction(() => noteContinued(chain, sessionId, commitOf(chain, id).seq));
+    return;
+  }
   const file = openFile({ root: path, path });
   try {
     const hash = file.hash();
@@ -40,6 +46,28 @@ export function storeWritten(chain: WriteChain, { id, path, format, sessionId, c
   } finally {
     file.close();
   }
+}
+
+/** The newest files that were written for agents and changed since a time, the oldest first. A file that does not exist any more is left out. */
+export function writtenFiles(chain: ReadChain, since: number, most: number): readonly string[] {
+  const rows = chain.db.all<{ path: string }>(
+    `SELECT s.path, MAX(r.no) AS latest FROM resumed r JOIN source s ON s.project = r.project AND s.sessionId = r.sessionId
+      WHERE r.project = ? GROUP BY s.path ORDER BY latest DESC LIMIT ?`,
+    chain.project,
+    most,
+  );
+  const isRecent = ({ path }: { readonly path: string }): boolean => {
+    try {
+      return (statLocated({ root: path, path })?.mtimeMs ?? 0) >= since;
+    } catch (error) {
+      ioReason(error);
+      return false;
+    }
+  };
+  return rows
+    .filter(isRecent)
+    .map(({ path }) => path)
+    .toReversed();
 }
 
 /** A context that an agent continues. */

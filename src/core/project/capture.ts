@@ -6,7 +6,7 @@ import { type CaptureStatus, checkpointEvents, type InputOf } from '../contract/
 import { replaceFile } from '../files/index.js';
 import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
 import type { AgentRoot } from '../import/index.js';
-import { historyFolders } from '../import/index.js';
+import { historyFolders, writtenFiles } from '../import/index.js';
 import { isWithin } from '../system/index.js';
 
 /** The live capture of one project: at most one watch at a time. */
@@ -14,6 +14,8 @@ export interface Capture {
   watch(options: LiveOptions): Promise<void>;
   /** Follows a session file that was written for an agent, whether or not anything else is followed. */
   addWritten(path: string, isRunning: LiveOptions['isRunning']): Promise<void>;
+  /** Follows the files again that were written for agents before the project was opened, if they changed lately. */
+  followAgain(isRunning: LiveOptions['isRunning']): Promise<void>;
   status(): LiveStatus;
   /** The sessions that are followed now. */
   files(): LiveStatus['files'];
@@ -26,6 +28,9 @@ const filesOf = (live: Live | undefined): LiveStatus['files'] => live?.status().
 
 /** The most files that are followed because they were written for agents. */
 const maxWritten = 20;
+
+/** A written file that did not change for this many milliseconds is not followed after a restart. */
+const rememberedMs = 7 * 86_400_000;
 
 const idle: LiveStatus = { watching: false, since: null, places: [], files: [], checkpoints: 0, last: null, problems: [] };
 
@@ -63,6 +68,13 @@ export function openCapture(chain: WriteChain): Capture {
       written.delete(path);
       written.add(path);
       for (const oldest of [...written].slice(0, -maxWritten)) written.delete(oldest);
+      await followWritten();
+    },
+    followAgain: async (running) => {
+      isRunning = running;
+      const lately = writtenFiles(chain, chain.clock() - rememberedMs, maxWritten);
+      if (lately.length === 0) return;
+      for (const path of lately) written.add(path);
       await followWritten();
     },
     status: () => {

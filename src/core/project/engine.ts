@@ -132,6 +132,12 @@ const recentKept = 20;
 /** The part of the memory for caches that the thread that writes uses. The rest belongs to the threads that read. */
 const writerShare = 0.25;
 
+/** Readies the reading threads for a project. A program that has them stays open, so it also follows the agents' answers to forks further. */
+function startReading({ readers, isRunning }: EngineOptions, project: Project): void {
+  readers?.opened(project);
+  if (readers && project.access.mode === 'read-write') void project.capture.followAgain(isRunning).catch(() => {});
+}
+
 /** Starts an engine without an open project. */
 export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
@@ -159,7 +165,7 @@ export function createEngine(options: EngineOptions): Engine {
   removeLeftovers(temporaryPlaces());
   const hold = (project: Project): Project => {
     open.set(comparable(project.dir), project);
-    options.readers?.opened(project);
+    startReading(options, project);
     noteRecent(recentFile, project, clock);
     return project;
   };

@@ -57,7 +57,12 @@ export const exportRouter = {
     return { ...made, ...(redactions && { redactions: [...redactions] }) };
   }),
   resume: acts.export.resume.handler(async ({ input, context: { session } }) => {
-    const { commands: _, ...made } = resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput);
+    const { commands: _, ...made } = resumeIn(
+      session.project().chain,
+      session.engine.options.agentRoots,
+      { ...input, mayStart: true },
+      session.checkOutput,
+    );
     if (!input.dryRun) await remember(session, input.id, made);
     return made;
   }),
@@ -65,8 +70,8 @@ export const exportRouter = {
     const { agentRoots, openTerminal } = session.engine.options;
     const { chain } = session.project();
     // Checks the folder before anything is written.
-    checkFolder(resumeIn(chain, agentRoots, { ...input, dryRun: true }).cwd);
-    const { commands, ...made } = resumeIn(chain, agentRoots, input, session.checkOutput);
+    checkFolder(resumeIn(chain, agentRoots, { ...input, mayStart: true, dryRun: true }).cwd);
+    const { commands, ...made } = resumeIn(chain, agentRoots, { ...input, mayStart: true }, session.checkOutput);
     await remember(session, input.id, made);
     return { ...made, terminal: (await openTerminal?.({ folder: made.cwd, commands })) ?? null };
   }),

@@ -74,9 +74,11 @@ export function cacheOf(chain: ReadChain, call: PlacedCall, recordedId: Recorded
   if (call.cacheRead === null) return { hit: false, cause: !call.before || call.begins ? 'first' : 'unknown' };
   const missed = isMiss(call);
   const lost = lostTokens(call);
+  const lifetimeMs = missed ? documentedLifetime(call) : undefined;
   return {
     hit: !missed && call.cacheRead > 0,
     ...(missed && causeOf(chain, call, recordedId)),
+    ...(lifetimeMs !== undefined && { lifetimeMs }),
     ...(lost > 0 && { lostTokens: lost, ...costOfLoss(chain, call, lost) }),
   };
 }
@@ -89,10 +91,17 @@ function causeOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): Pi
   if (different) return different;
   const idleMs = (call.askedAt ?? call.at) - before.at;
   // Only Claude's cache lifetimes are documented. Without renewal, no provider keeps a cache longer than an hour.
-  if (idleMs > (isClaude(call) && !hasLongLifetime(before) ? shortLifetimeMs : longLifetimeMs)) return { cause: 'expired', idleMs };
+  if (idleMs > (documentedLifetime(call) ?? longLifetimeMs)) return { cause: 'expired', idleMs };
   const [elision] = outlineOf(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
   if (elision) return { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` };
   return { cause: 'unknown' };
+}
+
+/** How long the cache of the previous call lived; undefined if its provider documents no lifetime, or for a first call. */
+function documentedLifetime(call: PlacedCall): number | undefined {
+  const { before, begins } = call;
+  if (!before || begins || !isClaude(call)) return undefined;
+  return hasLongLifetime(before) ? longLifetimeMs : shortLifetimeMs;
 }
 
 /** Whether the last earlier cache write had a lifetime of one hour. */

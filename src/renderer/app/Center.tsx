@@ -1,25 +1,36 @@
 import { Suspense, useEffect } from 'react';
 import { api } from '../client';
 import { Button, Empty, Failure, Loading, notifyProblem } from '../parts';
-import { followAddress, go, move, type Route, useNavigation, useProject, type ViewName } from '../state';
+import { followAddress, go, move, type Route, useNavigation, useOpenDir, useProject, type ViewName } from '../state';
 import { openSample } from '../views/sessions';
 import { Boundary } from './Boundary';
+import { later } from './later';
 import { PageBar } from './PageBar';
-import { viewOf } from './views';
+import { placeOf, viewOf } from './views';
+
+const AgentsPane = later(() => import('./AgentsPane'));
 
 /** The current view, or its replacement while it cannot be shown. */
 export function Center() {
   const route = useNavigation((state) => state.route);
   const { needs, View } = viewOf(route.view);
+  const dir = useOpenDir();
   return (
     <section className="center" aria-label="View">
       <PageBar />
-      <div className="view">
-        <Boundary key={route.view} what="This view cannot be shown">
-          <Suspense fallback={<Loading what="Loading the view" />}>
-            {needs === 'nothing' ? <View project="" /> : <InProject route={route} />}
+      <div className="view-row">
+        {dir !== undefined && placeOf(route) === 'agents' && (
+          <Suspense fallback={null}>
+            <AgentsPane key={dir} project={dir} />
           </Suspense>
-        </Boundary>
+        )}
+        <div className="view">
+          <Boundary key={route.view} what="This view cannot be shown">
+            <Suspense fallback={<Loading what="Loading the view" />}>
+              {needs === 'nothing' ? <View project="" /> : <InProject route={route} />}
+            </Suspense>
+          </Boundary>
+        </div>
       </div>
     </section>
   );

@@ -33,12 +33,24 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
     ],
   },
   {
+    name: 'Session',
+    keys: [
+      ['o', 'Open the context'],
+      ['F2', 'Rename'],
+      ['t', 'Tags'],
+      ['p', 'Pin or unpin'],
+      ['a', 'Archive or bring back'],
+      ['Delete', 'Delete from the project'],
+    ],
+  },
+  {
     name: 'Commit',
     keys: [
       ['E', 'Edit the prompt and fork'],
       ['f', 'Fork'],
       ['d', 'Compare the two selected commits'],
       ['p', 'Compare with parent'],
+      ['o', 'Compare a fork with the original'],
       ['e', 'Export'],
       ['r', 'Replay'],
       ['R', 'Resume in the agent'],
@@ -52,6 +64,13 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['Ctrl/Cmd F', 'Find in the context'],
       ['f', 'Fork from the selected entry'],
       ['y', 'Copy the key of the selected entry'],
+    ],
+  },
+  {
+    name: 'Calls',
+    keys: [
+      ['m  M', 'Next, previous cache miss'],
+      ['J', 'Next large jump'],
     ],
   },
   {

@@ -3,7 +3,7 @@
 // This folder draws nothing.
 export { cardFields, cardIn, newCard, valuesOfCard } from './card';
 export { budgetForm, materializeForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
-export { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from './handover';
+export { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from './handover';
 export { cardOptions, providerField } from './options';
 export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
 export { profileData, profileForm } from './profile';

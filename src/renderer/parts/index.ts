@@ -22,6 +22,7 @@ export { Damaged } from './Damaged';
 export { DamagedMark } from './DamagedMark';
 export { EntryView, ToolView } from './Entry';
 export { basis, Estimate, estimatedTokens, unexplained } from './Estimate';
+export { FileLines } from './FileLines';
 export { Fold, Sought } from './Fold';
 export { FormSheet } from './Form';
 export { Gauge } from './Gauge';

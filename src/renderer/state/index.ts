@@ -41,7 +41,7 @@ export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpe
 export { type Query, useKept, useKeptQuery, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 
-export { jumpTo, openHit, useHit, useReading } from './reading';
+export { jumpTo, openHit, useCommitInView, useHit, useReading, useStep } from './reading';
 export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';

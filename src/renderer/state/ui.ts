@@ -23,7 +23,7 @@ export interface TextSheet {
 /** The sheet or dialog that is open. One at a time. */
 export type Sheet =
   | { readonly kind: 'palette' }
-  | { readonly kind: 'keys' }
+  | { readonly kind: 'keys' | 'words' }
   | { readonly kind: 'imports' }
   | { readonly kind: 'fork'; readonly commit: ContextId; readonly at?: EntryKey | undefined; readonly stop: Stop }
   | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }

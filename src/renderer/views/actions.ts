@@ -28,7 +28,7 @@ import { type Commit, type ContextId, commitLink, type GraphRow } from '../../co
 import { api } from '../client';
 import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
-import { ask, copy, editPrompt, type FormSpec, go, notify, refreshProject, show } from '../state';
+import { ask, copy, editPrompt, type FormSpec, go, move, notify, refreshProject, route, show } from '../state';
 import { compareWithOriginal } from './original';
 
 /** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
@@ -141,10 +141,28 @@ function archiveBranch(commit: ContextId, archived: boolean): void {
   );
 }
 
+/** Deletes a branch. If a commit of it is selected, nothing is selected then; Undo selects it again. */
 function deleteBranch(commit: ContextId): void {
-  const undo = (): void => done(api.branch.delete({ commit, deleted: false }));
-  done(api.branch.delete({ commit }).then(({ title }) => notify(`Deleted the branch “${title}”`, { name: 'Undo', act: undo })));
+  const work = async (): Promise<void> => {
+    const selected = route().commit;
+    const wasSelected = selected !== undefined && (selected === commit || (await branchOf(selected)) === (await branchOf(commit)));
+    const { title } = await api.branch.delete({ commit });
+    if (wasSelected && route().commit === selected) move({ commit: undefined, entry: undefined });
+    const undo = async (): Promise<void> => {
+      await api.branch.delete({ commit, deleted: false });
+      if (wasSelected && route().commit === undefined) move({ commit: selected });
+    };
+    notify(`Deleted the branch “${title}”`, { name: 'Undo', act: () => done(undo()) });
+  };
+  done(work());
 }
+
+/** The end of the branch of a commit; undefined if the commit is on no branch that lists show. */
+const branchOf = (id: ContextId): Promise<ContextId | undefined> =>
+  api.session.place({ id }).then(
+    ({ branch }) => branch.tip,
+    () => undefined,
+  );
 
 /** Adds a compaction with a summary that a person writes. */
 const askSummary = (id: ContextId): void =>

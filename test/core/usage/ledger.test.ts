@@ -115,13 +115,14 @@ describe('the cache', () => {
     const { cache } = lastOf(warm, { at: 33, counts: usage(3, 0, 91_000, 10) });
     expect(cache).toMatchObject({ hit: false, cause: 'expired', lostTokens: 90_000 });
     expect(cache.idleMs).toBe(33 * 60_000 - 4_000);
+    expect(cache.lifetimeMs).toBe(5 * 60_000);
     expect(cache.lostCost?.amount).toBeCloseTo((90_000 * (6.25 - 0.5)) / 1e6, 12);
   });
 
   test('[N7] a one-hour cache does not expire after half an hour', () => {
     const counts = { ...usage(3, 0, 90_000, 10), cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 90_000 } };
     expect(lastOf({ at: 0, counts }, { at: 33, counts: usage(3, 0, 91_000, 10) }).cache.cause).toBe('unknown');
-    expect(lastOf({ at: 0, counts }, { at: 66, counts: usage(3, 0, 91_000, 10) }).cache.cause).toBe('expired');
+    expect(lastOf({ at: 0, counts }, { at: 66, counts: usage(3, 0, 91_000, 10) }).cache).toMatchObject({ cause: 'expired', lifetimeMs: 60 * 60_000 });
   });
 
   test('[N7] another model cannot read the cache', () => {

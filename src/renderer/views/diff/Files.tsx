@@ -1,7 +1,6 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { ComparedFile } from '../../../core/contract/index.js';
-import { Empty, say } from '../../parts';
-import { type FileLine, fileLines, hunksOf } from './lines';
+import { Empty, FileLines } from '../../parts';
 
 /** The files that both branches left behind differently: a list, and the differences of the chosen file. */
 export function ComparedFiles({ files }: { files: readonly ComparedFile[] }) {
@@ -42,7 +41,6 @@ const sideWords = ({ a, b }: ComparedFile): string => (a === null ? 'only right'
 /** The differences of one file, line by line. */
 function OneFile({ file: { path, a, b } }: { file: ComparedFile }) {
   const [before, after] = [a === null ? '' : a.content, b === null ? '' : b.content];
-  const lines = useLines(before, after);
   return (
     <section className="diff-file stack overflows" aria-label={path}>
       <h3 className="mono wrap">{path}</h3>
@@ -55,55 +53,7 @@ function OneFile({ file: { path, a, b } }: { file: ComparedFile }) {
         </p>
       )}
       {[a, b].some((side) => side?.known === 'part') && <p className="muted">A side is known in part: its agent never read the rest of the file.</p>}
-      {lines && <Lines lines={lines} />}
+      {before !== null && after !== null && <FileLines before={before} after={after} />}
     </section>
   );
-}
-
-const signs = { same: ' ', removed: '−', added: '+' } as const;
-const names = { same: '', removed: 'removed: ', added: 'added: ' } as const;
-
-function Lines({ lines }: { lines: readonly FileLine[] }) {
-  const { hunks, rest } = hunksOf(lines);
-  return (
-    <div className="file-diff mono small">
-      {hunks.map(({ skipped, lines: own }, n) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines do not change
-        <div key={n}>
-          {skipped > 0 && <p className="file-skip muted">{say.plural(skipped, 'equal line')}</p>}
-          {own.map(({ op, text, a, b }) => (
-            <div key={`${a} ${b}`} className={`file-line ${op}`}>
-              <span className="file-number muted">{a}</span>
-              <span className="file-number muted">{b}</span>
-              <span aria-hidden>{signs[op]}</span>
-              <code>
-                <span className="unseen">{names[op]}</span>
-                {text}
-              </code>
-            </div>
-          ))}
-        </div>
-      ))}
-      {rest > 0 && <p className="file-skip muted">{say.plural(rest, 'equal line')}</p>}
-    </div>
-  );
-}
-
-/** Files longer than this are shown as removed and added, because comparing them takes too long. */
-const effort = { scanLimit: 5_000, timeout: 200 };
-
-/** The lines of two texts; undefined until they are compared, or if a text is unknown. */
-function useLines(before: string | null, after: string | null): readonly FileLine[] | undefined {
-  const [lines, setLines] = useState<readonly FileLine[]>();
-  useEffect(() => {
-    let wanted = true;
-    if (before === null || after === null) return;
-    void import('@codemirror/merge').then(({ diff }) => {
-      if (wanted) setLines(fileLines(before, after, (a, b) => diff(a, b, effort)));
-    });
-    return () => {
-      wanted = false;
-    };
-  }, [before, after]);
-  return lines;
 }

@@ -6,7 +6,7 @@ import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, Sea
 import { go, Memory, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
-import { costliestMiss, isJump, isMiss, nextPlace, numbersOf, placesOf, type Shown } from './calls';
+import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type Shown } from './calls';
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
@@ -115,6 +115,7 @@ function CallList({ project, commit, calls, series }: CallListProps) {
   const [filter, setFilter] = useState('');
   const wanted = useDeferredValue(filter);
   const numbers = useMemo(() => numbersOf(calls), [calls]);
+  const marks = useMemo(() => marksOf(calls), [calls]);
   const places = useMemo(() => placesOf(calls, shown, wanted), [calls, shown, wanted]);
   const found = calls.findIndex((call) => call.requestId === chosen);
   const place = found >= 0 ? found : placeOfLast(calls, commit);
@@ -144,7 +145,7 @@ function CallList({ project, commit, calls, series }: CallListProps) {
       <div className="stack shrinks">
         <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} onCostliest={showCostliest} />
         <div className="fill">
-          {series.status === 'done' && call && <Fill series={series.data} chosen={call.requestId} onChoose={choose} />}
+          {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={choose} />}
           {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
           {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
         </div>
