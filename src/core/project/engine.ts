@@ -130,7 +130,7 @@ export interface Engine {
 
 const recentKept = 20;
 /** The part of the memory for caches that the thread that writes uses. The rest belongs to the threads that read. */
-const writerShare = 0.25;
+export const writerShare = 0.25;
 
 /** Readies the reading threads for a project. A program that has them stays open, so it also follows the agents' answers to forks further. */
 function startReading({ readers, isRunning }: EngineOptions, project: Project): void {

@@ -19,13 +19,13 @@ export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './ca
 export { type OpenedForReading, openForReading, type ReadPlace } from './chains.js';
 export { changes } from './changes.js';
 export { resolveLink, updatesOf } from './desktop.js';
-export { createEngine, type Engine, type EngineOptions, type ReadingThreads } from './engine.js';
+export { createEngine, type Engine, type EngineOptions, type ReadingThreads, writerShare } from './engine.js';
 export { findIn, rulesFolder, rulesIn } from './findings.js';
 export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { changePrices, ownUsageSettings } from './own-prices.js';
 export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';
-export { type Derived, noProject, type Reading, type ReadProject } from './reading.js';
+export { type Derived, type Reading, type ReadProject, requireProject } from './reading.js';
 export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
 export { type Caller, createSession, prepare, type Session } from './session.js';

@@ -16,7 +16,7 @@ const againMs = 250;
 /** Offers that wait at most. The rest is computed again when it is needed. */
 const maxWaiting = 4_096;
 
-/** Opens the keeper of a project. A read-only project keeps them in its copy of the database, where proofs of calls have no place. */
+/** Opens the keeper of a project. A read-only project stores derived data in its copy of the database, but no proofs of calls. */
 export function openKeeper(chain: WriteChain, access: Access): Keeper {
   let waiting: Offer[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -34,5 +34,8 @@ export interface Reading {
   fetch(refusal: unknown): Promise<boolean>;
 }
 
-/** The refusal of a call that needs a project. */
-export const noProject = () => badRequest('project', 'no project is open: call project.open or project.create first');
+/** The open project of a call that needs one. @throws BAD_REQUEST if none is open. */
+export function requireProject<P>(project: P | undefined): P {
+  if (project === undefined) throw badRequest('project', 'no project is open: call project.open or project.create first');
+  return project;
+}

@@ -3,7 +3,7 @@ import { catchUpCalls, prepareUsage } from '../usage/index.js';
 import { prepareAnalysis } from './analyst.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
-import { type Derived, noProject, type Reading, type ReadProject } from './reading.js';
+import { type Derived, type Reading, type ReadProject, requireProject } from './reading.js';
 import { fetchForRead } from './team.js';
 
 /** The client of a connection: a window, which shows transcripts that may be hostile, or a person's script. */
@@ -35,10 +35,7 @@ export function createSession(engine: Engine, caller: Caller = 'script', used: (
     checkOutput: (path) => {
       if (caller === 'window' && path !== undefined) engine.outputs.check(path);
     },
-    project: () => {
-      if (!current) throw noProject();
-      return held(current);
-    },
+    project: () => held(requireProject(current)),
     openProject: () => current && held(current),
     use: (project) => {
       current = project;
@@ -54,11 +51,7 @@ function readingOf(session: Omit<Session, 'reading'>): Reading {
   const openProject = (): ReadProject | undefined => session.openProject()?.reading();
   return {
     openProject,
-    project: () => {
-      const project = openProject();
-      if (!project) throw noProject();
-      return project;
-    },
+    project: () => requireProject(openProject()),
     agentRoots: session.engine.options.agentRoots,
     checkOutput: async (path) => session.checkOutput(path),
     prepare: async (what) => {

@@ -1,6 +1,6 @@
 import { implement } from '@orpc/server';
 import { contract } from '../contract/index.js';
-import { type Derived, fetchForRead, isUntrusted, noProject, type Project, type Reading, requireWrite, type Session } from '../project/index.js';
+import { type Derived, fetchForRead, isUntrusted, type Project, type Reading, requireProject, requireWrite, type Session } from '../project/index.js';
 import type { ReadableDb } from '../store/index.js';
 import { damageBehind, refuseDamagedRow, withDamage } from './damage.js';
 import { asRefusal, isStream, refusing } from './errors.js';
@@ -160,8 +160,7 @@ export const writesIf = <Input>(isWriting: (input: Input) => boolean) =>
 
 /** Opens a refusing project again, because a person may have trusted it or freed some space. @throws as `requireWrite`. */
 function requireAccess({ openProject, engine }: Session, isRefused: (access: Project['access']) => boolean): void {
-  const project = openProject();
-  if (!project) throw noProject();
+  const project = requireProject(openProject());
   if (!isRefused(project.access)) return;
   const { access } = engine.open(project.dir);
   if (isRefused(access)) requireWrite(access);

@@ -1,7 +1,11 @@
+import { availableParallelism } from 'node:os';
 import type { StemmaError } from '../../core/base/index.js';
 import type { AgentRoot, Derived, Offer, ReadPlace } from '../../core/project/index.js';
 import type { Kind } from '../../core/router/index.js';
 import type { Frame, FromEngine, ToEngine } from '../launch/index.js';
+
+/** At most this many threads read a project: two to four, by the number of processors. */
+export const mostReaders = Math.min(4, Math.max(2, availableParallelism()));
 
 /** What a thread that reads asks of the writer: to store something, or to fetch or allow what only the engine can. */
 export type AidQuestion =

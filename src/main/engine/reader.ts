@@ -1,13 +1,21 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
 import { StemmaError, systemClock } from '../../core/base/index.js';
-import { noProject, type OpenedForReading, openForReading, ownUsageSettings, type Reading, type ReadProject } from '../../core/project/index.js';
+import {
+  type OpenedForReading,
+  openForReading,
+  ownUsageSettings,
+  type Reading,
+  type ReadProject,
+  requireProject,
+  writerShare,
+} from '../../core/project/index.js';
 import { router } from '../../core/router/index.js';
 import type { Frame } from '../launch/index.js';
-import type { AidQuestion, FromReader, ReaderOrder, ToReader } from './pool.js';
+import { type AidQuestion, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
-/** The part of the memory for caches that one of the threads that read may use. */
-const cacheShare = 0.375;
+/** The part of the memory for caches that one of the threads that read may use. Together with the writer's part, all of them have one whole. */
+const cacheShare = (1 - writerShare) / mostReaders;
 
 /**
  * Carries out the calls that read, on a thread of their own whose connection SQLite opened read-only. Long because all messages share the open
@@ -46,11 +54,7 @@ export function readForFront(): void {
   function readingFor(connection: number): Reading {
     return {
       openProject,
-      project: () => {
-        const project = openProject();
-        if (!project) throw noProject();
-        return project;
-      },
+      project: () => requireProject(openProject()),
       agentRoots: order.agentRoots,
       checkOutput: async (path) => {
         if (path !== undefined) await ask(connection, { what: 'checkOutput', path });

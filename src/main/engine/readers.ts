@@ -1,9 +1,8 @@
-import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { AgentRoot, ReadPlace } from '../../core/project/index.js';
 import { built, type Frame } from '../launch/index.js';
 import { answeredBy, type CallFrame } from './frames.js';
-import type { Aid, AidAnswer, FromReader, ReaderOrder, ToReader } from './pool.js';
+import { type Aid, type AidAnswer, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
 /** The threads that read one project. */
 export interface Readers {
@@ -33,8 +32,6 @@ export interface ReadersOptions {
   giveUp(connection: number, frame: Frame): void;
 }
 
-/** Threads for each project: two, and more with more processors. */
-const mostReaders = Math.min(4, Math.max(2, availableParallelism()));
 /** A thread ends after this time without a call. The first one stays while the project is open. */
 const idleMs = 60_000;
 
