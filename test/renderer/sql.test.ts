@@ -57,7 +57,7 @@ test('[Q13] a chart draws a column of numbers by the first column of texts', () 
   expect(cellText({ a: 1 })).toBe('{"a":1}');
 });
 
-test('[Q13] hostile values of a result are shown as text, and only ids of the right form are links', () => {
+test('[Q13] hostile values are shown as text, and only ids of the right form are links', () => {
   const answer = {
     ...{ columns: ['session_id', 'commit_id', 'text', 'tip'], truncated: true, ms: 12 },
     rows: [['s1', 'ctx-0000000a', '<img src=x onerror=alert(1)>', 'javascript:alert(1)']],

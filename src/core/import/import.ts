@@ -321,11 +321,7 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   };
   const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
   try {
-    const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
-    const first = planned();
-    const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
-    const whole = origin ? planned() : first;
-    const plan = asked.regroup ? regrouped(whole, { bytes, format, resumeAt: context.resumeAt }, asked.regroup) : whole;
+    const { plan, origin } = planWithOrigin(chain, file, format, context, asked);
     if ('untilByte' in plan) return { ...nothing, until: plan };
     // Reads as much as possible before the transaction, because other writers wait during it.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
@@ -345,6 +341,16 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
     if (error instanceof Outdated) return undefined;
     throw !(error instanceof Unreadable) && file.hasChanged(hash) ? changed() : error;
   }
+}
+
+/** Plans an import, after that of the session that this one continues. */
+function planWithOrigin(chain: WriteChain, file: OpenFile, format: ImportableFormat, context: PlanContext, asked: Ask) {
+  const { bytes } = file;
+  const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
+  const first = planned();
+  const origin = first.awaits === undefined ? undefined : importOrigin(chain, context.path, first.awaits, { ...asked, format });
+  const whole = origin ? planned() : first;
+  return { plan: asked.regroup ? regrouped(whole, { bytes, format, resumeAt: context.resumeAt }, asked.regroup) : whole, origin };
 }
 
 /** Another process changed what a plan is based on: the file is planned again. */
